@@ -1,8 +1,4 @@
-"""Deciding: heads that answer questions about code and know what that is worth, and pass lists to try on one's own.
-
-from mirenc.deciding import TaskHead, fit_head
-from mirenc.deciding import fixed_lists, read_code, try_lists
-"""
+"""Deciding: heads that answer questions about code and know what that is worth, and pass lists to try on one's own."""
 
 from mirenc.deciding.fitting import fit_head
 from mirenc.deciding.head import TaskHead, ready_heads

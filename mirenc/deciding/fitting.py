@@ -52,8 +52,7 @@ def fit_head(
     is for kernels that were not measured. So does the evidence, for which ten more heads are trained with groups held
     out; of a model that a compiler taught it is what the head says of samples that are held out, where there are any.
 
-    Raises TaskError: A row that has no code features of mirenc's; data of another target or space than the task's; no
-    sample that is not held out.
+    Raises TaskError: a row without code features; data of another target or space; all samples held out.
     """
     task = get_task(task) if isinstance(task, str) else task
     task.check_data(data)
@@ -97,13 +96,12 @@ def fit_head(
     )
 
 
-# -- evidence --------------------------------------------------------------------------------------------
 def gather_evidence(data: TaskData, target: Target, features: Features, seed: int, head: Any = None) -> Evidence:
     """What held-out answers are worth, beside heads without code and the static rules of the same folds.
 
-    They are those of heads that are trained with groups held out (10 folds, or one group at a time where there are
-    fewer). Or of a ``head`` that was trained on the samples that are not held out, about those that are: for a model
-    that a compiler taught, which has seen answers about the projects for training, so folds of them would say too much.
+    They are those of heads trained with groups held out (10 folds at most). Or of a ``head``, about the samples that
+    are held out: for a model that a compiler taught, which has seen answers about the projects for training, so folds
+    of them would say too much.
     """
     tested = np.arange(len(data)) if head is None else np.flatnonzero(data.held_out)
     if len(np.unique(data.group[tested])) < 2:
@@ -138,7 +136,7 @@ def time_factor(data: TaskData, target: Target, features: Features, seed: int) -
 
 
 def _held_out(target: Target, features: Features, seed: int, folds: list[Fold], head: Any = None) -> Float64:
-    """What a head, or one trained for each fold, says of its rows: (n, K) preferences, (n,) numbers, (n, P) labels."""
+    """What a head, or one for each fold, says of its rows: (n, K) preferences, (n,) numbers, (n, P) labels."""
     answers = np.zeros(target.values.shape)
     for training, test in folds:
         own = target.fit_rounded(features, training, target.group, seed) if head is None else head
@@ -152,14 +150,10 @@ def _of_numbers(
     """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
     ((rival, mean),) = static.items()
 
-    def square(said: Float64) -> Float64:
-        error: Float64 = ((said - truth) ** 2).reshape(len(data), -1).mean(axis=1)
-        return error
-
-    own = square(answers)
+    own = ((answers - truth) ** 2).reshape(len(data), -1).mean(axis=1)
 
     def worth(said: Float64) -> Worth:
-        other = square(said)
+        other = ((said - truth) ** 2).reshape(len(data), -1).mean(axis=1)
         scale = float(other.mean()) or 1.0
         low, high = group_interval(other - own, data.group)
         return (1 - float(own.mean()) / scale, low / scale, high / scale)
@@ -183,10 +177,8 @@ def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, stat
     is_default = data.resolve(choice) == data.resolve(data.default)
     own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
     measured = np.isfinite(data.known[own])
-    default, other = (
-        tuple(_records(np.flatnonzero(inside), sure, choice, data)) if measured.mean() > _NEARLY else ()
-        for inside in (is_default, ~is_default)
-    )
+    told = measured.mean() > _NEARLY
+    default, other = (_records(np.flatnonzero(one & told), sure, choice, data) for one in (is_default, ~is_default))
     no_code = rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])
     return Evidence(
         STATIC_TITLES[rival],
@@ -199,15 +191,15 @@ def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, stat
     )
 
 
-def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> list[Record]:
+def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> tuple[Record, ...]:
     """Records of some answers, the surest first: up to five parts, all together where they are few."""
     order = rows[np.argsort(-sure[rows], kind="stable")]
     if len(order) < _LEAST:
-        return []
+        return ()
     every = np.arange(len(data))
     right = data.known[every, choice] == np.nanmin(data.known, axis=1)
     cost = data.paid[every, choice]
-    return [
+    return tuple(
         Record(
             sure=float(sure[part].min()),
             answers=len(part),
@@ -216,4 +208,4 @@ def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> list[
             speedup=geometric_mean(data.paid_baseline[part] / cost[part]),
         )
         for part in np.array_split(order, min(_MOST_PARTS, len(order) // _LEAST))
-    ]
+    )

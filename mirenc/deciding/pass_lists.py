@@ -31,10 +31,9 @@ _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 class Code:
     """What lists of passes are suggested for.
 
-    ``name`` is the file as it was given, ``ir`` text or bitcode as its compiler wrote it, which passes run on, and
-    ``module`` the same for a model. ``symbol``: the function, without ``@``, that ``ir`` was made a module of; "" for a
-    whole module. ``compiled_by``: the command that made it here, without file and output; () for IR. ``remarks``: what
-    people must know who rely on -Oz of this code.
+    ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
+    ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
+    command that made it here, without file and output; () for IR. ``remarks``: what to know of its -Oz.
     """
 
     name: str
@@ -46,9 +45,8 @@ class Code:
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
-        if not self.compiled_by:
-            return ""
-        return shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
+        made = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
+        return made if self.compiled_by else ""
 
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
@@ -91,13 +89,16 @@ def read_code(
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
         return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
-    symbol = _symbol(module, function)
+    functions = regions_of(module, "function").regions
+    called = [one for one in functions if function in (one.symbol, one.function, one.function.partition("(")[0])]
+    if not called:
+        known = ", ".join(one.function for one in functions[:20]) + (" ..." if len(functions) > 20 else "")
+        raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
+    symbol = called[0].symbol
     alone = dict(extract_functions(text)).get(symbol)
     if alone is None:
-        raise TaskError(
-            f"{given.name}: {function!r} takes the address of another function's block and cannot stand alone. Leave "
-            "--function out"
-        )
+        found = f"{function!r} takes the address of another function's block and cannot stand alone"
+        raise TaskError(f"{given.name}: {found}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
     return Code(given.name, part.data, module_of(part, options), symbol, made, _remarks(alone, given.name))
 
@@ -117,42 +118,26 @@ def clang_for(version: str) -> str | None:
     return next((name for name in names if shutil.which(name)), None)
 
 
-def _symbol(module: IRModule, function: str) -> str:
-    """A function's name in the IR, by that or by what people call it. Raises TaskError: there is none."""
-    regions = regions_of(module, "function").regions
-    for region in regions:
-        if function in (region.symbol, region.function, region.function.partition("(")[0]):
-            return region.symbol
-    known = ", ".join(region.function for region in regions[:20]) + (" ..." if len(regions) > 20 else "")
-    raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
-
-
 def _remarks(text: str, name: str) -> tuple[str, ...]:
     """What its functions say of themselves that -Oz minds. Raises ForeignIRError: no pass would touch any of them."""
-    total = small = moderate = untouched = 0
-    for words in attributes_of(text):
-        total += 1
-        small += bool(words & {"minsize", "optsize"})
-        moderate += "optsize" in words and "minsize" not in words
-        untouched += "optnone" in words
+    words = list(attributes_of(text))
+    total, untouched = len(words), sum("optnone" in one for one in words)
+    moderate = sum("optsize" in one and "minsize" not in one for one in words)
+    plain = total - untouched - sum(bool(one & {"minsize", "optsize"}) for one in words)
     if is_left_alone(text):
-        raise ForeignIRError(
-            f"{name}: every function is marked optnone, as -O0 does, so passes leave them alone. {_HOW}"
-        )
+        found = "every function is marked optnone, as -O0 does, so passes leave them alone"
+        raise ForeignIRError(f"{name}: {found}. {_HOW}")
     remarks = []
     if untouched:
         remarks.append(f"{untouched} of {total} functions are marked optnone: passes leave them alone")
-    if small < total - untouched:
-        remarks.append(
-            f"{total - untouched - small} of {total} functions say neither minsize nor optsize: -Oz of this IR is the "
-            f"weak baseline. {_HOW}"
-        )
+    if plain > 0:
+        found = f"{plain} of {total} functions say neither minsize nor optsize"
+        remarks.append(f"{found}: -Oz of this IR is the weak baseline. {_HOW}")
     if moderate:  # zig cc takes -Oz for -Os
         remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
     return tuple(remarks)
 
 
-# -- lists -----------------------------------------------------------------------------------------------
 TASK = "pass_list"
 _HOISTING = "gvn-hoist"
 # What -Oz runs after gvn-sink where LLVM's own flag puts that into it.
@@ -202,10 +187,6 @@ def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
     return (*(FixedList(one, f"found in training, {rank}") for rank, one in enumerate(found, 1)), *IDEAS)
 
 
-# -- trying them -----------------------------------------------------------------------------------------
-_UNOPTIMISED = 0  # level of code generation
-
-
 @dataclass(frozen=True, slots=True)
 class Tried:
     """What came of one list: all bytes that are loaded with the program (`mirenc.passes.Optimised`), and instructions.
@@ -224,8 +205,8 @@ class Outcome:
     """What trying was worth.
 
     ``engine`` is the LLVM that ran the lists, ``before`` the loaded bytes without any pass, by the code generation of
-    -O0, and ``oz`` -Oz itself. ``tried`` stands in the order given; ``best`` is the place of the best in it, -1 where
-    that is -Oz, and ``ir`` its module, as bitcode of the engine's LLVM, whose verifier accepts it.
+    -O0, ``oz`` -Oz itself, and ``tried`` the lists in their order; ``best`` is the place of the best, -1 where that is
+    -Oz, and ``ir`` its module, as bitcode of the engine's LLVM, whose verifier accepts it.
     """
 
     engine: str
@@ -238,7 +219,7 @@ class Outcome:
     @property
     def winner(self) -> Tried:
         """The best of the lists and -Oz."""
-        return self.oz if self.best < 0 else self.tried[self.best]
+        return (*self.tried, self.oz)[self.best]
 
     @property
     def saved(self) -> int:
@@ -249,15 +230,14 @@ class Outcome:
 
 
 def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
-    """Run every list and -Oz on the same module; the engine verifies every result.
+    """Run every list and -Oz, the ``default``, on the same module, text or bitcode; the engine verifies every result.
 
-    ``ir`` is text or bitcode that the engine's LLVM reads. A list that fails is told, and the others are tried all the
-    same. ``default`` is -Oz, which is kept unless another is smaller.
+    A list that fails is told, and the others are tried all the same. -Oz is kept unless another is smaller.
 
     Raises IRParseError: the engine's LLVM refuses the module; PassError: -Oz itself fails on it, or no machine code can
     be made of it; ToolchainError: the engine cannot start.
     """
-    (before,) = engine.run_all(ir, [""], codegen=_UNOPTIMISED)
+    (before,) = engine.run_all(ir, [""], codegen=0)
     if isinstance(before, Failed):
         raise PassError(f"{engine.name} makes no machine code of the module: {before.problem}", failed=before.status)
     oz, *tried = (
@@ -270,8 +250,7 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
     sizes = [float("inf") if one.loaded_bytes is None else one.loaded_bytes for one in (*tried, oz)]
     smallest = min(range(-1, len(tried)), key=sizes.__getitem__)
-    winner = oz if smallest < 0 else tried[smallest]
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.
-    best = engine.run(ir, winner.pipeline).ir
+    best = engine.run(ir, (*tried, oz)[smallest].pipeline).ir
     return Outcome(engine.name, before.loaded_bytes, oz, tuple(tried), smallest, best)

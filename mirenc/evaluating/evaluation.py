@@ -6,6 +6,7 @@ the test rows; what is kept is the answers.
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,10 +51,7 @@ class Evaluation:
         rows: Sequence[str] | None = None,
         advance: Callable[..., None] | None = None,
     ) -> Evaluation:
-        """Read and embed the samples; ``advance`` is called after each piece of code.
-
-        Raises TaskError: unknown rows, or IR that cannot be read.
-        """
+        """Read and embed the samples; ``advance`` is called after each. Raises TaskError: bad rows, unreadable IR."""
         task.check_data(data)
         if encoder is None:
             from mirenc.embed import load
@@ -92,11 +90,10 @@ class Evaluation:
         """All that was predicted, and what from, of the protocols and seeds that are done."""
         data, task = self.data, self.task
         kept: dict[str, dict[str, Any]] = {}
-        for protocol in protocols:
-            for seed in seeds:
-                if all((protocol.name, seed, row.row) in done for row in self.features):
-                    runs = kept.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
-                    runs[str(seed)] = self._run_record(protocol, seed, digests, done)
+        for protocol, seed in itertools.product(protocols, seeds):
+            if all((protocol.name, seed, row.row) in done for row in self.features):
+                runs = kept.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
+                runs[str(seed)] = self._run_record(protocol, seed, digests, done)
         record = {
             "format_version": FORMAT,
             "mirenc_version": __version__,
@@ -146,35 +143,26 @@ def evaluate(
     previous: Sequence[TaskReport] = (),
     keep: Callable[[TaskReport], object] | None = None,
 ) -> TaskReport:
-    """Evaluate the embedding on a task, beside its baselines.
+    """Evaluate the embedding on a task, beside its baselines. Raises TaskError: unknown names, bad data (`Task.load`).
 
     Parameters
     ----------
-    task : Task, str or path
+    task
         A task, its name, or the `Path` of a file that defines one, which is executed.
-    data : path or TaskData, optional
+    data
         Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves.
-    variant : str
-        One of the task's variants; its first if left out.
-    encoder : Encoder, optional
-        The default model if left out.
-    protocols, rows : sequence of str, optional
+    variant, encoder
+        The task's first variant and the default model if left out.
+    protocols, rows
         All if left out (`Task.protocols`, `mirenc.learning.features.ROW_TITLES`).
-    seeds : sequence of int
-        Each shuffles folds and starts heads anew.
-    jobs : int
-        Processes that train heads.
-    advance : callable, optional
+    seeds, jobs
+        Each seed shuffles folds and starts heads anew; so many processes train heads.
+    advance
         Called as ``advance(done, total=..., note=...)`` while heads are trained.
-    previous : sequence of TaskReport
+    previous
         Reports of the same task and data: what they hold of the same features, folds and heads is not made again.
-    keep : callable, optional
+    keep
         Called with the report so far when a seed is done and others are left.
-
-    Raises
-    ------
-    TaskError
-        Unknown names, bad data; see `Task.load`.
     """
     task = task if isinstance(task, Task) else get_task(task)
     for name in _several("protocols", protocols):

@@ -60,14 +60,9 @@ class _Choices(Figures):
         return self.task.select
 
     def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
-        data = self.data
-        return decision_figures(
-            data.known[inside],
-            data.resolve(said)[inside],
-            data.paid_baseline[inside],
-            data.labels[inside],
-            paid=data.paid[inside],
-        )
+        data, choice = self.data, self.data.resolve(said)[inside]
+        default, best = data.paid_baseline[inside], data.labels[inside]
+        return decision_figures(data.known[inside], choice, default, best, paid=data.paid[inside])
 
     def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
         data = self.data
@@ -95,9 +90,8 @@ class _Choices(Figures):
         out: dict[str, Any] = {"speedup_over": over}
         if three is not None:
             each = [self.of_run(run, inside) for run in three]
-            out["best_of_three"] = {
-                key: float(np.mean([one[key] for one in each])) for key in _OF_THREE if key in each[0]
-            }
+            kept = [key for key in _OF_THREE if key in each[0]]
+            out["best_of_three"] = {key: float(np.mean([one[key] for one in each])) for key in kept}
         return out
 
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
@@ -207,10 +201,8 @@ def area_figures(
     """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
 
     ``truth``: (m, P); ``runs``: (S, m, P), what was predicted, S seeds; ``against``: (S', m, P), by another row.
-    Samples of one ``group`` are drawn together. Where ``names`` of the labels are given, each is told by itself.
-
-    Returns auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over ``against``; labels: auc,
-    average_precision and rate of each, means over the seeds.
+    Samples of one ``group`` are drawn together. Returns auc_interval (95 %, of the mean); auc_gain and
+    auc_gain_interval over ``against``; where ``names`` are given, labels: auc, average_precision and rate of each.
     """
     from sklearn.metrics import average_precision_score
 
@@ -231,7 +223,6 @@ def area_figures(
         precision = np.atleast_1d(np.mean(scores, axis=0))  # of one label scikit-learn gives a number
         each = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
         keys = ("auc", "average_precision", "rate")
-        out["labels"] = {
-            names[label]: dict(zip(keys, one, strict=True)) for label, one in zip(both.tolist(), each, strict=True)
-        }
+        told = [names[label] for label in both.tolist()]
+        out["labels"] = {name: dict(zip(keys, one, strict=True)) for name, one in zip(told, each, strict=True)}
     return out

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from mirenc import __version__
 from mirenc.arrays import Int64
-from mirenc.errors import MissingExtraError, TaskError
+from mirenc.errors import TaskError
 from mirenc.heads import CautiousEnsembleHead
 from mirenc.learning.features import Features
 from mirenc.learning.menu import head_search
@@ -90,20 +90,11 @@ def plan_jobs(
 
 
 def run_jobs(
-    work: Sequence[Job],
-    jobs: int,
-    advance: Callable[..., None] | None = None,
-    known: Mapping[Key, Result] | None = None,
+    work: Sequence[Job], jobs: int, advance: Callable[..., None] | None = None, known: Mapping[Key, Result] = {}
 ) -> Iterator[Result]:
-    """Results in the order of the work, as they are done, by so many processes.
+    """Results in the order of the work, as they are done, by so many processes; what is ``known`` is not made anew."""
+    from joblib import Parallel, delayed
 
-    ``advance`` is called as ``advance(1, total=..., note=...)`` after every job; jobs in ``known`` need not be run.
-    """
-    try:
-        from joblib import Parallel, delayed
-    except ImportError as error:
-        raise MissingExtraError(f"evaluating needs scikit-learn ({error}). Type: pip install 'mirenc[tasks]'") from None
-    known = known or {}
     # joblib hands a large array to its processes once, as a file in memory, however many jobs share it.
     left = (delayed(_run)(job) for job in work if job.key not in known)
     made: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(left))
@@ -116,30 +107,29 @@ def run_jobs(
 def _run(job: Job) -> Result:
     from threadpoolctl import threadpool_limits
 
-    count = len(job.unit)
-    predictions: NDArray[Any] = np.zeros(0)
-    three: Int64 | None = None
-    heads: list[dict[str, float]] = []
+    heads, answers = [], []
     with threadpool_limits(1):
         for training, test in job.folds:
             head = job.target.fit(job.features, training, job.unit, job.seed)
-            said, best = job.target.decide(head, job.features, test)
-            if not heads:
-                predictions = np.zeros((count, *said.shape[1:]), dtype=said.dtype)
-                three = None if best is None else np.zeros(count, dtype=np.int64)
-            predictions[test] = said
-            if three is not None and best is not None:
-                three[test] = best
+            answers.append(job.target.decide(head, job.features, test))
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    return Result(predictions, heads, three)
+    said, best = zip(*answers, strict=True)
+    return Result(_placed(job, said), heads, None if best[0] is None else _placed(job, best))
 
 
-# -- what a record keeps -------------------------------------------------------------------------------
+def _placed(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """What was said of the rows that each fold tests, at their places; 0 where none does."""
+    found: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
+    for (_, test), said in zip(job.folds, answers, strict=True):
+        found[test] = said
+    return found
+
+
 def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
-    """Predictions, (n,) int64 or float64, or (n, P) float64, as JSON can hold them: of samples that were tested.
+    """Predictions, (n,) int64 or float64, or (n, P) float64, as JSON can hold them: of samples that a fold tested.
 
-    ``fold``: (n,) int64, that tested each sample; -1 where none did. Labels are many numbers a sample, so they are kept
-    in half precision: what ranks samples is the order, and that keeps four digits near 0, where most labels are.
+    Labels are many numbers a sample, so they are kept in half precision: what ranks samples is the order, and that
+    keeps four digits near 0, where most labels are.
     """
     tested = predictions[fold >= 0]
     if tested.ndim == 1:
@@ -149,10 +139,7 @@ def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
 
 
 def unpack_predictions(kept: Any, fold: Int64) -> NDArray[Any]:
-    """What `pack_predictions` gave: (n,) or (n, P); 0 for samples that were not tested.
-
-    Raises TaskError: something else, or of another number of samples.
-    """
+    """What `pack_predictions` was given; 0 for samples that were not tested. Raises TaskError: something else."""
     tested = fold >= 0
     try:
         if isinstance(kept, dict):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from mirenc.errors import MissingExtraError
+from mirenc.errors import needs
 from mirenc.evaluating.report import TaskReport, row_title
 
 _BASELINE, _OURS = "#bbbbbb", "#4477aa"
@@ -20,11 +20,9 @@ def plot_report(report: TaskReport, path: str | Path) -> Path:
 
     Raises MissingExtraError: matplotlib is missing.
     """
-    try:
+    with needs("tasks", "a plot needs matplotlib"):
         from matplotlib import rc_context
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError(f"a plot needs matplotlib ({error}). Type: pip install 'mirenc[tasks]'") from None
     by = report.judged_by
     key, interval = "speedup_geometric" if by == "speedup" else by, f"{by}_interval"
     protocols = report.protocols

@@ -12,7 +12,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +71,6 @@ class TaskReport:
         return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
 
     def __str__(self) -> str:
-        """Every protocol's table as text."""
         from rich.console import Console
 
         text = io.StringIO()
@@ -81,13 +80,18 @@ class TaskReport:
         return text.getvalue()
 
     def _repr_html_(self) -> str:
-        """The tables, for a notebook."""
-        return "".join(_html_table(self.title(one), list(self.lines(one)), self._notes(one)) for one in self.protocols)
+        text = []
+        for protocol in self.protocols:
+            text.append(f"<h4>{html.escape(self.title(protocol))}</h4><table>")
+            for place, line in enumerate(self._cells(protocol)):
+                kind = "td" if place else "th"
+                text.append(f"<tr>{''.join(f'<{kind}>{html.escape(cell)}</{kind}>' for cell in line)}</tr>")
+            text.append(f"</table><p>{html.escape(self._notes(protocol))}</p>")
+        return "".join(text)
 
     # -- the record ------------------------------------------------------------------------------------
     @property
     def protocols(self) -> list[str]:
-        """Names of the protocols in the report."""
         return list(self.record["protocols"])
 
     @property
@@ -101,7 +105,6 @@ class TaskReport:
         return self._figures.judged_by
 
     def rows(self, protocol: str) -> list[str]:
-        """Names of the rows under a protocol, baselines first."""
         return list(self._runs(protocol)[0]["rows"])
 
     def predictions(self, protocol: str, row: str) -> NDArray[Any]:
@@ -122,7 +125,6 @@ class TaskReport:
         return tested
 
     def _runs(self, protocol: str) -> list[dict[str, Any]]:
-        """What is kept of each seed."""
         return list(self.record["protocols"][protocol]["seeds"].values())
 
     def known(self, digests: Mapping[Key, str]) -> dict[Key, Result]:
@@ -137,14 +139,12 @@ class TaskReport:
 
     def proves(self, kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
         """Whether figures that were kept are of these data: variants of a task share their files' hash."""
-        proof = self._figures.proof
         try:
-            for protocol, rows in kept.items():
+            for protocol, row, one in [(name, row, one) for name, rows in kept.items() for row, one in rows.items()]:
                 inside = np.flatnonzero(self.tested(protocol))
-                for row, one in rows.items():
-                    now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
-                    if not math.isclose(one[proof], now, rel_tol=1e-9):
-                        return False
+                now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
+                if not math.isclose(one[self._figures.proof], now, rel_tol=1e-9):
+                    return False
         except (AttributeError, KeyError, TypeError, ValueError):
             return False
         return True
@@ -184,10 +184,8 @@ class TaskReport:
                 gain = difference.mean()
                 out[f"{value}_{name}"] = float(np.exp(gain) if statistic else gain)
                 out[f"{value}_{name}_interval"] = group_interval(difference, group, statistic=statistic)
-        events = self._figures.events
-        if events is not None:
-            shape = (-1, len(self.data), events.shape[1])
-            rival = None
+        if (events := self._figures.events) is not None:
+            shape, rival = (-1, len(self.data), events.shape[1]), None
             if _AGAINST in self.rows(protocol):
                 rival = self.predictions(protocol, _AGAINST).reshape(shape)[:, inside]
             own, names = runs.reshape(shape)[:, inside], self.data.label_names
@@ -197,19 +195,15 @@ class TaskReport:
     # -- output ----------------------------------------------------------------------------------------
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
         """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
+        asked = [(one, row, part) for one in self.protocols for row in self.rows(one) for part in ("", *self.parts)]
+        figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
         with ThreadPoolExecutor(jobs) as pool:
-            made = {
-                (protocol, row, part): pool.submit(self.figures, protocol, row, part)
-                for protocol in self.protocols
-                for row in self.rows(protocol)
-                for part in ("", *self.parts)
-            }
-            figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
-            for (protocol, row, part), one in made.items():
-                if part:
-                    figures[protocol][row]["parts"][part] = one.result()
-                else:
-                    figures[protocol][row] = {**one.result(), "parts": {}}
+            made = list(pool.map(self.figures, *zip(*asked, strict=True)))
+        for (protocol, row, part), one in zip(asked, made, strict=True):
+            if part:
+                figures[protocol][row]["parts"][part] = one
+            else:
+                figures[protocol][row] = {**one, "parts": {}}
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path, jobs: int = 1) -> Path:
@@ -224,7 +218,6 @@ class TaskReport:
         return target
 
     def title(self, protocol: str) -> str:
-        """What a protocol's table is called."""
         name = " ".join(filter(None, (self.task.title, self.record["variant"])))
         tested = self.tested(protocol)
         some = "" if tested.all() else f" ({tested.sum()} samples of {len(np.unique(self.data.group[tested]))} groups)"
@@ -232,14 +225,13 @@ class TaskReport:
 
     def caption(self) -> str:
         """What the tables are made of, and how to read them."""
-        record = self.record
+        record, name = self.record, self.task.dataset
         seeds = len(record["seeds"])
-        notes = [f"{row['note']}." for row in record["rows"].values() if row["note"]]
         text = (
             f"{record['samples']} samples, {record['groups']} groups, {seeds} seed{'s' * (seeds > 1)}; model "
             f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
         )
-        name = self.task.dataset
+        notes = [f"{row['note']}." for row in record["rows"].values() if row["note"]]
         if name and record["data_hash"] != published_hash(name):
             notes.append(f"The data are not as published, or a part of them: mirenc datasets verify {name}.")
         return " ".join([text, *notes])
@@ -247,31 +239,31 @@ class TaskReport:
     def warning(self, protocol: str) -> str:
         """Why the figures of a protocol say little, where it tests too few groups; else ""."""
         groups = len(np.unique(self.data.group[self.tested(protocol)]))
-        if groups >= _LEAST_GROUPS:
-            return ""
-        return (
-            f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {_LEAST_GROUPS} are needed before even "
-            "what is better in every one is told from chance at 95 %"
-        )
+        needed = f"{_LEAST_GROUPS} are needed before even what is better in every one is told from chance at 95 %"
+        found = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {needed}"
+        return "" if groups >= _LEAST_GROUPS else found
 
     def _notes(self, protocol: str) -> str:
         found = self.warning(protocol)
         return f"{self.caption()} Warning: {found}." if found else self.caption()
 
     def table(self, protocol: str) -> Table:
-        """A protocol's rows as a `rich` table."""
         from rich.table import Table
 
-        table = Table(
-            title=self.title(protocol), caption=self._notes(protocol), title_justify="left", caption_justify="left"
-        )
-        lines = list(self.lines(protocol))
-        columns = list(dict.fromkeys(key for line in lines for key in line))
-        for column in columns:
+        title, caption = self.title(protocol), self._notes(protocol)
+        table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+        header, *lines = self._cells(protocol)
+        for column in header:
             table.add_column(column, justify="left" if column == "row" else "right", overflow="fold")
         for line in lines:
-            table.add_row(*(line.get(column, "") for column in columns))
+            table.add_row(*line)
         return table
+
+    def _cells(self, protocol: str) -> list[list[str]]:
+        """Titles of the columns, and the lines of the table: "" where a line has no such figure."""
+        lines = list(self.lines(protocol))
+        columns = list(dict.fromkeys(key for line in lines for key in line))
+        return [columns, *([line.get(column, "") for column in columns] for line in lines)]
 
     def lines(self, protocol: str) -> Iterator[dict[str, str]]:
         """Rows of the table, each a title and the figures as text."""
@@ -298,27 +290,13 @@ def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
     return form.format(*(unit * one for one in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
 
 
-def _html_table(title: str, rows: list[dict[str, str]], caption: str) -> str:
-    def line(cells: Iterable[str], kind: str) -> str:
-        return f"<tr>{''.join(f'<{kind}>{html.escape(cell)}</{kind}>' for cell in cells)}</tr>"
-
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    body = "".join(line((row.get(column, "") for column in columns), "td") for row in rows)
-    head = line(columns, "th")
-    return f"<h4>{html.escape(title)}</h4><table>{head}{body}</table><p>{html.escape(caption)}</p>"
-
-
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
-    """Read what `TaskReport.save` wrote, with the data it was made from.
-
-    Raises TaskError: another task, another format, or other data.
-    """
+    """What `TaskReport.save` wrote of the data. Raises TaskError: another task, another format, or other data."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise TaskError(
-            f"record {path} cannot be read: {error}. Make it with `mirenc evaluate ... -o {path}`"
-        ) from None
+        how = f"Make it with `mirenc evaluate ... -o {path}`"
+        raise TaskError(f"record {path} cannot be read: {error}. {how}") from None
     if not isinstance(content, dict) or content.get("format_version") != FORMAT:
         raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
     of = (content.get("task"), content.get("data_hash"), content.get("samples"))

@@ -65,9 +65,8 @@ def block_space(language: str, dimensions: int) -> Space:
     A third dimension is left at 1, as people do. Raises TaskError: another language or number.
     """
     if (language, dimensions) not in _SPACES:
-        raise TaskError(
-            f"no block shapes for {language!r} in {dimensions} dimensions; cl and cuda have them for 1 and 2"
-        )
+        found = f"no block shapes for {language!r} in {dimensions} dimensions"
+        raise TaskError(f"{found}; cl and cuda have them for 1 and 2")
     return _SPACES[language, dimensions]
 
 
@@ -89,11 +88,7 @@ def tuner_restriction(shapes: Sequence[tuple[int, int]]) -> str:
 
 
 class BlockSize(MeasuredTask):
-    """A block shape for each kernel of a module.
-
-    Context features: the problem size ``n``, as the kernel takes it; how many dimensions the kernel asks its place in;
-    and whether it is CUDA, whose spaces are other ones. The last two are read from the code.
-    """
+    """A block shape for each kernel of a module; how many dimensions it has, and whether it is CUDA, the code says."""
 
     name = "block_size"
     title = "block and work-group size"
@@ -115,7 +110,6 @@ class BlockSize(MeasuredTask):
     select = "speedup"
 
     def space_for(self, context: tuple[Any, ...]) -> Space:
-        """The shapes for its language and dimensions."""
         return block_space("cuda" if context[2] else "cl", int(context[1]))
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
@@ -123,10 +117,7 @@ class BlockSize(MeasuredTask):
         return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
-        """A module for a question. CUDA is read without its headers, unless the flags say where they are.
-
-        Raises MirencError as `mirenc.read_ir`.
-        """
+        """As every task's. CUDA is read without its headers, unless the flags say where they are."""
         return encoder.read(ir, dialect=None if names_toolkit(encoder.options.cflags) else WITHOUT_CUDA)
 
     def regions(self, module: IRModule) -> list[Region]:
@@ -135,8 +126,8 @@ class BlockSize(MeasuredTask):
         return [region for region in super().regions(module) if region.symbol.strip('@"') in kernels]
 
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        """Dimensions and language, from the IR."""
-        return {"dimensions": dimensions_of(module, region), "cuda": int(is_cuda(module))}
+        cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
+        return {"dimensions": dimensions_of(module, region), "cuda": int(bool(cuda))}
 
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
@@ -151,7 +142,6 @@ class BlockSize(MeasuredTask):
         return lines
 
     def details(self, answer: Choice) -> dict[str, Any]:
-        """The same as data."""
         # Not `cost_ratio`: there the default has a head start, which is caution and no expectation.
         expected = answer.expected
         least = min(expected.values())
@@ -170,8 +160,3 @@ def dimensions_of(module: IRModule, region: Region | None) -> int:
         lines = module.arrays.line[function.header.first : function.header.last]
         own = "\n".join(module.lines[line] for line in lines)
     return 2 if _SECOND.search(own) else 1
-
-
-def is_cuda(module: IRModule) -> bool:
-    """Whether a module is for NVIDIA's target."""
-    return bool(re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)) or "llvm.nvvm." in module.text

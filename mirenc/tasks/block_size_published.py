@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets import data_root, read_table
@@ -118,11 +119,10 @@ class BlockSizePublished(Task):
                 samples.append(Sample(name, None, gpu, (gpu,), costs, space=space, suite=generation, part=kernel))
         return TaskData(samples, content_hash=digest.hexdigest())
 
-    def encode_context(self, context: tuple[Any, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """log2 of units, lanes, wave, clock, bandwidth and cache. (6,)."""
         gpu = GPUS[context[0]]
-        found = (gpu.units, gpu.lanes, gpu.wave, gpu.megahertz, gpu.bandwidth, gpu.cache)
-        return np.log2(np.array(found, dtype=np.float64))
+        return np.log2([gpu.units, gpu.lanes, gpu.wave, gpu.megahertz, gpu.bandwidth, gpu.cache])
 
 
 def _find(data_dir: str | Path | None) -> Path:

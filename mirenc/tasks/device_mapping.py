@@ -19,7 +19,6 @@ from mirenc.tasks.datasets.reading import real
 from mirenc.tasks.loading import join_same_code
 
 _SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
-_MACHINES = {"nvidia": "NVIDIA GTX 970", "amd": "AMD Tahiti 7970"}
 _HAND = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
 _NEEDED = ("benchmark", "dataset", "transfer", "wgsize", "runtime_cpu", "runtime_gpu", "src", *_HAND)
 
@@ -49,7 +48,7 @@ class DeviceMapping(Task):
     variants = ("nvidia", "amd", "nvidia-680", "amd-680")
     machines = {
         f"{gpu}{rows}": f"{title}, against an Intel Core i7-3820"
-        for gpu, title in _MACHINES.items()
+        for gpu, title in {"nvidia": "NVIDIA GTX 970", "amd": "AMD Tahiti 7970"}.items()
         for rows in ("", "-680")
     }
     dialect = OPENCL_X86
@@ -62,27 +61,25 @@ class DeviceMapping(Task):
     hand_names = _HAND
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        gpu, _, rows = self.check_variant(variant).partition("-")
+        gpu, _, count = self.check_variant(variant).partition("-")
         folder = dataset_folder("device_mapping", data_dir)
-        table = f"cgo17-{gpu}.{rows or '669'}.csv"
+        table = f"cgo17-{gpu}.{count or '669'}.csv"
         kernels = read_archive(folder, "kernels_ir")
-        samples = [
-            self._sample(table, line, row, kernels) for line, row in enumerate(read_table(folder, table, _NEEDED), 2)
-        ]
+        rows = read_table(folder, table, _NEEDED)
+        samples = [self._sample(f"{table}, record {line}", row, kernels) for line, row in enumerate(rows, 1)]
         return TaskData(join_same_code(samples), self.space, content_hash("device_mapping", data_dir))
 
-    def _sample(self, table: str, line: int, row: dict[str, str], kernels: dict[str, bytes]) -> Sample:
+    def _sample(self, record: str, row: dict[str, str], kernels: dict[str, bytes]) -> Sample:
         name = f"{row['benchmark']}/{row['dataset']}"
-        where = f"{table}, record {line - 1} ({name})"
+        where = f"{record} ({name})"
         file = ir_name(row["benchmark"], row["dataset"], kernels)
         if file is None:
             raise TaskError(f"{where}: no IR of this kernel in kernels_ir. `mirenc datasets verify device_mapping`")
-        context = tuple(real(row, column, where) for column in self.context_names)
         return Sample(
             name=name,
             ir=kernels[file],
             group=hashlib.sha256(row["src"].encode()).hexdigest()[:16],
-            context=context,
+            context=tuple(real(row, column, where) for column in self.context_names),
             costs=(real(row, "runtime_cpu", where), real(row, "runtime_gpu", where)),
             suite=_SUITES.get(first := row["benchmark"].split("-")[0], first),
             hand=tuple(real(row, column, where) for column in _HAND),
@@ -99,7 +96,4 @@ class DeviceMapping(Task):
 
 def ir_name(benchmark: str, dataset: str, kernels: dict[str, bytes]) -> str | None:
     """File of a row's IR: NPB kernels have one a data size; all others one for all data sets."""
-    for name in (f"{benchmark}_{dataset}.ll", f"{benchmark}.ll"):
-        if name in kernels:
-            return name
-    return None
+    return next((name for name in (f"{benchmark}_{dataset}.ll", f"{benchmark}.ll") if name in kernels), None)

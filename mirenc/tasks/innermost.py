@@ -72,13 +72,9 @@ class InnermostTask(MeasuredTask):
         attributes = zip(module.defined_functions, attributes_of(module.text), strict=True)
         alone = {function.name for function, words in attributes if "optnone" in words}
         found = [region for region in regions_of(module, "loop").regions if region.symbol not in alone]
-        loops: list[Region | None] = [*found, None]
         # A loop stands before those inside it, and they are deeper.
-        return [
-            loop
-            for loop, after in itertools.pairwise(loops)
-            if loop and (after is None or after.symbol != loop.symbol or after.depth <= loop.depth)
-        ]
+        inside = [later.symbol == loop.symbol and later.depth > loop.depth for loop, later in itertools.pairwise(found)]
+        return [loop for loop, outer in zip(found, [*inside, False], strict=False) if not outer]
 
     def parse_feature(self, name: str, text: str) -> Any:
         about = TRIP_CLASSES.get(text) if name == "trip_count" else None
@@ -93,13 +89,11 @@ class InnermostTask(MeasuredTask):
         return float(context[0])
 
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        """The trip count: of a profile in the IR, or a constant."""
         if region is None:
             return {}
         return {"trip_count": profiled_trip_count(module, region) or constant_trip_count(module, region)}
 
     def machine_context(self) -> Mapping[str, str]:
-        """The widest vectors of this machine, where it is known."""
         return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
 
 
@@ -112,9 +106,5 @@ def instruction_sets() -> tuple[str, ...]:
     text = _CPU_INFO.read_text(encoding="utf-8") if _CPU_INFO.is_file() else ""
     found = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
     features = set(found[1].split()) if found else set()
-    sets = ["sse2"]
-    for name, needed in _NEEDED.items():
-        if not needed <= features:
-            break
-        sets.append(name)
-    return tuple(sets)
+    wider = itertools.takewhile(lambda name: _NEEDED[name] <= features, _NEEDED)
+    return ("sse2", *wider)

@@ -21,10 +21,9 @@ _NAMED = 8  # missing files that a message lists
 def load_data(
     task: Task, data_dir: str | Path | None, variant: str = "", ir_dir: str | os.PathLike[str] | None = None
 ) -> TaskData:
-    """The task's samples; what a task of somebody's own raises becomes an error that names it.
+    """The task's samples (`Task.load`), with the IR of a folder where it is given (`with_ir`); raises as these.
 
-    ``data_dir`` and ``variant`` are as those of `Task.load`; ``ir_dir`` is the folder of IR for a table that comes
-    without (`with_ir`). Raises TaskError and OSError as these.
+    What a task of somebody's own raises becomes a TaskError that names it.
     """
     try:
         data = task.load(data_dir, task.check_variant(variant))
@@ -52,18 +51,17 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
     wanted = {sample.code for sample in data.samples}
     files: dict[str, Path] = {}
     for path in sorted(home.rglob("*")):
-        if path.suffix not in _ENDINGS or not path.is_file():
+        if path.stem not in wanted or path.suffix not in _ENDINGS or not path.is_file():
             continue
         if path.stem in files:
             raise TaskError(f"{files[path.stem]} and {path}: two files of one name. Keep one of them")
-        if path.stem in wanted:
-            files[path.stem] = path
+        files[path.stem] = path
     if missing := sorted(wanted - set(files)):
         named = ", ".join(f"{name}.ll" for name in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+        found = f"no IR for {len(missing)} of {len(wanted)} names of the table: {named}{more}"
         raise TaskError(
-            f"{home}: no IR for {len(missing)} of {len(wanted)} names of the table: {named}{more}. Add the files (.ll "
-            "or .bc, named so); for a part of the table, cut the table"
+            f"{home}: {found}. Add the files (.ll or .bc, named so); for a part of the table, cut the table"
         )
     return replace(data, samples=join_same_code([replace(sample, ir=files[sample.code]) for sample in data.samples]))
 

@@ -8,6 +8,7 @@ configuration, with small (conf1) and large inputs (conf2). No licence is stated
 import csv
 import hashlib
 import io
+import itertools
 import math
 import re
 import warnings
@@ -24,16 +25,8 @@ from mirenc.tasks.space import Space, Value
 _FOLDER = "numa_prefetch"
 _COLUMN = re.compile(r"-O\d_(\d+)_(\d+)_(\d+)_([a-z]+)_([01])_(\d+)_([a-z]+)")
 _KNOBS = (
-    "threads",
-    "thread_nodes",
-    "page_nodes",
-    "mapping",
-    "hyper_threading",
-    "stream_off",
-    "line_off",
-    "l1_stream_off",
-    "l1_ip_off",
-    "pages",
+    *("threads", "thread_nodes", "page_nodes", "mapping", "hyper_threading"),
+    *("stream_off", "line_off", "l1_stream_off", "l1_ip_off", "pages"),
 )
 # Threads on all cores of both nodes in turn, one a core, all prefetchers on, pages where they are first touched: what
 # the authors measure speedups over.
@@ -68,13 +61,11 @@ class NumaPrefetch(Task):
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         folder, table = _find(self.check_variant(variant), data_dir)
         content = read_file(folder, table)
-        header, *lines = csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";")
-        header = _stripped(header)
+        lines = csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";")
+        header, *records = map(_stripped, lines)
         space = _space(header[1:], table)
-        samples: list[Sample] = []
-        for number, cells in enumerate(lines, 2):
-            if line := _stripped(cells):
-                samples.append(_sample(line, len(header), space, f"{table}, line {number}"))
+        places = [f"{table}, line {number}" for number in range(2, len(records) + 2)]
+        samples = [_sample(line, len(header), space, at) for line, at in zip(records, places, strict=True) if line]
         if lost := [sample for sample in samples if math.isnan(sample.costs[space.default])]:
             named = ", ".join(sample.name for sample in lost)
             warnings.warn(f"{table}: left out, for want of a time at the default: {named}", stacklevel=2)
@@ -94,15 +85,13 @@ def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
     """Folder and name of a variant's table: named as here, or as the authors' repository has it."""
     root = data_root(data_dir)
     names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
-    for folder in (root / _FOLDER, root, root / _FOLDER / "values", root / "values"):
-        for name in names:
-            if file_path(folder, name):
-                return folder, name
+    folders = (root / _FOLDER, root, root / _FOLDER / "values", root / "values")
+    for folder, name in itertools.product(folders, names):
+        if file_path(folder, name):
+            return folder, name
     dataset_folder(_FOLDER, data_dir)  # none of the files at all: says how to get them
-    raise TaskError(
-        f"{root}: no {names[0]} or {names[1]} (nor .gz), the table of {variant}. Put it into {root / _FOLDER}, or name "
-        "the folder that holds it with --data"
-    )
+    found = f"no {names[0]} or {names[1]} (nor .gz), the table of {variant}"
+    raise TaskError(f"{root}: {found}. Put it into {root / _FOLDER}, or name the folder that holds it with --data")
 
 
 def _stripped(cells: list[str]) -> list[str]:
@@ -121,7 +110,7 @@ def _space(columns: list[str], table: str) -> Space:
                 "threads and of pages, mapping, hyper-threading 0 or 1, prefetcher mask 0 to 15, pages"
             )
         mask = [int(found[6]) >> bit & 1 for bit in range(4)]
-        settings.append((int(found[1]), int(found[2]), int(found[3]), found[4], int(found[5]), *mask, found[7]))
+        settings.append((*map(int, found.group(1, 2, 3)), found[4], int(found[5]), *mask, found[7]))
     if _DEFAULT not in columns:
         raise TaskError(f"{table}: no column {_DEFAULT!r}, the default that speedups are over")
     return Space(_KNOBS, tuple(settings), columns.index(_DEFAULT), missing="never")

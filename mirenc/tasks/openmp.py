@@ -51,10 +51,7 @@ _IDENT = re.compile(
 
 
 def openmp_space(cores: int) -> Space:
-    """The settings of a machine: all its cores or one, and ten schedules. The default is all cores, static.
-
-    Raises TaskError: fewer than two cores: there is nothing to decide.
-    """
+    """All cores of a machine or one, in ten schedules; default: all, static. Raises TaskError: fewer than two cores."""
     if cores < 2:
         raise TaskError(f"{cores} core: OpenMP has nothing to decide. Name two cores or more")
     settings = tuple((threads, *schedule) for threads in (cores, 1) for schedule in _SCHEDULES)
@@ -136,25 +133,20 @@ class OpenMP(MeasuredTask):
     )
 
     def table_space(self, table: MeasuredTable) -> Space:
-        """That of the cores that the table was measured on."""
         return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """The binary logarithm of the size: (1,)."""
         return np.log2(np.array(context, dtype=np.float64))
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
-        """As every task's, and `without_places`."""
         return without_places(super().read(encoder, ir))
 
     def regions(self, module: IRModule) -> list[Region]:
         """Its parallel loops. Raises TaskError: it has none."""
         found = parallel_regions(module)
         if not found:
-            raise TaskError(
-                f"{module.name} has no parallel loop. Give a source with `#pragma omp parallel for`, or IR that clang "
-                "made of one with -fopenmp"
-            )
+            how = "Give a source with `#pragma omp parallel for`, or IR that clang made of one with -fopenmp"
+            raise TaskError(f"{module.name} has no parallel loop. {how}")
         return found
 
     def directive(self, setting: tuple[Value, ...]) -> str:

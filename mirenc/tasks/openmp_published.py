@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Sample, Task, TaskData
 from mirenc.tasks.datasets import content_hash, dataset_folder, read_table
@@ -63,16 +64,20 @@ class OpenMPPublished(Task):
             if setting in own:
                 raise TaskError(f"{where}: this setting stands twice in the table. Leave out one")
             own[setting] = real(row, "xtime", where)
-        space = _space(times)
+        # All settings that any program ran under.
+        settings = sorted({setting for own in times.values() for setting in own})
+        default = (max(int(setting[0]) for setting in settings), *_DEFAULT_WORDS)
+        if default not in settings:
+            raise TaskError(f"{_TABLE}: nothing ran under the default, {default}")
         samples = []
         for (program, size), own in sorted(times.items()):
-            costs = tuple(own.get(setting, math.nan) for setting in space.settings)
-            context = (_SIZES[size],)
-            name = f"{program} {context[0]}"
+            name, context = f"{program} {_SIZES[size]}", (_SIZES[size],)
+            costs = tuple(own.get(setting, math.nan) for setting in settings)
             samples.append(Sample(name, None, program, context, costs, part=program, code=program))
+        space = Space(_KNOBS, tuple(settings), settings.index(default), missing="never")
         return TaskData(samples, space, content_hash(self.dataset, data_dir))
 
-    def encode_context(self, context: tuple[Any, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """0, 1 or 2. (1,)."""
         return np.array([float(list(_SIZES.values()).index(context[0]))])
 
@@ -84,13 +89,3 @@ def _setting(row: Mapping[str, str], where: str) -> Key:
         found = f"{row['OMP_NUM_THREADS']} threads and schedule {row['OMP_SCHEDULE']!r}"
         raise TaskError(f"{where}: {found}; both are as in 8 and 'dynamic,64'. Mend or leave out the row")
     return int(threads), row["OMP_PROC_BIND"], row["OMP_PLACES"], kind, int(chunk or 0)
-
-
-def _space(times: Mapping[tuple[str, str], Mapping[Key, float]]) -> Space:
-    """All settings that any program ran under, sorted."""
-    settings = sorted({setting for own in times.values() for setting in own})
-    most = max(int(setting[0]) for setting in settings)
-    default = (most, *_DEFAULT_WORDS)
-    if default not in settings:
-        raise TaskError(f"{_TABLE}: nothing ran under the default, {default}")
-    return Space(_KNOBS, tuple(settings), settings.index(default), missing="never")

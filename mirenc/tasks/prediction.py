@@ -39,9 +39,8 @@ class Evidence:
     rival: str
     """The static rule that did best on the held-out samples, as people call it."""
     worth: Worth | None
-    """Geometric mean speedup over the rival, and its 95 % interval over groups. For a number and for labels: share of
-    the rival's squared error that is gone, and its interval. None: all samples are of one group, so nothing could be
-    held out."""
+    """Geometric mean speedup over the rival (for a number and for labels: share of its squared error that is gone), and
+    its 95 % interval over groups. None: all samples are of one group, so nothing could be held out."""
     error: float = 0.0
     """For a number and for labels: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are
     chosen."""
@@ -55,8 +54,8 @@ class Evidence:
     """As ``worth``, over a head that sees the same context features and no code, trained on the same folds in the same
     way; over the rival where there is no context. None: not known, as of heads of older releases."""
     constants: tuple[tuple[Value, ...], ...] = ()
-    """Settings, as values of their knobs: the best single one of each space that the samples have, the best first. ():
-    nothing is chosen, or not known, as of heads of older releases."""
+    """Values of the best single setting of each space that the samples have, the best first. (): nothing is chosen, or
+    not known, as of heads of older releases."""
     constant_worth: Worth | None = None
     """Geometric mean speedup of the best single setting over the default on the held-out samples, with its interval."""
 
@@ -151,10 +150,8 @@ class Choice(Prediction):
     seconds: dict[str, float] | None = None
     """Expected seconds of each setting; None where the task does not ask for them (`Task.seconds`)."""
     time_factor: float | None = None
-    """8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones.
-
-    None: not known.
-    """
+    """8 of 10 expected times of the default, on held-out groups, were within this factor of the measured ones; None:
+    not known."""
 
     @property
     def preferred(self) -> str:

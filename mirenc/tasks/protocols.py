@@ -40,20 +40,15 @@ class Protocol:
 
     def only_unit(self, data: TaskData) -> str:
         """The one unit of all samples, where there is no second to hold out; else ""."""
-        names = np.unique(np.asarray(self.unit(data)))
-        return str(names[0]) if len(names) == 1 else ""
+        first, *others = np.unique(self.unit(data))
+        return "" if others else str(first)
 
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
-        """Training and test rows of each fold.
-
-        Raises TaskError: fewer than two units, or not one for each sample; nothing held out where that is what is
-        tested.
-        """
+        """Training and test rows of each fold. Raises TaskError: one unit, or not one a sample; nothing to test."""
         unit = np.asarray(self.unit(data))
         if unit.shape != (len(data),):
-            raise TaskError(
-                f"protocol {self.name!r}: unit gives {unit.shape}; one label a sample is needed, ({len(data)},)"
-            )
+            must = f"one label a sample is needed, ({len(data)},)"
+            raise TaskError(f"protocol {self.name!r}: unit gives {unit.shape}; {must}")
         if self.over == "held_out":
             yield self._fixed(data, unit)
             return
@@ -71,22 +66,18 @@ class Protocol:
         """Training and test rows of the one split that the data say."""
         training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
         if not len(training) or not len(test):
-            raise TaskError(
-                f"protocol {self.name!r} tests {len(test)} held-out samples after training on {len(training)}; one of "
-                "each is needed. Measure sources of which some are held out"
-            )
+            found = f"tests {len(test)} held-out samples after training on {len(training)}; one of each is needed"
+            raise TaskError(f"protocol {self.name!r} {found}. Measure sources of which some are held out")
         if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
-            raise TaskError(
-                f"protocol {self.name!r}: {both[0]!r} has samples that are held out and others. Mend the data"
-            )
+            found = f"{both[0]!r} has samples that are held out and others"
+            raise TaskError(f"protocol {self.name!r}: {found}. Mend the data")
         return training, test
 
 
 def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) -> Iterator[Fold]:
-    """Folds, (training, test) rows in order, that keep samples of one unit together.
+    """Folds, (training, test) rows in order, that keep samples of one unit together; at most one a unit, which is None.
 
-    Stratified by ``labels`` where every unit is a single sample. ``folds`` is at most the number of units; None: one
-    unit a fold, in sorted order.
+    Stratified by ``labels`` where every unit is a single sample.
     """
     from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 

@@ -67,12 +67,10 @@ def list_tasks() -> list[str]:
 
 
 def get_task(name: str | os.PathLike[str]) -> Task:
-    """A shipped task by its name, or a task of your own by a `Path` of its file.
+    """A shipped task by its name, or a task of your own by a `Path` of its file, which is executed: `load_task_file`.
 
-    A string is a name and nothing else, because names come from anywhere, a head's folder for one. A `Path` is a file,
-    which is executed: `load_task_file`.
-
-    Raises TaskError: unknown name; a file without exactly one task.
+    A string is a name and nothing else, because names come from anywhere, a head's folder for one. Raises TaskError:
+    unknown name; a file without exactly one task.
     """
     if isinstance(name, os.PathLike):
         return load_task_file(name)
@@ -108,11 +106,8 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend it") from error
-    found = [
-        value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Task) and value.__module__ == module.__name__
-    ]
+    own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
+    found = [one for one in own if issubclass(one, Task)]
     if len(found) != 1:
         names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
         raise TaskError(f"task file {file} defines {len(found)} tasks ({names}); it must define one subclass of Task")

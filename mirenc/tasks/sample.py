@@ -16,14 +16,14 @@ class Sample:
     """One measured run of one piece of code."""
 
     name: str
-    """What an error message calls it: kernel and data set."""
+    """What an error message calls it."""
     ir: IRSource | None
     """IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one. None: the data come
     without code, and whoever has it gives it (`mirenc.tasks.loading`)."""
     group: str
     """Kernel source. Samples of one group are never on both sides of a grouped fold."""
     context: tuple[Any, ...] = ()
-    """What is known beside the code (sizes, the machine), raw, in the order of `Task.context_names`."""
+    """What is known beside the code, raw, in the order of `Task.context_names`."""
     costs: tuple[float, ...] | Mapping[int, float] = ()
     """Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
     sparse: index of the setting -> cost. () for a task that has no settings. The label and heads come from them."""
@@ -47,13 +47,11 @@ class Sample:
     code: str = ""
     """Name of the IR file that is to be given, without its ending; "" where the data bring their IR."""
     reported: tuple[float, ...] | Mapping[int, float] = ()
-    """Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice. A least cost
-    is least by luck too, so the speedup that it promises is believed only where the clock ran again. () where each
-    setting has one measurement: reports then pay ``costs``."""
+    """Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice, because a
+    least cost is least by luck too. () where each setting has one measurement: reports then pay ``costs``."""
     labels: tuple[int, ...] = ()
     """Whether each of `TaskData.label_names` holds, 1 or 0, for a task whose target is labels; () otherwise."""
     kernel: str = ""
-    """The piece of code, where a group holds many that are different, as a project does: how many there are to learn
-    from decides among heads. The group if left out."""
+    """The piece of code, where a group holds many that are different, as a project does. The group if left out."""
     held_out: bool = False
     """Tested on only, by protocols that say so (`mirenc.tasks.Protocol`)."""

@@ -49,17 +49,13 @@ class Space:
             raise TaskError(f"{said}: default is {self.default!r}; indices go from 0 to {len(self.settings) - 1}")
         if self.missing not in MISSING:
             raise TaskError(f"{said}: missing is {self.missing!r}; available: {', '.join(MISSING)}")
-        if self.missing == "below" and not self._ascends():
-            raise TaskError(
-                f"{said}: missing='below' is for one knob, its numbers in ascending order. Order them, or use "
-                "'default' or 'never'"
-            )
-
-    def _ascends(self) -> bool:
-        """Whether "below" means something: one knob, numbers in ascending order, or words in the order given."""
+        # "below" means something of numbers in ascending order, or of words in the order given.
         values: list[Any] = [setting[0] for setting in self.settings]
         words = [isinstance(value, str) for value in values]
-        return len(self.knobs) == 1 and (all(words) or (not any(words) and values == sorted(values)))
+        ascends = all(words) or (not any(words) and values == sorted(values))
+        if self.missing == "below" and not (len(self.knobs) == 1 and ascends):
+            must = "missing='below' is for one knob, its numbers in ascending order"
+            raise TaskError(f"{said}: {must}. Order them, or use 'default' or 'never'")
 
     @classmethod
     def product(
@@ -69,16 +65,12 @@ class Space:
         default: Mapping[str, Value],
         missing: Literal["default", "below", "never"] = "default",
     ) -> Space:
-        """All combinations of the knobs' values, the last knob varying fastest.
-
-        Raises TaskError: the default is none of them.
-        """
+        """All combinations of the knobs' values, the last one varying fastest. Raises TaskError: no such default."""
         settings = tuple(itertools.product(*knobs.values()))
         wanted = tuple(default.get(knob, "") for knob in knobs)
         if wanted not in settings or set(default) != set(knobs):
-            raise TaskError(
-                f"default {dict(default)} is no setting of {', '.join(knobs)}. Give each knob one of its values"
-            )
+            found = f"default {dict(default)} is no setting of {', '.join(knobs)}"
+            raise TaskError(f"{found}. Give each knob one of its values")
         return cls(tuple(knobs), settings, settings.index(wanted), missing)
 
     def __len__(self) -> int:
@@ -119,14 +111,10 @@ class SettingEncoder:
 
     @classmethod
     def of(cls, spaces: Sequence[Space]) -> SettingEncoder:
-        """The encoder of some spaces of the same knobs.
-
-        Raises TaskError: spaces of other knobs, or a knob with words here and numbers there.
-        """
+        """That of spaces of the same knobs. Raises TaskError: other knobs, or words and numbers as values of one."""
         knobs = spaces[0].knobs
-        other = next((space.knobs for space in spaces if space.knobs != knobs), None)
-        if other is not None:
-            raise TaskError(f"samples have knobs {', '.join(knobs)} and {', '.join(other)}; one list is needed")
+        if others := [space.knobs for space in spaces if space.knobs != knobs]:
+            raise TaskError(f"samples have knobs {', '.join(knobs)} and {', '.join(others[0])}; one list is needed")
         words: dict[str, tuple[str, ...]] = {}
         for place, knob in enumerate(knobs):
             values = {setting[place] for space in spaces for setting in space.settings}

@@ -38,10 +38,8 @@ def read_folder(
 
     machine = json.loads((root / MACHINE).read_text(encoding="utf-8"))
     if (machine["task"], machine["format"]) != (task, version):
-        raise TaskError(
-            f"{root}: a table of {machine['task']!r}, format {machine['format']}; {task!r}, format {version} is "
-            f"needed. {anew}"
-        )
+        there = f"a table of {machine['task']!r}, format {machine['format']}"
+        raise TaskError(f"{root}: {there}; {task!r}, format {version} is needed. {anew}")
     content, found = hashlib.sha256(), {}
     for name in names:
         data = (root / name).read_bytes()

@@ -78,9 +78,8 @@ class ThreadCoarsening(Task):
         samples = []
         for kernel, rows in sorted(times.items()):
             if f"{kernel}.ll" not in kernels:
-                raise TaskError(
-                    f"{_TABLE}: no IR of kernel {kernel!r} in kernels_ir. `mirenc datasets verify thread_coarsening`"
-                )
+                found = f"no IR of kernel {kernel!r} in kernels_ir"
+                raise TaskError(f"{_TABLE}: {found}. `mirenc datasets verify thread_coarsening`")
             if 1 not in rows:
                 raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Leave it out")
             hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
@@ -88,8 +87,7 @@ class ThreadCoarsening(Task):
                 costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)
                 ir = kernels[f"{kernel}.ll"]
                 samples.append(Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand))
-        found = content_hash("thread_coarsening", data_dir)
-        return TaskData(join_same_code(samples), self.space, found)
+        return TaskData(join_same_code(samples), self.space, content_hash("thread_coarsening", data_dir))
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """One column a GPU: (4,) of 0 and 1."""

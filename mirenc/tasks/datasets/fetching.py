@@ -32,10 +32,7 @@ class Finding(NamedTuple):
 
 
 def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Finding]:
-    """Compare a dataset on disk with its published checksums, file by file.
-
-    Raises DatasetError: unknown dataset, or no file of it is there.
-    """
+    """Compare a dataset on disk with its checksums, file by file. Raises DatasetError: unknown, or no file is there."""
     dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
     findings: list[Finding] = []
     for part in (*dataset.tables, *dataset.archives):
@@ -55,7 +52,7 @@ def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Fi
 
 
 def _hash(sums: dict[str, str]) -> str:
-    """The sha256 of the lines ``sha256  name`` of all files, sorted by name: that of a checksum file."""
+    """That of a checksum file: lines ``sha256  name``, sorted by name."""
     return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
 
 
@@ -65,17 +62,13 @@ def published_hash(name: str) -> str:
 
 
 def content_hash(name: str, data_dir: str | os.PathLike[str] | None = None) -> str:
-    """One sha256 for the data a result was computed from, as they are on disk and whatever their layout.
-
-    For a complete dataset on which `verify` finds nothing, it is the sha256 of its checksum file.
+    """One sha256 for the data on disk, whatever their layout: of a complete and unchanged dataset `published_hash`.
 
     Raises DatasetError: unknown dataset; no file of it is there, or one cannot be read.
     """
     dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
-    sums: dict[str, str] = {}
-    for part in (*dataset.tables, *dataset.archives):
-        sums |= hash_members(folder, part)
-    return _hash(sums)
+    found = [hash_members(folder, part) for part in (*dataset.tables, *dataset.archives)]
+    return _hash({file: digest for one in found for file, digest in one.items()})
 
 
 class FetchPlan(NamedTuple):
@@ -101,13 +94,11 @@ def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Fet
 
 
 def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = lambda: None) -> dict[str, str]:
-    """Fetch the wanted files; showing the licence and asking for consent is the caller's.
+    """Fetch the wanted files. Showing the licence and asking for consent is the caller's.
 
-    A file that fails is tried again so many times, each after a longer pause (1 s, 2 s, ...); ``advance`` is called
-    after each. Returns why a file could not be fetched, by its name; the others are in place.
-
-    Raises MissingExtraError: pooch is not installed; DatasetError: the folder cannot be written to, or nothing could be
-    reached at all.
+    A file that fails is tried again so many times, each after a longer pause; ``advance`` is called after each file.
+    Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the folder
+    cannot be written to, or nothing could be reached at all.
     """
     with needs("tasks", "fetching datasets needs pooch"):
         import pooch  # type: ignore[import-untyped]
@@ -121,10 +112,8 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
         # Hidden, so that what a killed run leaves is never read as data.
         staging = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder)
     except OSError as error:
-        raise DatasetError(
-            f"{folder}: cannot be written to ({error.strerror}). "
-            "Set MIRENC_DATA to a folder of yours, or name one with --data"
-        ) from None
+        how = "Set MIRENC_DATA to a folder of yours, or name one with --data"
+        raise DatasetError(f"{folder}: cannot be written to ({error.strerror}). {how}") from None
     source = pooch.create(
         path=staging.name,
         base_url="",

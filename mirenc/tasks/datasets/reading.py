@@ -94,26 +94,20 @@ def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict
     if doubled := [column for column in columns if columns.count(column) > 1]:
         raise DatasetError(f"{path}: column {doubled[0]!r} stands twice in the header. Rename one")
     if missing := [column for column in needed if column not in columns]:
-        raise TaskError(
-            f"{name}: no column {', '.join(map(repr, missing))}. To compare it with what was published, type: "
-            f"mirenc datasets verify {folder.name}"
-        )
+        how = f"To compare it with what was published, type: mirenc datasets verify {folder.name}"
+        raise TaskError(f"{name}: no column {', '.join(map(repr, missing))}. {how}")
     for line, row in rows:
         if len(row) != len(columns):
-            raise DatasetError(
-                f"{path}, line {line}: {len(row)} fields, the header has {len(columns)}. "
-                "Mend the row, or fetch the file again"
-            )
+            found = f"{len(row)} fields, the header has {len(columns)}"
+            raise DatasetError(f"{path}, line {line}: {found}. Mend the row, or fetch the file again")
     return [dict(zip(columns, row, strict=True)) for _, row in rows]
 
 
 def read_archive(folder: Path, name: str) -> dict[str, bytes]:
-    """Files of an archive by their path in it, as in ``{"foo.ll": b"..."}``, sorted.
+    """Files of an archive by their path in it, as in ``{"foo.ll": b"..."}``, sorted; those of a folder, or ``.tar.xz``.
 
-    ``kernels_ir`` is the folder of that name, or ``kernels_ir.tar.xz``. Hidden files are left out: they are what file
-    managers and interrupted copies leave behind.
-
-    Raises DatasetError: missing, damaged, with anything but regular files and folders, or larger than 1 GiB.
+    Hidden files are left out: they are what file managers and interrupted copies leave behind. Raises DatasetError:
+    missing, damaged, with anything but regular files and folders, or larger than 1 GiB.
     """
     path = archive_path(folder, name)
     if path is None:
@@ -126,10 +120,8 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
                 raise DatasetError(f"{path}: holds {member} twice. Pack it again")
             size += len(data)
             if size > _MAX_ARCHIVE or len(members) == _MAX_MEMBERS:
-                raise DatasetError(
-                    f"{path}: more than {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB, so no archive of a dataset. "
-                    "Move what does not belong to it away"
-                )
+                found = f"more than {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB, so no archive of a dataset"
+                raise DatasetError(f"{path}: {found}. Move what does not belong to it away")
             members[member] = data
     return dict(sorted(members.items()))
 
@@ -163,10 +155,7 @@ def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def hash_members(folder: Path, part: str) -> dict[str, str]:
-    """sha256 of what reading a table or archive gives, by file name as in the checksums; empty if it is not there.
-
-    Raises DatasetError: it is there and cannot be read.
-    """
+    """sha256 of each file of a table or archive, named as in the checksums; {} without. Raises DatasetError: damage."""
     if archive_path(folder, part):
         found = {f"{part}/{member}": data for member, data in read_archive(folder, part).items()}
     else:
@@ -181,7 +170,6 @@ def real(row: Mapping[str, str], column: str, where: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise TaskError(
-            f"{where}: column {column!r} is {row[column]!r}, not a finite number. Mend or leave out the row"
-        )
+        found = f"column {column!r} is {row[column]!r}, not a finite number"
+        raise TaskError(f"{where}: {found}. Mend or leave out the row")
     return value

@@ -55,13 +55,10 @@ class Dataset(Config):
 def load_dataset(path: Path) -> Dataset:
     """A dataset from its entry ``NAME.toml`` and the checksums ``NAME.sha256`` beside it.
 
-    Raises ConfigError: an entry that is no entry, a line of the checksums that is none, or a part with only one of the
-    two.
+    Raises ConfigError: an entry or a line of the checksums that is none, or a part with only one of the two.
     """
     lines = path.with_suffix(".sha256").read_text(encoding="utf-8").splitlines()
-    sums = {
-        name: sha256 for sha256, _, name in sorted((line.partition("  ") for line in lines), key=lambda cut: cut[2])
-    }
+    sums = {name: sha256 for name, _, sha256 in sorted(line.partition("  ")[::-1] for line in lines)}
     dataset = Dataset.from_dict({**load_toml(path), "sums": sums}, where=str(path))
     for part in sorted({"".join(name.partition("/")[:2]) for name in sums} ^ dataset.urls.keys()):
         missing = "checksums" if part in dataset.urls else "address in [urls]"
@@ -82,10 +79,9 @@ def get_dataset(name: str) -> Dataset:
 
 
 def data_root(data_dir: str | os.PathLike[str] | None = None) -> Path:
-    """The folder that holds the datasets' folders; it need not exist.
+    """The folder of the datasets' folders; it need not exist.
 
-    ``data_dir`` is taken as it is. Without it, ``$MIRENC_DATA``; without that, ``mirenc/datasets`` in the platform's
-    folder for user data, where `fetch` puts what it gets.
+    ``data_dir``; without it ``$MIRENC_DATA``; without that ``mirenc/datasets`` in the platform's folder for user data.
     """
     given = data_dir or os.environ.get("MIRENC_DATA")
     if given:
@@ -101,9 +97,8 @@ def find_folder(name: str, data_dir: str | os.PathLike[str] | None = None) -> Pa
     for folder in (root / name, root):
         # Archives of several datasets have the same name (kernels_ir); in a folder of another name, tables must tell.
         archives = dataset.archives if folder != root or not dataset.tables else ()
-        if any(file_path(folder, table) for table in dataset.tables) or any(
-            archive_path(folder, archive) for archive in archives
-        ):
+        there = [file_path(folder, table) for table in dataset.tables]
+        if any([*there, *(archive_path(folder, archive) for archive in archives)]):
             return folder
     return None
 
@@ -113,13 +108,12 @@ def dataset_folder(name: str, data_dir: str | os.PathLike[str] | None = None) ->
 
     Raises DatasetError: unknown dataset, or none of its files is there.
     """
-    found = find_folder(name, data_dir)
-    if found is not None:
+    if found := find_folder(name, data_dir):
         return found
-    dataset, root = get_dataset(name), data_root(data_dir)
+    parts, root = ", ".join(get_dataset(name).urls), data_root(data_dir)
     state = "" if root.is_dir() else f" ({root} does not exist)"
     raise DatasetError(
-        f"dataset {name!r} is not here: looked for {', '.join(dataset.urls)} in {root / name} and in {root}{state}. "
+        f"dataset {name!r} is not here: looked for {parts} in {root / name} and in {root}{state}. "
         f"Type: mirenc datasets fetch {name}. Where the data are already, set MIRENC_DATA to the folder that holds "
         f"{name}/, or give it with --data (Python: data_dir=)"
     )
