@@ -41,7 +41,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         if kind:
             register(kind)(cls)
 
-    # -- checks ----------------------------------------------------------------------------------------
     def _check_parameters(self, columns: int) -> None:
         """Refuse parameters out of range, for rows of so many columns."""
         for name in self._POSITIVE:
@@ -71,7 +70,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         rows: Float64 = validate_data(self, X, dtype=np.float64, reset=False)
         return rows
 
-    # -- what differs ----------------------------------------------------------------------------------
     def _learn(self, features: Float64, target: Float64) -> None:
         """Train on checked rows (n, A + D) and a table (n, P)."""
         raise NotImplementedError
@@ -100,7 +98,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
                 return False
         return True
 
-    # -- saving ----------------------------------------------------------------------------------------
     def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
         return pack(getattr(self, f"{self._INNER}_"), self._INNER)
 

@@ -72,7 +72,6 @@ class CostHead(CostRegressor, kind="cost"):
     _ARRAYS = ("dual_ NK", "mean_ K", "theta_ T", "center_ D", "spread_ D")
     _POSITIVE = ("clip", "length_scale", "noise")
 
-    # -- training --------------------------------------------------------------------------------------
     def _learn(self, features: Float64, target: Float64) -> None:
         self.center_, self.spread_ = scaling(features)
         # Context features have unit variance; code features, too, and in rows of unit mean square.
@@ -81,35 +80,28 @@ class CostHead(CostRegressor, kind="cost"):
         # In single precision, as it is saved: a head that was saved and read answers to the bit as before.
         self.support_ = self._scaled(features).astype(np.float32).astype(np.float64)
         relative = relative_log_costs(target, self.clip)
-        self.mean_ = relative.mean(axis=0)
+        self.mean_: Float64 = relative.mean(axis=0)
         residual = relative - self.mean_  # (n, K)
         distances = self._distances(self.support_, self.support_)
         terms = self._terms()
         self.theta_ = start = self._start(terms)
         size = float(np.sqrt(np.mean(residual**2))) or 1.0
         if self.length_scale is None:
-            self.theta_ = minimize(
-                _negative_evidence,
-                start,
-                args=(terms, distances, residual / size, start),
-                jac=True,
-                method="L-BFGS-B",
-                bounds=[_BOUND] * len(start),
-                options={"maxiter": _MOST_STEPS},
-            ).x
+            given, how = (terms, distances, residual / size, start), {"maxiter": _MOST_STEPS}
+            bounds = [_BOUND] * len(start)
+            found = minimize(_negative_evidence, start, given, "L-BFGS-B", jac=True, bounds=bounds, options=how)
+            self.theta_ = found.x
         kernel = _kernel(self.theta_, terms, distances)
         kernel[np.diag_indices_from(kernel)] += math.exp(self.theta_[-1]) + _JITTER
         factor = la.cho_factor(kernel, lower=True)
         # In the order it is read back in: the last bit of a product depends on it.
-        self.dual_ = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
+        self.dual_: Float64 = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
 
     def _answer(self, features: Float64) -> Float64:
         """(n, K) predicted log cost of each choice, relative to the mean over the choices."""
         kernel = _kernel(self.theta_, self._terms(), self._distances(self._scaled(features), self.support_))
-        result: Float64 = self.mean_ + kernel @ self.dual_
-        return result
+        return self.mean_ + kernel @ self.dual_
 
-    # -- columns ---------------------------------------------------------------------------------------
     def _scaled(self, features: Float64) -> Float64:
         return (features - self.center_) / self.spread_
 
@@ -144,7 +136,6 @@ class CostHead(CostRegressor, kind="cost"):
         noise = _NOISE if self.length_scale is None else math.log(self.noise)
         return np.array([value for _, scales in terms for value in (0.0, *scales)] + [noise])
 
-    # -- saving ----------------------------------------------------------------------------------------
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         # One piece of code is measured in many contexts, and its columns are most of the head.
         context = self.support_[:, : self.context_columns]

@@ -34,8 +34,6 @@ except ImportError as error:
         f"IREmbedder needs scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
     ) from None
 
-__all__ = ["IREmbedder", "UnreadableIRWarning"]
-
 Inputs = Iterable[IRInput] | NDArray[Any]
 
 
@@ -129,11 +127,8 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     def _columns(self, encoder: Encoder) -> list[str]:
         blocks = vector_blocks(encoder.files.config, self.purpose, self.part)
-        return [
-            f"log_{name}" if width == 1 else f"{name}_{column}"
-            for name, width in blocks.items()
-            for column in range(width)
-        ]
+        each = ((name, width, column) for name, width in blocks.items() for column in range(width))
+        return [f"log_{name}" if width == 1 else f"{name}_{column}" for name, width, column in each]
 
     def _encoder(self) -> Encoder:
         for name, allowed in (("purpose", PURPOSES), ("part", PARTS), ("on_error", get_args(OnError))):

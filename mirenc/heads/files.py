@@ -189,7 +189,6 @@ def _check_numbers(arrays: Arrays, where: str) -> None:
         raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
 
 
-# -- narrow types, rounded numbers ---------------------------------------------------------------------
 def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     """Arrays in narrower types where these hold the same numbers, and the types that those had before."""
     narrow = {name: _narrowest(array) for name, array in arrays.items()}

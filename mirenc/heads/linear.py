@@ -34,16 +34,15 @@ class _Ridge(Head):
     _POSITIVE: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def _learn(self, features: Float64, target: Float64) -> None:
-        self.mean_ = target.mean(axis=0)
+        self.mean_: Float64 = target.mean(axis=0)
         self.center_, self.spread_ = scaling(features)
         scaled = (features - self.center_) / self.spread_
         gram = scaled.T @ scaled / len(scaled)
         gram[np.diag_indices_from(gram)] += self.alpha
-        self.weights_ = la.solve(gram, scaled.T @ (target - self.mean_) / len(scaled), assume_a="pos")
+        self.weights_: Float64 = la.solve(gram, scaled.T @ (target - self.mean_) / len(scaled), assume_a="pos")
 
     def _answer(self, features: Float64) -> Float64:
-        result: Float64 = self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_
-        return result
+        return self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_
 
 
 @dataclass(eq=False, repr=False)
@@ -95,7 +94,7 @@ class _Landmarks(Reducing):
         context = self.context_columns
         self._find_components(features)
         reduced = self._reduced(features)
-        self.middle_ = reduced.mean(axis=0)
+        self.middle_: Float64 = reduced.mean(axis=0)
         spread = reduced.std(axis=0)
         # Each context feature weighs one, and so does all code together.
         spread[context:] = float(np.sqrt((spread[context:] ** 2).sum())) / math.sqrt(max(context, 1))
@@ -103,7 +102,7 @@ class _Landmarks(Reducing):
         rows = self._scaled(reduced)
         drawn = np.random.default_rng(self.random_state).permutation(len(rows))[: self.landmarks]
         self.landmarks_ = rows[np.sort(drawn)]
-        self.mean_ = target.mean(axis=0)
+        self.mean_: Float64 = target.mean(axis=0)
         gram = np.zeros((len(self.landmarks_),) * 2)
         moment = np.zeros((len(self.landmarks_), target.shape[1]))
         for first in range(0, len(rows), _BLOCK):
@@ -112,11 +111,10 @@ class _Landmarks(Reducing):
             moment += kernel.T @ (target[first : first + _BLOCK] - self.mean_)
         penalised = gram / len(rows) + self.alpha * self._kernel(self.landmarks_)
         penalised[np.diag_indices_from(penalised)] += _JITTER
-        self.weights_ = la.solve(penalised, moment / len(rows), assume_a="pos")
+        self.weights_: Float64 = la.solve(penalised, moment / len(rows), assume_a="pos")
 
     def _scaled(self, reduced: Float64) -> Float64:
-        result: Float64 = (reduced - self.middle_) / self.spread_
-        return result
+        return (reduced - self.middle_) / self.spread_
 
     def _kernel(self, rows: Float64) -> Float64:
         """A Gaussian, for what is near, and the inner product, for what is far from all. (n, C) -> (n, m)."""
@@ -130,8 +128,7 @@ class _Landmarks(Reducing):
     def _answer(self, features: Float64) -> Float64:
         rows = self._scaled(self._reduced(features))
         parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
-        result: Float64 = self.mean_ + np.concatenate(parts)
-        return result
+        return self.mean_ + np.concatenate(parts)
 
     def _fits(self) -> bool:
         return super()._fits() and len(self.middle_) == self._columns

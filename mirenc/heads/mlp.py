@@ -84,7 +84,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             raise ConfigError(f"alpha is {alpha!r}; allowed: a number from 0 up")
         super()._check_parameters(columns)
 
-    # -- training --------------------------------------------------------------------------------------
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.
 
@@ -150,7 +149,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
                 raise KeyboardInterrupt from None
         self.coefs_, self.intercepts_, self.n_iter_ = network.coefs_, network.intercepts_, network.n_iter_
 
-    # -- prediction ------------------------------------------------------------------------------------
     def predict_proba(self, X: ArrayLike) -> Float64:
         """(n, K) float64 probability of each of ``classes_``."""
         rows = self._rows(X)
@@ -173,7 +171,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         chosen = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
-    # -- saving ----------------------------------------------------------------------------------------
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if isinstance(self.random_state, np.random.RandomState):
             raise HeadError(

@@ -84,7 +84,6 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         rows = self._pairs(self._reduced(scaled), self._setting_columns(settings.features), sample, setting)
         self.regressor_ = clone(self.regressor).fit(rows, relative)
 
-    # -- columns ---------------------------------------------------------------------------------------
     def _setting_columns(self, features: Float64) -> Float64:
         """Settings as the regressor sees them. (T, F) -> (T, F').
 

@@ -21,14 +21,9 @@ _LONGEST_LABEL = 4096  # characters
 _COUNTS = (("n_features_in_", "features", 0, 1_000_000), ("n_choices_", "choices", 1, 100_000))
 _SUM_ERROR = 1e-3
 # What a description or arrays that do not fit each other may raise.
-_DAMAGE = (
-    *(AttributeError, IndexError, KeyError, TypeError, ValueError),
-    *(MemoryError, OverflowError, RecursionError, ZeroDivisionError),
-)
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 Arrays = Mapping[str, NDArray[Any]]
-
-
 HeadClass = TypeVar("HeadClass", bound=type[Any])
 _CLASSES: dict[str, type[Any]] = {}
 
@@ -49,9 +44,9 @@ def register(kind: str) -> Callable[[HeadClass], HeadClass]:
 
 def kind_of_head(head: Any) -> str:
     """Name under which the class of a head is registered; `HeadError` where it is not."""
-    kind = next((kind for kind, head_class in _CLASSES.items() if type(head) is head_class), None)
-    if kind is not None:
-        return kind
+    for kind, head_class in _CLASSES.items():
+        if type(head) is head_class:
+            return kind
     raise HeadError(
         f"a {type(head).__name__} cannot be saved; available: {', '.join(sorted(_CLASSES)) or 'none'}. "
         "To add a class, decorate it with mirenc.heads.state.register"
@@ -122,8 +117,7 @@ def _check_answer(head: Any, where: str) -> None:
     except HeadError:
         return  # it wants more than rows, such as settings: nothing can be asked here
     except _DAMAGE as error:
-        why = f"it cannot answer for {row.shape[1]} features ({type(error).__name__}: {error})"
-        raise damaged(where, why) from error
+        raise damaged(where, f"it cannot answer for {row.size} features ({type(error).__name__}: {error})") from error
     whole = np.isfinite(answer).all() and (not chooses or (answer.min() >= 0 and abs(answer.sum() - 1) < _SUM_ERROR))
     if not whole:
         kind = "preference" if chooses else "finite number"

@@ -1,4 +1,4 @@
-"""Heads of trees. scikit-learn grows them on reduced columns; what is kept and saved are arrays (`Forest`).
+"""Heads of trees. scikit-learn grows them; a `Forest` of arrays is saved, without pickle, for any later release of it.
 
 Trees cut a single context feature at exact values, which no smooth head does, and that is most of what can be known
 without the code. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boosting over histograms: Ke et al.,
@@ -6,18 +6,18 @@ LightGBM, 2017.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingRegressor
 
-from mirenc.arrays import Float64
+from mirenc.arrays import Float64, Floating, Int32, Int64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Labels, Number
 from mirenc.heads.choosing import Chooser, CostRegressor
-from mirenc.heads.forest import Forest, Tree, extra_tree
 from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import Arrays
 from mirenc.metrics import oracle_choice
@@ -25,6 +25,117 @@ from mirenc.metrics import oracle_choice
 # A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
 # and would be most of what the trees explain.
 _MOST_GAIN, _MOST_LOSS = 2.0, 0.5
+_BYTE = 256  # values that a byte tells apart
+_BLOCK = 1024  # rows that walk the trees at once
+_UNFIT = "arrays of trees do not belong together. Save the head again"
+
+
+class Tree(NamedTuple):
+    """One tree of B nodes in preorder: a node's left child follows it, and its right child the whole left side."""
+
+    column: NDArray[Any]  # (B,) negative: a leaf
+    cut: NDArray[Any]  # (B,) a row goes left where its column is at most the cut
+    value: NDArray[Any]  # (B, V)
+
+
+@dataclass(eq=False)
+class Forest:
+    """Trees in preorder, one after the other. A nodes, I of them inner and L leaves, V values a leaf.
+
+    Every walk ends: `HeadError` for arrays that are no whole trees.
+    """
+
+    column: Int32  # (A,) negative: a leaf
+    cut: Float64  # (I,)
+    value: Float64  # (L, V)
+
+    def __post_init__(self) -> None:
+        inner = self.column >= 0
+        nodes = inner.size
+        # How many subtrees are still to come, after each node; a tree ends one below where it began.
+        left = np.cumsum(np.where(inner, 1, -1))
+        ends = np.flatnonzero(np.diff(np.minimum.accumulate(np.minimum(left, 0)), prepend=0) < 0)
+        dimensions = self.column.ndim, self.cut.ndim, self.value.ndim
+        if dimensions != (1, 1, 2) or (len(self.cut), len(self.value)) != (inner.sum(), (~inner).sum()):
+            raise HeadError(_UNFIT)
+        if not len(ends) or ends[-1] != nodes - 1:
+            raise HeadError(_UNFIT)
+        self._root: Int64 = np.concatenate([[0], ends[:-1] + 1])  # (M,) first node of each tree
+        # The left side of a node ends at the next place that is one below it.
+        shifted = left - left.min(initial=0) + 1
+        order = np.argsort(shifted, kind="stable")
+        next_lower = np.searchsorted(shifted[order] * nodes + order, (shifted - 1) * nodes + np.arange(nodes))
+        self._right: Int64 = order[np.minimum(next_lower, nodes - 1)] + 1  # (A,) right child
+        # (A,) number among the inner nodes, or among the leaves
+        self._place: Int64 = np.where(inner, np.cumsum(inner), np.cumsum(~inner)) - 1
+
+    @classmethod
+    def join(cls, trees: Sequence[Tree]) -> Self:
+        """One forest of some trees."""
+        return cls._of_nodes(*(np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields))
+
+    @classmethod
+    def _of_nodes(cls, column: NDArray[Any], cut: NDArray[Any], value: NDArray[Any]) -> Self:
+        """Of arrays that have a cut and values for every node."""
+        inner = column >= 0
+        return cls(column.astype(np.int32), cut[inner].astype(np.float64), value[~inner].astype(np.float64))
+
+    def leaves(self, rows: Floating) -> Float64:
+        """Values of the leaf that each row falls into in each tree. (n, C) -> (n, M, V)."""
+        node = np.repeat(self._root[None, :], len(rows), axis=0)  # (n, M)
+        while True:
+            column = self.column[node]
+            inner = column >= 0
+            if not inner.any():
+                return self.value[self._place[node]]
+            cut = self.cut[np.where(inner, self._place[node], 0)]
+            below = np.take_along_axis(rows, np.maximum(column, 0), axis=1) <= cut
+            node = np.where(inner, np.where(below, node + 1, self._right[node]), node)
+
+    def summed(self, rows: Floating) -> Float64:
+        """Sum over the trees of `leaves`. (n, C) -> (n, V)."""
+        blocks = [self.leaves(rows[first : first + _BLOCK]).sum(axis=1) for first in range(0, len(rows), _BLOCK)]
+        return np.concatenate(blocks)
+
+    def mean(self, rows: Floating) -> Float64:
+        """Mean over the trees of `leaves`. (n, C) -> (n, V)."""
+        return self.summed(rows) / len(self._root)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """What `from_arrays` wants back. Where a column of values has few different ones, each is a byte."""
+        kept: dict[str, NDArray[Any]] = {"column_": self.column, "cut_": self.cut}
+        different = [np.unique(column, return_inverse=True) for column in self.value.T]
+        most = max(len(levels) for levels, _ in different)
+        if most > _BYTE:
+            return {**kept, "value_": self.value}
+        levels = np.stack([np.pad(levels, (0, most - len(levels))) for levels, _ in different], axis=1)
+        number = np.stack([number for _, number in different], axis=1)
+        return {**kept, "value_": number.astype(np.uint8), "levels_": levels}
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, *, columns: int) -> Self:
+        """A forest that was saved; `HeadError` for arrays that do not fit, or trees of more columns."""
+        column, cut, value = (arrays[f"{name}_"] for name in Tree._fields)
+        if value.dtype.kind == "u":
+            levels = arrays["levels_"]
+            if levels.shape[1:] != value.shape[1:] or value.max(initial=0) >= len(levels):
+                raise HeadError(_UNFIT)
+            value = np.take_along_axis(levels, value.astype(np.int64), axis=0)
+        # Older releases kept a cut and values for every node.
+        forest = (cls._of_nodes if len(cut) == len(value) == len(column) else cls)(column, cut, value)
+        if (forest.column >= columns).any():
+            raise HeadError(_UNFIT)
+        return forest
+
+
+def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
+    """A tree that scikit-learn's extremely randomised trees have grown (their ``tree_``), or with other values.
+
+    They compare numbers in single precision, for which the next lower single is as good a cut.
+    """
+    cut = grown.threshold.astype(np.float32)
+    cut = np.where(cut > grown.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
+    return Tree(grown.feature, cut, grown.value[:, :, 0] if value is None else value)
 
 
 @dataclass(eq=False, repr=False)
@@ -160,9 +271,9 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
         if measured < len(features):
             raise HeadError(f"{len(features)} rows of features, {measured} costs of the default; one each is needed")
         ratios = log_ratios(target, self.default)
-        self.mean_ = ratios.mean(axis=0)
+        self.mean_: Float64 = ratios.mean(axis=0)
         _, spread, axes = np.linalg.svd(ratios - self.mean_, full_matrices=False)
-        self.directions_ = axes[: max(1, min(self.outputs, int((spread > 1e-9).sum())))]
+        self.directions_: Float64 = axes[: max(1, min(self.outputs, int((spread > 1e-9).sum())))]
         super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
 
     def _find_components(self, seen: Float64) -> None:
@@ -174,8 +285,7 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
         super()._find_components(seen[list(rows.values())])
 
     def _answer(self, features: Float64) -> Float64:
-        result: Float64 = self.mean_ + super()._answer(features) @ self.directions_
-        return result
+        return self.mean_ + super()._answer(features) @ self.directions_
 
     def _fits(self) -> bool:
         return super()._fits() and len(self.directions_) == self.forest_.value.shape[1]

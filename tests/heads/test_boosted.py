@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 
 from mirenc.errors import HeadError
-from mirenc.heads import BoostedRegressor, forest
+from mirenc.heads import BoostedRegressor, trees
 
 
 def table(rows: int = 600, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -59,7 +59,7 @@ def test_blocks_of_rows_are_as_all_together(monkeypatch: pytest.MonkeyPatch) -> 
     features, target = table()
     head = BoostedRegressor(trees=10).fit(features, target)
     whole = head.predict(features)
-    monkeypatch.setattr(forest, "_BLOCK", 77)
+    monkeypatch.setattr(trees, "_BLOCK", 77)
     np.testing.assert_array_equal(head.predict(features), whole)
 
 

@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
 from mirenc.embed import Encoder, load
-from mirenc.errors import ConfigError, IRFileError, ModelError
-from mirenc.heads.embedder import IREmbedder, UnreadableIRWarning
+from mirenc.errors import ConfigError, IRFileError, ModelError, UnreadableIRWarning
+from mirenc.heads.embedder import IREmbedder
 from mirenc.heads.mlp import MLPHead
 from mirenc.ir import read_ir
 from mirenc.weights import save_files

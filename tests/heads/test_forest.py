@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import ExtraTreesRegressor
 
 from mirenc.errors import HeadError
-from mirenc.heads.forest import Forest, Tree, extra_tree
+from mirenc.heads.trees import Forest, Tree, extra_tree
 
 LEAF = -1
 

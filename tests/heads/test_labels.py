@@ -13,7 +13,7 @@ from mirenc.heads import (
     RidgeLabels,
     RidgeRegressor,
     TreesLabels,
-    forest,
+    trees,
 )
 
 
@@ -40,7 +40,7 @@ def test_trees_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> Non
     head = TreesLabels(1, trees=7, leaf=3, random_state=2).fit(features, labels)
     other = ExtraTreesRegressor(7, max_features=0.4, min_samples_leaf=3, random_state=2).fit(features, labels)
     np.testing.assert_allclose(head.predict(features), other.predict(features), atol=1e-9)
-    monkeypatch.setattr(forest, "_BLOCK", 64)
+    monkeypatch.setattr(trees, "_BLOCK", 64)
     np.testing.assert_allclose(head.predict(features), other.predict(features), atol=1e-9)
 
 
