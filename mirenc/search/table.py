@@ -13,15 +13,8 @@ from mirenc.embed import Embedding, Encoder
 from mirenc.errors import ModelError
 
 # What a row is called in a table, and in `mirenc.ir.Region`.
-LABELS = {
-    "name": "name",
-    "function": "function",
-    "symbol": "symbol",
-    "header": "header",
-    "depth": "depth",
-    "source_file": "file",
-    "source_line": "line",
-}
+LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
+LABELS |= {"source_file": "file", "source_line": "line"}
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 
@@ -97,9 +90,9 @@ class VectorTable:
         vectors = []
         for file, embedding in embeddings:
             vectors.append(embedding.part(maker.part))
-            hashes = {"file_hash": embedding.file_hash, "content_hash": embedding.content_hash}
             table.source_row += [len(table.sources)] * len(embedding.regions)
-            table.sources.append({"file": file, **hashes, "counts": embedding.counts})
+            said = {name: getattr(embedding, name) for name in ("file_hash", "content_hash", "counts")}
+            table.sources.append({"file": file, **said})
             for name, attribute in LABELS.items():
                 table.labels[name] += [getattr(region, attribute) for region in embedding.regions]
         if vectors:

@@ -14,12 +14,12 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 
+from mirenc.arrays import Float32
 from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, needs
 from mirenc.search.table import LABELS, Maker, VectorTable
@@ -129,8 +129,7 @@ class VectorWriter:
             self._lines(self._stream or sys.stdout, VectorTable.of(self.maker, [(file, embedding)]), self._files == 1)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # Files without a row, as without a loop, are an output too: an earlier one would pass for theirs. Part of a run
-        # that was interrupted would look like all of it.
+        # Files without a row are an output too, lest an earlier one pass for theirs; part of a run is none.
         whole = bool(self._files) and kind is None
         if self._stream is not None and self._target is not None:
             try:
@@ -289,41 +288,38 @@ def _csv_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
         writer.writerow(_valid(cell if isinstance(cell, str) else json.dumps(cell) for cell in cells.values()))
 
 
-def _read_json_lines(path: str) -> VectorTable:
-    with open(path, encoding="utf-8") as stream:
-        return _from_rows(path, (json.loads(line) for line in stream if line.strip()))
+def _json_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
+    return (json.loads(line) for line in stream if line.strip())
 
 
-def _read_csv(path: str) -> VectorTable:
+def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
     text = {*_SOURCE, *LABELS, "model", "model_digest", "mirenc", "level", "part", "purpose", "map"} - {*_NUMBERS}
+    for cells in csv.DictReader(stream):
+        row: dict[str, Any] = {key: cell if key in text else json.loads(cell) for key, cell in cells.items()}
+        vector = [row.pop(key) for key in list(row) if key[0] == "v" and key[1:].isdigit()]
+        named = {key: row.pop(key) for key in (*text, *_NUMBERS, "whiten", "hide_names") if key in row}
+        yield {**named, "counts": row, "vector": vector}
 
-    def rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
-        for cells in csv.DictReader(stream):
-            row: dict[str, Any] = {key: cell if key in text else json.loads(cell) for key, cell in cells.items()}
-            vector = [row.pop(key) for key in list(row) if key[0] == "v" and key[1:].isdigit()]
-            named = {key: row.pop(key) for key in (*text, *_NUMBERS, "whiten", "hide_names") if key in row}
-            yield {**named, "counts": row, "vector": vector}
 
+def _read_lines(path: str) -> VectorTable:
+    rows_of = _json_rows if Path(path).suffix == ".jsonl" else _csv_rows
+    table: VectorTable | None = None
+    vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
-        return _from_rows(path, rows(stream))
-
-
-def _from_rows(path: str, rows: Iterator[dict[str, Any]]) -> VectorTable:
-    first = next(rows, None)
-    if first is None:
+        for row in rows_of(stream):
+            maker = Maker.from_json(row)
+            if table is None:
+                table = VectorTable(maker, np.zeros((0, 0), np.float32))
+            if maker != table.maker:
+                raise ValueError(f"row {len(vectors) + 1} is of {maker}, row 1 of {table.maker}")
+            vectors.append(np.array(row["vector"], dtype=np.float32))
+            _add_row(table, {key: row[key] for key in (*_SOURCE, *LABELS) if key in row} | row["counts"])
+    if table is None:
         # Each row says who made it, so that nothing says who made none.
         raise IRFileError(
             f"{path}: has no rows; its files had none at the level asked for, as files without a loop. "
             f"Embed the files at another level (--level): mirenc embed FOLDER --level function -o {path}"
         )
-    maker = Maker.from_json(first)
-    table = VectorTable(maker, np.zeros((0, 0), np.float32))
-    vectors: list[Any] = []
-    for row in chain([first], rows):
-        if (other := Maker.from_json(row)) != maker:
-            raise ValueError(f"row {len(vectors) + 1} is of {other}, row 1 of {maker}")
-        vectors.append(np.array(row["vector"], dtype=np.float32))
-        _add_row(table, {key: row[key] for key in (*_SOURCE, *LABELS) if key in row} | row["counts"])
     table.vectors = np.stack(vectors)
     return table
 
@@ -349,8 +345,8 @@ _LINES: dict[str, Callable[[IO[str], VectorTable, bool], None]] = {".jsonl": _js
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
     ".npz": _Format(_write_npz, _read_npz),
-    ".jsonl": _Format(_write_lines, _read_json_lines),
-    ".csv": _Format(_write_lines, _read_csv),
+    ".jsonl": _Format(_write_lines, _read_lines),
+    ".csv": _Format(_write_lines, _read_lines),
     ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),
 }
 VECTOR_SUFFIXES = tuple(_FORMATS)

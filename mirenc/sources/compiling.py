@@ -95,10 +95,9 @@ def levels_of(project: str, file: str, language: str, levels: Sequence[str] | No
 def compile_programs(
     programs: Iterable[Program], folder: IRFolder, *, workers: int, limits: Limits, advance: Advance | None = None
 ) -> None:
-    """Compile programs at their levels into a folder of IR; one that fails is one record, never an error.
+    """Compile programs at the levels that a folder of IR does not know; one that fails is one record, never an error.
 
-    The programs are taken chunk by chunk, so they may be longer than memory; what the folder knows is not compiled
-    again. ``workers`` compilers run at once.
+    The programs are taken chunk by chunk, so they may be longer than memory. ``workers`` compilers run at once.
     """
     rest = iter(programs)
     with ThreadPoolExecutor(workers) as pool:
@@ -125,9 +124,8 @@ def _compile(
     results = []
     for level, record in tried.items():
         if record is None:
-            record, ir = _compile_level(program, level, limits)
-            results.append((record, ir))
-        if record.status in FAILURES:
+            results.append(_compile_level(program, level, limits))
+        if (record or results[-1][0]).status in FAILURES:
             break
     return results
 
@@ -160,20 +158,8 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
                 language += "+openmp" if b"__kmpc_" in ir else ""
             else:
                 status, ir = "empty", None
-    record = IRRecord(
-        project=program.project,
-        version=program.version,
-        file=program.file,
-        language=language,
-        opt_level=level,
-        compiler=program.compiler,
-        sha256_of_ir=sha256,
-        ir_bytes=size,
-        status=status,
-        reason=reason,
-        stamp=program.stamp,
-    )
-    return record, ir
+    origin = (program.project, program.version, program.file, language, level, program.compiler)
+    return IRRecord(*origin, sha256, size, status, reason, program.stamp), ir
 
 
 def _hash_of_text(path: Path) -> tuple[str, int]:
@@ -190,6 +176,6 @@ def run_quietly(command: Sequence[str], folder: Path, seconds: float) -> tuple[i
     """Exit code and error output of a program; None if it did not end in time and was ended with all it started."""
     try:
         done = run_limited(command, timeout=seconds, memory_limit=None, folder=str(folder), most_output=0)
+        return done.code, done.words
     except subprocess.TimeoutExpired:
         return None, ""
-    return done.code, done.words

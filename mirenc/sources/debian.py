@@ -13,19 +13,11 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mirenc.errors import ToolchainError
 from mirenc.ir.projects import header_flags
-from mirenc.sources.compiling import (
-    CHUNK,
-    Advance,
-    Choices,
-    Program,
-    Report,
-    compile_chunk,
-    run_quietly,
-)
+from mirenc.sources.compiling import CHUNK, Advance, Choices, Program, Report, compile_chunk, run_quietly
 from mirenc.sources.ir_folder import FAILURES, IRFolder, Key, digest
 from mirenc.sources.programs import find_sources, make_program
 from mirenc.sources.recipe import Package, Recipe, RecipeLimits
@@ -61,11 +53,17 @@ def compile_recipe(
     CUDA sources and no ``cuda_path``. A package that cannot be had is reported, no more.
     """
     c_compilers = (choices.compiler,) if choices.compiler else _C_COMPILERS
-    _check_tools(recipe, c_compilers, choices.cuda_path)
+    languages = {language for package in recipe.packages for language in package.languages}
+    _need(*sorted({name for language in languages for name in _COMPILERS.get(language, c_compilers)}))
+    if "cuda" in languages and choices.cuda_path is None:
+        raise ToolchainError(
+            "the recipe has CUDA sources, which need the toolkit's headers. "
+            "Give their folder with --cuda-path (Python: cuda_path=)"
+        )
     build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, advance, report)
     total = len(recipe.packages)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
-        fetched: dict[str, Future[_Fetched]] = {}
+        fetched: dict[str, Future[tuple[str | None, list[str]]]] = {}
         try:
             # All tables of a package prepare its sources before any of them is compiled.
             for name in dict.fromkeys(package.name for package in recipe.packages):
@@ -75,24 +73,13 @@ def compile_recipe(
                 build.report(f"[{number}/{total}] {package.name}")
                 for other in package.headers_of:
                     fetched[other].result()
-                source = fetched[package.name].result()
-                for problem in source.problems:
+                version, problems = fetched[package.name].result()
+                for problem in problems:
                     build.report(f"{package.name}: {problem}")
-                if source.version is not None:
-                    build.compile(package, source.version, pool)
+                if version is not None:
+                    build.compile(package, version, pool)
         finally:
             fetcher.shutdown(cancel_futures=True)
-
-
-def _check_tools(recipe: Recipe, c_compilers: Sequence[str], cuda_path: Path | None) -> None:
-    languages = {language for package in recipe.packages for language in package.languages}
-    needed = sorted({name for language in languages for name in _COMPILERS.get(language, c_compilers)})
-    _need(*needed)
-    if "cuda" in languages and cuda_path is None:
-        raise ToolchainError(
-            "the recipe has CUDA sources, which need the toolkit's headers. "
-            "Give their folder with --cuda-path (Python: cuda_path=)"
-        )
 
 
 def _need(*programs: str) -> None:
@@ -122,17 +109,14 @@ class _Build:
         """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
         root = self.work / package.name / "src"
         others = {f"../../{other}/src": self.work / other / "src" for other in package.headers_of}
-        headers: dict[str, tuple[str, ...]] = {
-            language: header_flags(root, language, named=package.include_dirs, others=others)
-            for language in package.languages
-        }
-        skipped = set(_SKIPPED_FOLDERS) - set(package.keep_folders)
+        languages: Sequence[str] = package.languages
+        headers = {each: header_flags(root, each, named=package.include_dirs, others=others) for each in languages}
         # The recipe's reader has decided whether a reserved package may be here; it then comes whole. In others, copies
         # of reserved programs stay out.
         sources = find_sources(
             root,
-            package.languages,
-            skipped=skipped,
+            languages,
+            skipped=set(_SKIPPED_FOLDERS) - set(package.keep_folders),
             include=package.include,
             exclude=package.exclude,
             with_reserved=is_reserved_package(package.name),
@@ -140,14 +124,11 @@ class _Build:
         inside, spent, failed = 0, 0, Counter[str]()
         for start in range(0, len(sources), CHUNK):
             chunk = sources[start : start + CHUNK][: package.cap - inside]
+            full = self.ir_bytes > self.limits.max_bytes or spent > self.limits.max_project_bytes
             # A package whose first chunk fails altogether is not worth the time of the others.
-            if not chunk or (start and not inside):
+            if full or not chunk or (start and not inside):
                 break
-            if self.ir_bytes > self.limits.max_bytes or spent > self.limits.max_project_bytes:
-                break
-            programs = [
-                self._program(package, version, root, file, language, headers[language]) for file, language in chunk
-            ]
+            programs = [self._program(package, version, root, *source, headers[source[1]]) for source in chunk]
             for program, records in compile_chunk(pool, programs, self.folder, self.limits):
                 failed.update(record.reason for record in records if record.status in FAILURES)
                 keys = ((program.project, program.file, level) for level in program.commands)
@@ -187,20 +168,15 @@ class _Build:
         return make_program(self.choices, (compiler,), options, file=file, **facts)
 
 
-class _Fetched(NamedTuple):
-    """What became of fetching a package: its Debian version, None if there are no sources; what went wrong."""
+def _fetch(tables: Sequence[Package], work: Path) -> tuple[str | None, list[str]]:
+    """Download, unpack and prepare one source package, of which a recipe has some tables, in ``work/<name>/src``.
 
-    version: str | None
-    problems: Sequence[str] = ()
-
-
-def _fetch(tables: Sequence[Package], work: Path) -> _Fetched:
-    """Download, unpack and prepare one source package, of which a recipe has some tables, in ``work/<name>/src``."""
+    Gives its Debian version, None if there are no sources, and what went wrong.
+    """
     name = tables[0].name
     folder = work / name
     folder.mkdir(parents=True, exist_ok=True)
-    root = folder / "src"
-    marker = folder / "prepared"
+    root, marker = folder / "src", folder / "prepared"
     steps = {json.dumps([table.prepare, table.files]): table for table in tables if table.prepare or table.files}
     done = marker.read_text(encoding="utf-8").splitlines() if marker.exists() else []
     ready = done == list(steps)
@@ -211,15 +187,14 @@ def _fetch(tables: Sequence[Package], work: Path) -> _Fetched:
         ready = False
         words = _download(name, folder)
         if not _unpack(folder, root):
-            return _Fetched(None, (f"no usable source archive: {words.strip()[-120:]}",))
+            return None, [f"no usable source archive: {words.strip()[-120:]}"]
     problems = []
     if not ready:
         for table in steps.values():
             problems += _prepare(table, root)
         marker.write_text("\n".join(steps), encoding="utf-8")
     archives = _archives(folder)
-    version = re.split(r"_|\.dsc$|\.orig\.tar", archives[0])[1] if archives else ""
-    return _Fetched(version, problems)
+    return re.split(r"_|\.dsc$|\.orig\.tar", archives[0])[1] if archives else "", problems
 
 
 def _prepare(table: Package, root: Path) -> list[str]:
@@ -233,15 +208,15 @@ def _prepare(table: Package, root: Path) -> list[str]:
             continue
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    if table.prepare:
-        code, _ = run_quietly(("nice", "-n", "10", "sh", "-c", table.prepare), root, _PREPARE_SECONDS)
-        if code != 0:
-            problems.append(f"`{table.prepare}` failed; going on without")
+    command = ("nice", "-n", "10", "sh", "-c", table.prepare)
+    if table.prepare and run_quietly(command, root, _PREPARE_SECONDS)[0] != 0:
+        problems.append(f"`{table.prepare}` failed; going on without")
     return problems
 
 
 def _archives(folder: Path) -> list[str]:
-    return sorted(path.name for pattern in ("*.dsc", "*.orig.tar.*z*") for path in folder.glob(pattern))
+    """Debian's archives, then upstream's."""
+    return [path.name for pattern in ("*.dsc", "*.orig.tar.*z*") for path in sorted(folder.glob(pattern))]
 
 
 def _download(name: str, folder: Path) -> str:
@@ -260,18 +235,16 @@ def _download(name: str, folder: Path) -> str:
 def _unpack(folder: Path, root: Path) -> bool:
     """Unpack what was downloaded to ``root``, which is then there as a whole or not at all; say whether it is."""
     unpacking = folder / "unpacking"
-    shutil.rmtree(unpacking, ignore_errors=True)
-    commands: list[tuple[str, ...]]
-    commands = [("dpkg-source", "--no-check", "-x", path.name, unpacking.name) for path in folder.glob("*.dsc")]
     # A mirror may lack Debian's patches; the upstream sources alone are good enough here.
     tar = ("tar", "--strip-components=1", "--no-same-owner", "-C", unpacking.name, "-xf")
-    commands += [(*tar, path.name) for path in folder.glob("*.orig.tar.*z*")]
-    for command in commands:
-        if command[0] == "tar":
+    for archive in _archives(folder):
+        shutil.rmtree(unpacking, ignore_errors=True)
+        debian = archive.endswith(".dsc")
+        if not debian:
             unpacking.mkdir()
-        code, _ = run_quietly(command, folder, _UNPACK_SECONDS)
-        if code == 0:
+        command = ("dpkg-source", "--no-check", "-x", archive, unpacking.name) if debian else (*tar, archive)
+        if run_quietly(command, folder, _UNPACK_SECONDS)[0] == 0:
             unpacking.rename(root)
             return True
-        shutil.rmtree(unpacking, ignore_errors=True)
+    shutil.rmtree(unpacking, ignore_errors=True)
     return False

@@ -4,6 +4,7 @@
 one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped goes on where it was.
 """
 
+import contextlib
 import csv
 import dataclasses
 import hashlib
@@ -36,12 +37,9 @@ def stamp_of(paths: Iterable[Path], *words: str) -> str:
     """Text that changes when one of some files does, or one of some words."""
     facts: list[object] = [*words]
     for path in paths:
-        try:
-            status = path.stat()
-        except OSError:  # whoever reads the file says what is wrong with it
-            facts.append(None)
-        else:
-            facts.append([status.st_size, status.st_mtime_ns])
+        facts.append(None)
+        with contextlib.suppress(OSError):  # whoever reads the file says what is wrong with it
+            facts[-1] = [path.stat().st_size, path.stat().st_mtime_ns]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
@@ -137,22 +135,21 @@ class IRFolder:
 
     def keep_only(self, wanted: Callable[[IRRecord], bool]) -> None:
         """Forget the records that are not wanted, and remove their IR; duplicates of that IR are forgotten, too."""
-        records = self._records.values()
-        gone = [record for record in records if not wanted(record)]
-        lost = {record.sha256_of_ir for record in gone if record.status == "ok"}
-        gone += [record for record in records if record.status == "duplicate" and record.sha256_of_ir in lost]
+        gone = {key: record for key, record in self._records.items() if not wanted(record)}
+        lost = {record.sha256_of_ir for record in gone.values() if record.status == "ok"}
+        again = (each for each in self._records.values() if each.status == "duplicate" and each.sha256_of_ir in lost)
+        gone |= {record.key: record for record in again}
         if not gone:
             return
-        keys = {record.key for record in gone}
-        self._records = {key: record for key, record in self._records.items() if key not in keys}
+        self._records = {key: record for key, record in self._records.items() if key not in gone}
         # The log before the files: IR that no record names is not part of the folder, a record without IR is a lie.
         with delivered(self.root / _LOG) as part:
             part.write_bytes(b"".join(map(_line_of, self._records.values())))
             self._log.close()
         self._log = (self.root / _LOG).open("ab")
-        for record in gone:
+        self._seen -= lost
+        for record in gone.values():
             if record.status == "ok":
-                self._seen.discard(record.sha256_of_ir)
                 self.path_of(record).unlink(missing_ok=True)
 
     def write_manifest(self, path: Path) -> None:
@@ -169,17 +166,14 @@ class IRFolder:
         by_project = Counter(project for project, _ in sources)
         size = f"{self.ir_bytes / 1e6:.0f} MB"
         lines = [f"{len(kept)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
-        for key in ("language", "opt_level", "compiler"):
-            lines.append(f"{key}: {_counts(Counter(sorted(getattr(record, key) for record in kept)))}")
-        lines.append(f"tried (file, level): {_counts(Counter(record.status for record in self._records.values()))}")
+        counted = {key: Counter(sorted(getattr(each, key) for each in kept)) for key in _ORIGIN[3:]}
+        counted["tried (file, level)"] = Counter(record.status for record in self._records.values())
         wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
-        lines.append(f"files that did not compile, by project: {_counts(wrong)}")
-        lines.append(f"sources by project: {_counts(by_project)}")
+        counted |= {"files that did not compile, by project": wrong, "sources by project": by_project}
+        for what, counter in counted.items():
+            said = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
+            lines.append(f"{what}: {said}")
         return "\n".join(lines)
-
-
-def _counts(counter: Counter[str]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
 
 
 def origins_of(root: Path) -> dict[str, dict[str, str]]:

@@ -87,35 +87,21 @@ def _rows(path: Path, name: str, known: set[str]) -> Iterator[tuple[int, dict[st
 def _record(file: str, values: dict[str, Any], limits: Limits, stamp: str) -> tuple[IRRecord, bytes | None]:
     data = values["content"] or b""
     package = values["package_source"] or _UNKNOWN
-    status: Status = "ok"
-    reason = ""
+    status: Status = "large" if len(data) > limits.max_file_bytes else "ok"
     if is_reserved_package(package):
         status = "reserved"
     elif not data.startswith(_BITCODE_MAGIC):
-        status, reason = "failed", "no bitcode"
-    elif len(data) > limits.max_file_bytes:
-        status = "large"
-    record = IRRecord(
-        project=_folder_name(package),
-        version="",
-        file=file,
-        language=values["language"] or _UNKNOWN,
-        opt_level=_folder_name(str(values.get("opt_level") or _UNKNOWN)),
-        compiler=_UNKNOWN,
-        sha256_of_ir=hashlib.sha256(data).hexdigest(),
-        ir_bytes=len(data),
-        status=status,
-        reason=reason,
-        stamp=stamp,
-    )
+        status = "failed"
+    reason = "no bitcode" if status == "failed" else ""
+    language, level = values["language"] or _UNKNOWN, _folder_name(str(values.get("opt_level") or _UNKNOWN))
+    origin = (_folder_name(package), "", file, language, level, _UNKNOWN)
+    record = IRRecord(*origin, hashlib.sha256(data).hexdigest(), len(data), status, reason, stamp)
     return record, data if status == "ok" else None
 
 
 def _folder_name(package: str) -> str:
     """Name of a folder for a package, which may be an address; two packages never share one."""
     name = re.sub(r"[^A-Za-z0-9._+-]+", "_", package.split("://")[-1]).strip("._") or "_"
-    return (
-        name
-        if name == package and len(name) <= _LONGEST_PROJECT
-        else f"{name[-_LONGEST_PROJECT:]}-{digest(package) % 16**8:08x}"
-    )
+    if name == package and len(name) <= _LONGEST_PROJECT:
+        return name
+    return f"{name[-_LONGEST_PROJECT:]}-{digest(package) % 16**8:08x}"

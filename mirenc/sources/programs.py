@@ -45,10 +45,7 @@ _DIALECT = {
     "c++": (*LANGUAGE_FLAGS["c++"], "-std=gnu++17"),
     "opencl": LANGUAGE_FLAGS["cl"],
     # The device side only: the host side is C++ that launches kernels through stubs.
-    "cuda": (
-        *("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70"),
-        "-Wno-unknown-cuda-version",
-    ),
+    "cuda": ("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70", "-Wno-unknown-cuda-version"),
 }
 _FLANG = ("flang", "flang-new", *(f"flang-new-{version}" for version in range(22, 15, -1)))
 _PROBE_SECONDS = 30
@@ -89,11 +86,7 @@ def compile_command(
     *,
     cuda_path: Path | None = None,
 ) -> tuple[str, ...]:
-    """Command that compiles one file to text IR, but for the output's place.
-
-    ``compiler`` is a clang, or for Fortran a flang. ``file`` is relative to where it runs, ``options`` are macros,
-    header folders and the like, and ``cuda_path`` is for CUDA sources only.
-    """
+    """Command of a clang or flang that compiles one file, named from where it runs, to text IR; the output is added."""
     place = f"./{file}" if file.startswith("-") else file  # a name that begins with a dash would be an option
     if language == "fortran":
         # flang writes the absolute path into the IR of every file with I/O: this one is the same on every machine.
@@ -112,25 +105,21 @@ def _find_compilers(languages: Collection[str], choices: Choices, report: Report
     compilers = {}
     for number, language in enumerate(sorted(languages), 1):
         try:
-            compilers[language] = _find_for(language, choices)
+            if language == "cuda" and choices.cuda_path is None:
+                raise ToolchainError(
+                    "CUDA needs the toolkit's headers. Give their folder with --cuda-path (Python: cuda_path=)"
+                )
+            if language != "fortran":
+                compilers[language] = find_compiler("cl" if language == "opencl" else language, choices.compiler)
+            elif flang := [name for name in _FLANG if shutil.which(name)]:
+                compilers[language] = flang[:1]
+            else:
+                raise ToolchainError("no flang on PATH to compile Fortran. Type: apt-get install flang-19")
         except ToolchainError as missing:
             report(f"{language} sources are left out: {missing}")
             if number == len(languages) and not compilers:
                 raise
     return compilers
-
-
-def _find_for(language: str, choices: Choices) -> list[str]:
-    if language == "fortran":
-        for name in _FLANG:
-            if shutil.which(name):
-                return [name]
-        raise ToolchainError("no flang on PATH to compile Fortran. Type: apt-get install flang-19")
-    if language == "cuda" and choices.cuda_path is None:
-        raise ToolchainError(
-            "CUDA needs the toolkit's headers. Give their folder with --cuda-path (Python: cuda_path=)"
-        )
-    return find_compiler("cl" if language == "opencl" else language, choices.compiler)
 
 
 def make_program(
@@ -178,16 +167,13 @@ def source_programs(
 
 def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[str, Path, list[tuple[str, str]]]]:
     """Name, root and sources of each project below a folder."""
-    folder = folder.resolve()
-    below = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
-    projects = []
-    for path in below:
+    folder, projects = folder.resolve(), []
+    for path in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
         if is_reserved_package(path.name) and not with_reserved:
             report(f"{path.name} is left out: it is reserved for evaluation")
         elif sources := find_sources(path, with_reserved=with_reserved):
             projects.append((path.name, path, sources))
-    top = [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]
-    if top:
+    if top := [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]:
         projects.append((folder.name, folder, top))
     return projects
 
@@ -246,8 +232,7 @@ def _unknown_flags(compiler: tuple[str, ...], language: str, flags: tuple[str, .
             # As it will be compiled: with -fsyntax-only zig cc goes on to link.
             command = (*compiler, "-S", "-emit-llvm", *left, "-x", kind, os.devnull, "-o", "empty.ll")
             _, words = run_quietly(command, Path(scratch), _PROBE_SECONDS)
-        refused = refused_flags(words) & set(left)
-        if not refused:
+        if not (refused := refused_flags(words) & set(left)):
             break
         unknown |= refused
     return frozenset(unknown)

@@ -1,10 +1,6 @@
-"""Recipes: the Debian source packages of a corpus, and what each needs to compile without its build system.
-
-``pretrain/debian-small.toml`` is one.
-"""
+"""Recipes: a corpus's Debian packages, and what each needs to compile alone; ``pretrain/debian-small.toml`` is one."""
 
 import difflib
-from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
@@ -65,18 +61,14 @@ class Package(Config):
     @classmethod
     def _stay_below(cls, files: dict[str, str]) -> dict[str, str]:
         """Refuse files that would be written elsewhere."""
-        for name in files:
-            path = PurePosixPath(name)
+        for name, path in ((name, PurePosixPath(name)) for name in files):
             if not path.name or path.is_absolute() or ".." in path.parts or "\0" in name:
                 raise ValueError(f"{name!r} does not lie below the source root; write a relative path without '..'")
         return files
 
 
 class RecipeLimits(Limits):
-    """A recipe's top-level keys: those of `Limits`, and how much IR a project and the whole may have, bytes.
-
-    Both are checked between chunks of 24 files.
-    """
+    """A recipe's top-level keys: those of `Limits`, and the IR of a project and of all, bytes, asked every 24 files."""
 
     max_project_bytes: int = Field(6_000_000, ge=1)
     max_bytes: int = Field(700_000_000, ge=1)
@@ -111,21 +103,15 @@ def read_recipe(path: Path, *, with_reserved: bool = False) -> Recipe:
     for number, table in enumerate(tables, 1):
         name = table.get("name", "") if isinstance(table, dict) else ""
         packages.append(Package.from_dict(table, where=f"{path}: package {number} {name!r}"))
-    names = [package.name for package in packages]
-    for package in packages:
-        if is_reserved_package(package.name) and not with_reserved:
-            raise ConfigError(f"{path}: {package.name} is reserved for evaluation. Remove it")
-        for other in package.headers_of:
-            _check_package(other, names, f"{path}: {package.name}: headers_of")
     if not isinstance(held_out, list):
         raise ConfigError(f"{path}: held_out: a list of packages is needed (found {held_out!r})")
-    for name in held_out:
-        _check_package(name, names, f"{path}: held_out")
+    if not with_reserved and (reserved := [each.name for each in packages if is_reserved_package(each.name)]):
+        raise ConfigError(f"{path}: {reserved[0]} is reserved for evaluation. Remove it")
+    names = [package.name for package in packages]
+    others = [(f"{package.name}: headers_of", other) for package in packages for other in package.headers_of]
+    for where, name in [*others, *(("held_out", name) for name in held_out)]:
+        if name not in names:
+            near = difflib.get_close_matches(str(name), names, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "add it as a package"
+            raise ConfigError(f"{path}: {where} {name!r}, which is no package here; {hint}")
     return Recipe(limits=limits, packages=tuple(packages), held_out=tuple(held_out))
-
-
-def _check_package(name: str, names: Sequence[str], where: str) -> None:
-    if name not in names:
-        near = difflib.get_close_matches(str(name), names, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "add it as a package"
-        raise ConfigError(f"{where} {name!r}, which is no package here; {hint}")

@@ -1,9 +1,7 @@
 """What a model was trained on, its ancestors included: ``provenance.json`` of a model folder.
 
-A figure is held out only if neither the model nor any model before it learned from that project: the one a run went on
-from, the teacher its vectors were distilled from, and so on. So every model carries the lists of all of them on. A list
-is of projects by name; it may be an upper bound, and then says why. Vocabularies are not training: a tokenizer's
-projects do not count.
+A figure is held out only if neither the model nor any before it (the one a run went on from, a teacher) learned from
+that project. Vocabularies are not training: a tokenizer's projects do not count.
 """
 
 import json

@@ -1,8 +1,4 @@
-"""A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them. No pickle.
-
-MODEL_CARD.md (data and figures), golden.json (vectors to reproduce), baselines.safetensors (what the figures are
-compared with), provenance.json (what it and its ancestors were trained on), SHA256SUMS.
-"""
+"""A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them (`_OPTIONAL`). No pickle."""
 
 import hashlib
 import json
@@ -27,11 +23,13 @@ from mirenc.weights.provenance import PROVENANCE_FILE, Source, write_provenance
 FORMAT = 1
 _REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
 BASELINES_FILE = "baselines.safetensors"
+# Data and figures; vectors to reproduce; what the figures are compared with; what it and its ancestors learned from.
 _OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE, PROVENANCE_FILE)
 _SUMS = "SHA256SUMS"
 _FITTED = ("whiten_", "lexical_")
 # Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
-_AS_STORED = "text.token.weight"
+_AS_STORED = ("text.token.weight", np.dtype(np.float16))
+Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,47 +121,36 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     with ThreadPoolExecutor(1) as beside:
         summing = beside.submit(lambda: [hashlib.sha256(data) for data in (config_data, tokenizer_data, weight_data)])
         tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")
-        _check_tokenizer(folder, config, tokenizer)
-        weights = _checked_weights(folder, config, stored)
+        weights = {
+            name: array if (name, array.dtype) == _AS_STORED else array.astype(np.float32, copy=False)
+            for name, array in stored.items()
+        }
+        _check_parts(folder, config, tokenizer, stored, weights)
         sums = summing.result()
     _check_sums(folder, dict(zip(_REQUIRED, (each.hexdigest() for each in sums), strict=True)))
     digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
     return ModelFiles(values["name"], config, tokenizer, weights, digest, folder, values["model"], sums[1].hexdigest())
 
 
-def _check_tokenizer(folder: Path, config: ModelConfig, tokenizer: IRTokenizer) -> None:
-    own, needed = tokenizer.config, config.tokenizer
-    for what, value, expected in (
-        ("pieces", tokenizer.vocab_size, needed.vocab_size),
-        ("max_length", own.max_length, needed.max_length),
-        ("normalisation", own.normalisation, needed.normalisation),
-    ):
+def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, stored: Arrays, weights: Arrays) -> None:
+    """Refuse a tokenizer and weights that are not the configuration's, and weights that are no finite numbers."""
+    own, needed, shapes = tokenizer.config, config.tokenizer, weight_shapes(config)
+    pairs: dict[str, tuple[object, object]] = {"the tokenizer's pieces": (tokenizer.vocab_size, needed.vocab_size)}
+    pairs["the tokenizer's max_length"] = own.max_length, needed.max_length
+    pairs["the tokenizer's normalisation"] = own.normalisation, needed.normalisation
+    for name in sorted(shapes.keys() | weights.keys()):
+        pairs[f"the shape of weight {name!r}"] = weights[name].shape if name in weights else None, shapes.get(name)
+    for what, (value, expected) in pairs.items():
         if value != expected:
             raise ModelError(
-                f"{folder}: the tokenizer's {what} is {value}, the model's {expected}: they do not belong together. "
+                f"{folder}: {what} is {value}, the model's {expected}: they do not belong together. "
                 "Install the model again"
             )
-
-
-def _checked_weights(folder: Path, config: ModelConfig, stored: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The weights, as `ModelFiles` has them; those that are not the configuration's are refused."""
-    weights: dict[str, NDArray[Any]] = {}
-    for name, array in stored.items():
-        stays = name == _AS_STORED and array.dtype == np.float16
-        weights[name] = array if stays else array.astype(np.float32, copy=False)
-        if array.dtype.kind != "f" or not np.isfinite(weights[name]).all():
+    for name, array in weights.items():
+        if stored[name].dtype.kind != "f" or not np.isfinite(array).all():
             raise ModelError(
                 f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"
             )
-    shapes = weight_shapes(config)
-    for name in sorted(shapes.keys() | weights.keys()):
-        shape = weights[name].shape if name in weights else None
-        if shape != shapes.get(name):
-            raise ModelError(
-                f"{folder}: weight {name!r} has shape {shape}, config.json needs {shapes.get(name)}: "
-                "they do not belong together. Install the model again"
-            )
-    return weights
 
 
 def save_files(
@@ -217,8 +204,7 @@ def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]
     No checksums, and files that are missing or differ, are a `ModelError`.
     """
     folder = find_model(name_or_dir)
-    released = _released(folder)
-    if released is None:
+    if (released := _released(folder)) is None:
         raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
     for name in released:
         if not (folder / name).is_file():
@@ -240,17 +226,14 @@ def _released(folder: Path) -> dict[str, str] | None:
 
 def _check_sums(folder: Path, sums: dict[str, str]) -> None:
     """Refuse files that are not those of SHA256SUMS; a folder without it, one of your own, is not checked."""
-    released = _released(folder)
-    if released is None:
+    if (released := _released(folder)) is None:
         return
     for name, digest in sums.items():
-        expected = released.get(name, digest)
-        if digest != expected:
+        if digest != (expected := released.get(name, digest)):
             raise ModelError(
                 f"{folder}: {name} is not the file that was released "
                 f"(sha256 {digest[:12]}..., expected {expected[:12]}...). "
                 "Install the model again; a change of your own is sealed by mirenc.weights.seal(folder)"
             )
-    unlisted = [name for name in _REQUIRED if name not in released]
-    if unlisted:
+    if unlisted := [name for name in _REQUIRED if name not in released]:
         raise ModelError(f"{folder}: {_SUMS} does not list {', '.join(unlisted)}. Install the model again")
