@@ -8,7 +8,7 @@ from mirenc import __version__
 from mirenc.cache import Cache
 from mirenc.embed.encoder import Encoder
 from mirenc.embed.request import check
-from mirenc.errors import ConfigError, MissingExtraError, ModelError
+from mirenc.errors import ConfigError, ModelError, needs
 from mirenc.ir import ReadOptions
 from mirenc.model.runtime import Runtime
 from mirenc.weights import ModelFiles, WhiteningMap, load_files, load_map
@@ -59,14 +59,12 @@ def load(
         raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
     files = load_files(name_or_dir)
     runtime = _runtime_of(files, backend, device)
-    # The two runtimes agree within `mirenc.golden.TOLERANCE`, not to the bit: each has vectors of its own.
-    # A release may read or normalise IR in another way, so its vectors are its own, too.
+    # The two runtimes agree within `mirenc.golden.TOLERANCE`, not to the bit: each has vectors of its own. So has a
+    # release, which may read or normalise IR in another way.
     kind = f"{files.digest} {__version__} {backend} {device}"
-    unnamed = hide_names and files.config.lexical is not None
-    key = hashlib.sha256((f"{kind} unnamed" if unnamed else kind).encode()).hexdigest()
-    store = None
-    if cache is not False:
-        store = Cache(key, folder=None if cache is True else Path(cache))
+    kind += " unnamed" if hide_names and files.config.lexical is not None else ""
+    key, folder = hashlib.sha256(kind.encode()).hexdigest(), None if isinstance(cache, bool) else Path(cache)
+    store = None if cache is False else Cache(key, folder=folder)
     encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
     if whitening_map is None:
         return encoder
@@ -83,12 +81,8 @@ def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:
         from mirenc.model.numpy_runtime import NumpyRuntime
 
         return NumpyRuntime(files.config, files.weights)
-    try:
+    with needs("train", "the torch backend needs torch and torch-geometric"):
         from mirenc.model.torch_runtime import TorchRuntime
-    except ImportError as error:
-        raise MissingExtraError(
-            f"the torch backend needs torch and torch-geometric ({error}). Type: pip install 'mirenc[train]'"
-        ) from None
     try:
         return TorchRuntime(files.config, files.weights, device)
     except (RuntimeError, AssertionError) as error:

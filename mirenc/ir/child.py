@@ -41,14 +41,11 @@ class EndedError(Exception):
 class Child:
     """A process with LLVM in it, started when first needed and started again after a crash. Not for two threads.
 
-    It loads ``side``, a file with ``open_library``, which is called with ``arguments``. It may take ``memory_limit``
-    bytes of address space; less where this process itself is limited to less.
+    It loads ``side``, a file with ``open_library``, called with ``arguments``; ``memory_limit`` is in bytes.
     """
 
     def __init__(self, side: Path, arguments: Sequence[str], memory_limit: int) -> None:
-        self.memory_limit = memory_limit
-        self.arguments = list(arguments)
-        self._side = side
+        self.memory_limit, self.arguments, self._side = memory_limit, list(arguments), side
         self._process: subprocess.Popen[bytes] | None = None
         self._words: IO[bytes] | None = None
         self._version = ""
@@ -60,14 +57,10 @@ class Child:
         self.close()  # one that died between two requests leaves its streams
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         worker, limit = str(Path(__file__).with_name("worker.py")), str(memory_allowed(self.memory_limit))
-        self._process = subprocess.Popen(
-            # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
-            [sys.executable, "-I", "-S", worker, limit, str(self._side), *self.arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._words,
-            bufsize=0,
-        )
+        # -I -S: neither the user's environment nor site-packages' .pth files are worth their start-up time.
+        command = [sys.executable, "-I", "-S", worker, limit, str(self._side), *self.arguments]
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=self._words, bufsize=0)
 
     def version(self) -> str:
         """LLVM's version; waits until it is loaded. Raises EndedError."""

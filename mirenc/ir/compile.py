@@ -21,9 +21,7 @@ _OPENCL = "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-
 _CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknown-cuda-version"
 LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.split()), "cuda": tuple(_CUDA.split())}
 """Flags by language, where no `Dialect` has others: OpenCL C with clang's own header, CUDA for the device only."""
-_CFLAGS_EXAMPLE = {
-    "cuda": "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
-}
+_CUDA_EXAMPLE = "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
 _DEFAULT_TIMEOUT = 120.0  # seconds
 
 
@@ -35,9 +33,8 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
     """
     if compiler is not None:
         if shutil.which(compiler) is None:
-            raise ToolchainError(
-                f"compiler {compiler!r} is not on PATH. Give the path of a clang, or leave --compiler out"
-            )
+            advice = "Give the path of a clang, or leave --compiler out"
+            raise ToolchainError(f"compiler {compiler!r} is not on PATH. {advice}")
         # A project's sources are compiled in other folders than this one.
         return [os.path.abspath(compiler) if os.sep in compiler else compiler]
     for name in reversed(_NAMES) if oldest else _NAMES:
@@ -113,19 +110,15 @@ def compile_source(
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         # A file, because zig cc writes `-o -` to a file named "-"; last, so that it wins over an -o of the user's.
         output = Path(scratch, "output.ll")
+        command += ["-o", str(output)]
         try:
-            done = run_limited(
-                [*command, "-o", str(output)], timeout=limit, memory_limit=memory_limit, folder=folder, most_output=0
-            )
+            done = run_limited(command, timeout=limit, memory_limit=memory_limit, folder=folder, most_output=0)
         except subprocess.TimeoutExpired:
-            raise IRResourceError(
-                f"{name}: the compiler did not finish within {limit:g} s. "
-                "Raise the limit with --timeout (Python: timeout=)"
-            ) from None
+            late = f"{name}: the compiler did not finish within {limit:g} s"
+            raise IRResourceError(f"{late}. Raise the limit with --timeout (Python: timeout=)") from None
         except OSError as error:
-            raise ToolchainError(
-                f"{name}: {who} cannot be started: {error.strerror}. Give the path of a clang with --compiler"
-            ) from None
+            what = f"{name}: {who} cannot be started: {error.strerror}"
+            raise ToolchainError(f"{what}. Give the path of a clang with --compiler") from None
         data = read_limited(output, name, max_bytes) if output.is_file() else b""
     words = done.words
     if done.code != 0:
@@ -133,13 +126,10 @@ def compile_source(
             raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
         headline = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
         first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
-        example = _CFLAGS_EXAMPLE.get(language, "--cflags=-Iinclude")
-        raise CompileError(
-            f"{name}: {who} refuses it: {first}. Mend it, or give flags it needs, as in {example}", diagnostic=words
-        )
+        flag = _CUDA_EXAMPLE if language == "cuda" else "--cflags=-Iinclude"
+        advice = f"Mend it, or give flags it needs, as in {flag}"
+        raise CompileError(f"{name}: {who} refuses it: {first}. {advice}", diagnostic=words)
     if not data.startswith(b"; ModuleID"):
-        raise CompileError(
-            f"{name}: {who} wrote no LLVM IR. Give a clang with --compiler, and no flag that asks for other output",
-            diagnostic=words,
-        )
+        advice = "Give a clang with --compiler, and no flag that asks for other output"
+        raise CompileError(f"{name}: {who} wrote no LLVM IR. {advice}", diagnostic=words)
     return data

@@ -1,8 +1,4 @@
-"""`Dialect`: the kind of IR that a trained head knows, and how a source becomes it.
-
-The same kernel is other IR for another target: for spir64 every pointer says its address space, for x86-64 none does.
-So a task names the dialect of its data: sources are compiled to it, and IR of another target is brought to it.
-"""
+"""`Dialect`: the kind of IR that a trained head knows; sources are compiled to it, other IR is brought to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,8 +45,7 @@ OPENCL_X86 = Dialect(
 )
 
 _SCALAR = ("-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
-# Loops in the form in which the vectorizer meets them: simplified and rotated, and neither unrolled nor vectorised. The
-# same for every instruction set. Lines are for people; no vector depends on them.
+# Loops in the form in which the vectorizer meets them, for every instruction set. Lines are for people alone.
 SCALAR_LOOPS = Dialect(
     name="scalar-loops",
     title="C or C++ at -O1, its loops neither unrolled nor vectorised",

@@ -15,18 +15,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal
 
-from mirenc.errors import IRFileError, MissingExtraError
+from mirenc.errors import IRFileError, needs
 
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
 IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
-SOURCE_LANGUAGES = {
-    **dict.fromkeys((".c", ".i"), "c"),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++"),
-    ".cl": "cl",
-    ".cu": "cuda",
-}
+SOURCE_LANGUAGES = {".c": "c", ".i": "c", ".cl": "cl", ".cu": "cuda"}
+SOURCE_LANGUAGES |= dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++")
 # The end of the name of a harness that `mirenc measure` is given beside a source: no code of the program.
 DRIVER = ".driver.c"
 # Languages that mirenc does not compile: suffixes, name, and the command that turns {source} into {ir}.
@@ -42,8 +38,7 @@ _OTHER_SOURCES = {
     ".mm": ("Objective-C++", "clang++ -S -emit-llvm -O2 {source} -o {ir}"),
 }
 _PART = 1 << 20  # bytes read at once
-# Four bytes of zstd can stand for 128 KiB, so that many more than the limit are in memory at most.
-_ZSTD_PART = 1 << 12
+_ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
 _BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FOREIGN_MAGIC = {
@@ -54,10 +49,8 @@ _FOREIGN_MAGIC = {
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a PNG picture",
-    b"[": "JSON",
-    b"{": "JSON",
-    b"\xff\xfe": "text in UTF-16",
-    b"\xfe\xff": "text in UTF-16",
+    **dict.fromkeys((b"[", b"{"), "JSON"),
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16"),
 }
 
 
@@ -153,21 +146,20 @@ def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
 @contextmanager
 def _opened(name: str) -> Iterator[IO[bytes]]:
     """A file open for reading; what the system has against it is said in mirenc's words."""
+    if not name:
+        raise _file_error(errno.EINVAL, "'': is no file name. Give a path, or - for standard input")
+    if os.path.isdir(name):
+        raise folder_error(name)
     try:
-        if not name:
-            raise _file_error(errno.EINVAL, "'': is no file name. Give a path, or - for standard input")
-        if os.path.isdir(name):
-            raise folder_error(name)
         with open(name, "rb") as stream:
             yield stream
     except IRFileError:
         raise
-    except FileNotFoundError:
-        raise _file_error(errno.ENOENT, f"{name}: no such file. Check the path") from None
     except PermissionError:
         raise _file_error(errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`") from None
     except OSError as error:
-        raise _file_error(error.errno or errno.EIO, f"{name}: {error.strerror}. Check the path") from None
+        what = "no such file" if error.errno == errno.ENOENT else error.strerror
+        raise _file_error(error.errno or errno.EIO, f"{name}: {what}. Check the path") from None
     except ValueError as error:  # a NUL byte in it
         raise _file_error(errno.EINVAL, f"{name!r}: is no file name ({error}). Check the path") from None
 
@@ -197,31 +189,24 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
     """Decompressed, as far as is needed to know that it is more than the limit."""
-    try:
+    with needs("zstd", f"{name}: is zstd-compressed, which needs the zstandard package"):
         import zstandard
-    except ImportError:
-        raise MissingExtraError(
-            f"{name}: is zstd-compressed, which needs the zstandard package. Type: pip install 'mirenc[zstd]'"
-        ) from None
     # By hand, because zstandard's stream reader takes a truncated frame for the end and stops after the first frame.
-    out: list[bytes] = []
-    size, at = 0, 0
-    frame = None
+    out, at, frame = bytearray(), 0, None
     try:
-        while at < len(data) and size <= limit:
+        while at < len(data) and len(out) <= limit:
             frame = frame or zstandard.ZstdDecompressor().decompressobj()
             part = data[at : at + _ZSTD_PART]
-            out.append(frame.decompress(part))
-            size += len(out[-1])
+            out += frame.decompress(part)
             at += len(part)
             if frame.eof:
                 at -= len(frame.unused_data)
                 frame = None
     except zstandard.ZstdError as error:
         raise OSError(str(error)) from None
-    if frame is not None and size <= limit:
+    if frame is not None and len(out) <= limit:
         raise EOFError("ended before the end of its last frame")
-    return b"".join(out)
+    return bytes(out)
 
 
 def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:

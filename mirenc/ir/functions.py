@@ -54,10 +54,8 @@ def _asking(module: IRModule, defined: list[FunctionHeader]) -> list[str]:
     """Functions at the top of the call graph that ask for the number of their work item."""
     arrays = module.arrays
     symbols = [symbol[1:] for symbol in module.symbols]
-    calls = {
-        header.name: {symbols[row] for row in np.unique(arrays.callee[header.first : header.last]) if row >= 0}
-        for header in defined
-    }
+    rows_of = {one.name: np.unique(arrays.callee[one.first : one.last]) for one in defined}
+    calls = {name: {symbols[row] for row in rows if row >= 0} for name, rows in rows_of.items()}
     asking = {header.name for header in module.headers if header.is_declaration and _WORK_ITEM.fullmatch(header.name)}
     while more := {name for name, callees in calls.items() if callees & asking} - asking:
         asking |= more
@@ -74,10 +72,8 @@ def check_kernels(module: IRModule) -> list[str]:
     if not kernels:
         names = [function.name for function in module.defined_functions]
         listed = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
-        raise ForeignIRError(
-            f"{module.name}: no OpenCL or CUDA kernel among its {len(names)} functions ({listed}). "
-            "Give a file with a `__kernel` or `__global__` function, or its IR"
-        )
+        none = f"{module.name}: no OpenCL or CUDA kernel among its {len(names)} functions ({listed})"
+        raise ForeignIRError(f"{none}. Give a file with a `__kernel` or `__global__` function, or its IR")
     return kernels
 
 

@@ -1,9 +1,7 @@
 """The grammar of one canonical LLVM 22 instruction, whose local names are placeholders.
 
-`parse_form` is called once for each *distinct* text, which is what makes a pure Python reader fast: a module of
-230,000 instructions has about 10,000. LLVM has printed the text, so this is no validator. Source of the rules: LLVM
-Language Reference and ``AsmWriter.cpp``'s output. Operand order is that of LLVM 10's ``User::operands()``, which is
-what ProGraML 0.3.2 numbers.
+Source of the rules: LLVM Language Reference and ``AsmWriter.cpp``'s output; LLVM has printed the text, so this is no
+validator. Operand order is that of LLVM 10's ``User::operands()``, which is what ProGraML 0.3.2 numbers.
 """
 
 from collections.abc import Callable
@@ -23,18 +21,10 @@ _SAME_TYPE = frozenset(
     freeze resume""".split()
 )
 # Instructions of the shape `OPCODE flag* T v, T v, ...`: how many typed operands to read.
-_TYPED = dict.fromkeys(_CASTS, 1) | {
-    "store": 2,
-    "select": 3,
-    "cmpxchg": 3,
-    "atomicrmw": 2,
-    "extractelement": 2,
-    "insertelement": 3,
-    "shufflevector": 2,  # the mask is printed like a third operand but is not one
-    "insertvalue": 2,
-    "extractvalue": 1,
-    "va_arg": 1,
-}
+# The mask of `shufflevector` is printed like a third operand but is not one.
+_TYPED = dict.fromkeys((*_CASTS, "extractvalue", "va_arg"), 1)
+_TYPED |= dict.fromkeys(("store", "atomicrmw", "extractelement", "shufflevector", "insertvalue"), 2)
+_TYPED |= dict.fromkeys(("select", "cmpxchg", "insertelement"), 3)
 
 
 class Form(NamedTuple):
@@ -46,8 +36,7 @@ class Form(NamedTuple):
     successors: tuple[int, ...]  # placeholders of the successor labels, in successor order (0 = true branch)
     has_result: bool  # which is placeholder 0
     callee: str  # symbol called directly, with its @, or ""
-    # Function type of a call, `i32 (ptr, ...)`, or "". A call whose type is not the callee's own (C without prototypes,
-    # calls through a cast) is no direct call for LLVM.
+    # Function type of a call, `i32 (ptr, ...)`, or "": where it is not the callee's own, LLVM sees no direct call.
     signature: str
     name_slots: tuple[int, ...]  # placeholders that are no value: named types, blocks inside `blockaddress`
     slots: int  # number of placeholders
@@ -59,8 +48,7 @@ class InstructionParser(Parser):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.operands: list[FormOperand] = []
-        self.callee = ""
-        self.signature = ""
+        self.callee = self.signature = ""
 
     def instruction(self) -> tuple[str, bool]:
         """Read one instruction: its opcode, and whether it has a result."""
@@ -257,10 +245,7 @@ class InstructionParser(Parser):
 
 
 def parse_form(text: str, display: Callable[[str], str]) -> Form:
-    """Parse one instruction, without leading space or metadata attachments; ``display`` demangles a symbol.
-
-    Every local name is ``%`` alone, or ``%name`` once `Form.name_slots` of the same text are known.
-    """
+    """Parse one instruction, its local names ``%`` alone, or ``%name`` once `Form.name_slots` of the text are known."""
     # Only a symbol is shown in a way that depends on the module.
     return _parsed(text, display) if "@" in text else _parsed_once(text)
 

@@ -20,10 +20,7 @@ _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
 
 class LLVMWorker:
-    """One child process running LLVM, started when first needed and restarted after a crash.
-
-    It has ``timeout`` seconds for one module, and ``memory_limit`` bytes of address space (`Child`).
-    """
+    """A `Child` with LLVM in it, with ``timeout`` seconds for a module and ``memory_limit`` bytes of address space."""
 
     def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
         self.timeout = timeout
@@ -53,11 +50,7 @@ class LLVMWorker:
         self._child.close()
 
     def canonicalise(self, data: bytes, *, bitcode: bool, timeout: float | None = None) -> str:
-        """Parse, verify and print one module.
-
-        Raises IRParseError: LLVM's parser or verifier refused it; LLVM's line, column and caret are kept;
-        IRResourceError: LLVM died, took too long or too much memory.
-        """
+        """Parse, verify, print a module. IRParseError: LLVM refuses it; IRResourceError: it died, or took too much."""
         status, text = self._ask("bitcode" if bitcode else "text", data, timeout)
         if status == "ok":
             return text
@@ -102,9 +95,7 @@ class LLVMWorker:
 
 def _refusal(text: str, *, verifier: bool) -> IRParseError:
     """LLVM's message as an error: place, words and caret kept."""
-    diagnostic = text.strip()
-    for noise in ("LLVM IR parsing error\n", "LLVM bitcode parsing error\n"):
-        diagnostic = diagnostic.removeprefix(noise).strip()
+    diagnostic = re.sub(r"\ALLVM (?:IR|bitcode) parsing error\n", "", text.strip()).strip()
     place = _PLACE.search(diagnostic)
     if place:
         line, column, what = int(place[1]), int(place[2]), place[3]

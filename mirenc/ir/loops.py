@@ -1,10 +1,8 @@
 """Natural loops of every function, as LLVM's LoopInfo finds them.
 
-A back edge goes to a block that dominates its source. A loop is its header with every block that reaches one of the
-header's back edges without passing the header; back edges to one header make one loop. Cycles with a second way in
-(irreducible ones) have no back edge and are no loops, and unreachable blocks are ignored. Source of the rules: LLVM's
-``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related Problems,
-2005), which LLVM uses, too.
+Back edges to one header make one loop; irreducible cycles are none, and unreachable blocks are ignored. Source of the
+rules: LLVM's ``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related
+Problems, 2005), which LLVM uses, too.
 """
 
 from dataclasses import dataclass
@@ -20,11 +18,7 @@ Graph = list[list[int]]
 
 @dataclass(frozen=True, eq=False)
 class LoopForest:
-    """Loops of a module. N loops, B blocks.
-
-    Functions stand in module order. Within a function a loop stands before the loops inside it, and loops side by
-    side stand in the order of their headers.
-    """
+    """Loops of a module, a loop before those inside it, else in the order of the headers. N loops, B blocks."""
 
     function: Int32  # (N,) of the module
     header: Int32  # (N,) block of the module
@@ -37,15 +31,13 @@ class LoopForest:
 
     def members(self) -> tuple[Int32, Int32]:
         """Every (block, loop) with the block inside the loop, sorted by loop, then block. Two (M,) int32."""
-        block = np.flatnonzero(self.innermost >= 0)
-        loop = self.innermost[block]
-        blocks, loops = [block], [loop]
+        loop, block = self.innermost, np.arange(len(self.innermost))
+        pairs = [np.zeros((2, 0), dtype=np.int64)]
         while len(block):
-            outer = self.parent[loop]
-            block, loop = block[outer >= 0], outer[outer >= 0]
-            blocks.append(block)
-            loops.append(loop)
-        block, loop = np.concatenate(blocks), np.concatenate(loops)
+            block, loop = block[loop >= 0], loop[loop >= 0]
+            pairs.append(np.stack([block, loop]))
+            loop = self.parent[loop]
+        block, loop = np.concatenate(pairs, axis=1)
         order = np.lexsort((block, loop))
         return block[order].astype(np.int32), loop[order].astype(np.int32)
 
@@ -105,8 +97,7 @@ def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
     """Reachable blocks in the order of a depth-first search, and the place in it that each was found from."""
     order: list[int] = []
     parent: list[int] = []
-    seen = [False] * len(successors)
-    stack = [(0, 0)]
+    seen, stack = [False] * len(successors), [(0, 0)]
     while stack:
         block, from_place = stack.pop()
         if seen[block]:

@@ -73,11 +73,7 @@ class IROperand:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHeader:
-    """What the ``define`` or ``declare`` line says, and where the body lies.
-
-    The name is as printed after ``@``, with its quotes. The function has the module's instructions ``first .. last -
-    1`` and blocks ``first_block .. last_block - 1``.
-    """
+    """What the ``define`` or ``declare`` line says (the name with quotes), where its instructions and blocks lie."""
 
     name: str
     is_declaration: bool
@@ -107,9 +103,7 @@ class ModuleArrays:
     block_start: Int32  # (B + 1,) first instruction
     operand_start: Int32  # (I + 1,) first operand
     operand_kind: Int8  # (P,) `OperandKind`
-    # (P,) instruction of the module; argument number in its function; row of `constants`; row of `symbols`; block of
-    # the module; -1 for metadata and asm
-    operand_ref: Int32
+    operand_ref: Int32  # (P,) instruction, number of argument, row of `constants` or `symbols`, block, else -1
     operand_type: Int32  # (P,) row of `types`
     successor_start: Int32  # (B + 1,) first successor
     successor: Int32  # (C,) block of the module, in successor order
@@ -137,8 +131,7 @@ class IRModule:
     display : dict
         Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
     annotated : str
-        ``text`` with its metadata attachments, if the IR has debug information; else "". For `mirenc.ir.places` alone:
-        nothing that a vector is made of may depend on it.
+        ``text`` with its metadata attachments, if the IR has debug information; else "". No vector may depend on it.
     statements : dict
         Normalisation -> what `mirenc.ir.statements_of` made of it.
     """
@@ -159,11 +152,9 @@ class IRModule:
     statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:
-        return (
-            f"IRModule({self.name!r}, functions={len(self.headers)}, "
-            f"defined={sum(not header.is_declaration for header in self.headers)}, "
-            f"blocks={self.block_count}, instructions={self.instruction_count})"
-        )
+        functions = f"functions={len(self.headers)}, defined={len(self.defined_functions)}"
+        counts = f"{functions}, blocks={self.block_count}, instructions={self.instruction_count}"
+        return f"IRModule({self.name!r}, {counts})"
 
     @property
     def instruction_count(self) -> int:
@@ -250,13 +241,11 @@ class IRFunction:
 
     @property
     def blocks(self) -> list[IRBlock]:
-        header = self.header
-        return [IRBlock(self, index) for index in range(header.first_block, header.last_block)]
+        return [IRBlock(self, index) for index in range(self.header.first_block, self.header.last_block)]
 
     @property
     def instructions(self) -> Iterator[IRInstruction]:
-        header = self.header
-        return (IRInstruction(self.module, index) for index in range(header.first, header.last))
+        return (IRInstruction(self.module, index) for index in range(self.header.first, self.header.last))
 
 
 @dataclass(frozen=True, slots=True)
@@ -320,9 +309,7 @@ class IRInstruction:
     @property
     def operands(self) -> list[IROperand]:
         """Operands in LLVM 10's order."""
-        arrays = self.module.arrays
-        names = self.module.local_names(self.index)
-        operands = []
+        arrays, names, operands = self.module.arrays, self.module.local_names(self.index), []
         for row, operand in enumerate(self.form.operands, arrays.operand_start[self.index]):
             text = operand.text if operand.slot < 0 else (operand.text or "%") + names[operand.slot]
             operands.append(IROperand(OperandKind(arrays.operand_kind[row]).name.lower(), operand.type, text))

@@ -1,8 +1,4 @@
-"""`Parser`: a cursor over tokens, types and values of one line of canonical LLVM 22 text.
-
-It remembers what the normalised statement leaves out. Source of the rules: LLVM Language Reference and the output of
-LLVM's ``AsmWriter.cpp``; the text was printed by LLVM, so this is no validator.
-"""
+"""`Parser`: a cursor over tokens, types and values of one line of canonical LLVM 22 text (see `mirenc.ir.grammar`)."""
 
 import itertools
 import re
@@ -12,8 +8,7 @@ from typing import NamedTuple
 
 LABEL_TYPE = "label"
 
-# One token of canonical IR, frequent kinds first. A local is `%` alone (a placeholder) or `%name` (a resolved type or
-# block name).
+# One token, frequent kinds first. A local is `%` alone (a placeholder) or `%name` (a resolved type or block name).
 _TOKEN = re.compile(
     r"""
       (?P<local>%(?:[-a-zA-Z$._0-9]+|"[^"]*")?)
@@ -45,9 +40,7 @@ _NO_ATTRIBUTES |= {"true", "false", "null", "none", "undef", "poison", "zeroinit
 class FormOperand(NamedTuple):
     """One operand of a form, its type and value as printed where it is used."""
 
-    # `local` (an instruction's result or an argument), `label`, `constant`, `symbol` (a global, alias, ifunc or
-    # function by name), `metadata` or `asm`
-    kind: str
+    kind: str  # `local` (a result or an argument), `label`, `constant`, `symbol` (by name), `metadata` or `asm`
     type: str
     text: str = ""  # none of a local or label; of metadata that wraps a local it ends in the placeholder
     slot: int = -1  # placeholder, from 0, that holds the name of a local, a label, or the local that metadata wraps
@@ -275,10 +268,8 @@ def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, lis
             continue
         type_text = parser.type()
         parser.attributes()
-        printed = ""
-        if parser.kind == "local":
-            printed = parser.word[1:]
-            parser.at += 1
+        printed = parser.word[1:] if parser.kind == "local" else ""
+        parser.at += parser.kind == "local"
         printed_names.append(printed)
         arguments.append(IRArgument(printed.strip('"'), type_text))
         parser.accept(",")

@@ -1,8 +1,4 @@
-"""`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information.
-
-It hangs on instructions as attachments (``!dbg !7``), which no vector, statement or hash may depend on: it is looked up
-in `IRModule.annotated`, when it is asked for.
-"""
+"""`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information."""
 
 import re
 from functools import cached_property
@@ -70,11 +66,7 @@ class Places:
         return Place(self._file_of(int(match[1])), int(begins[1]) if begins else 0)
 
     def of_loop(self, forest: LoopForest, loop: int) -> Place:
-        """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``.
-
-        That is the first location in the loop's ``!llvm.loop`` metadata, if all latches have the same; else that of
-        the preheader's terminator; else that of the header's terminator.
-        """
+        """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``."""
         if not self._module.annotated:
             return NOWHERE
         header = int(forest.header[loop])
@@ -89,7 +81,7 @@ class Places:
         return self._location(location)
 
     def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
-        """First location that a loop's metadata node names."""
+        """First location in the loop's ``!llvm.loop`` metadata, if all latches have the same."""
         if len(loop_nodes) != 1 or (node := loop_nodes.pop()) is None:
             return None
         references = [int(number) for number in re.findall(r"!(\d+)", _bare(self._nodes[node]))]
@@ -99,13 +91,9 @@ class Places:
 
     def _preheader_location(self, block: int) -> int | None:
         """Location of the terminator, if the block leads to the loop alone."""
-        module = self._module
-        start = module.arrays.successor_start
-        terminator = self._terminator(block)
-        special = module.forms[module.arrays.form[terminator]].opcode in _SPECIAL
-        if special or start[block + 1] - start[block] != 1:
-            return None
-        return self._attached(terminator, "dbg")
+        start, terminator = self._module.arrays.successor_start, self._terminator(block)
+        special = self._module.forms[self._module.arrays.form[terminator]].opcode in _SPECIAL
+        return None if special or start[block + 1] - start[block] != 1 else self._attached(terminator, "dbg")
 
     def _terminator(self, block: int) -> int:
         return int(self._module.arrays.block_start[block + 1]) - 1

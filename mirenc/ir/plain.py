@@ -1,8 +1,7 @@
 """`plain_statement`: one spelling of what clangs of different years, and their optimisers, write in different ways.
 
-Clang 19 at -O2 says ``getelementptr i8, ptr %, i64 24`` where clang 16, and any clang at -O0, names a struct and a
-field; optimisers add what they proved (``nuw``, ``nneg``, ``inbounds``) as flags. The encoders learned statements as
-they are written; the lexical view, which compares words, reads this spelling (measured in pretrain/README.md).
+The encoders learned statements as they are written; the lexical view, which compares words, reads this spelling
+(measured in pretrain/README.md).
 """
 
 import re
@@ -27,17 +26,11 @@ class Measure(NamedTuple):
     offsets: tuple[int, ...] = ()
 
 
-def is_type_definition(statement: str) -> bool:
-    """Whether a statement is a type definition, and no instruction."""
-    return statement.startswith("%") and not statement.startswith("% ")
-
-
 class Layout:
-    """Sizes of types, by natural alignment as on x86-64, AArch64 and GPUs with 64-bit addresses.
+    """Sizes of types, by natural alignment as on targets with 64-bit addresses, whatever the module's target is.
 
-    It is not read from the module, so a struct with pointers of a 32-bit target has other places here; they are the
-    same ones in all IR of that target. Source: LLVM Language Reference, "Data Layout" and "Type System". Of the
-    statements given, type definitions are taken, the first of a name.
+    Of the statements given, type definitions are taken, the first of a name. Source: LLVM Language Reference, "Data
+    Layout" and "Type System".
 
     Examples
     --------
@@ -50,13 +43,8 @@ class Layout:
         self._definitions: dict[str, str] = {}
         self._measures: dict[str, Measure | None] = {}
         for statement in definitions:
-            if is_type_definition(statement) and (match := _DEFINITION.fullmatch(statement)) is not None:
+            if (match := _DEFINITION.fullmatch(statement)) is not None:
                 self._definitions.setdefault(match[1], match[2])
-
-    def element(self, type_text: str) -> str | None:
-        """Type of an array's or vector's elements; None for any other type."""
-        repeated = self._repeated(type_text)
-        return None if repeated is None else repeated[3]
 
     def measure(self, type_text: str) -> Measure | None:
         """Measure of a type, None where it is not known here."""
@@ -65,7 +53,8 @@ class Layout:
             self._measures[type_text] = self._measured(type_text)
         return self._measures[type_text]
 
-    def _repeated(self, type_text: str) -> re.Match[str] | None:
+    def repeated(self, type_text: str) -> re.Match[str] | None:
+        """An array or vector type as opening bracket, count, and type of the elements; None for any other type."""
         text = self._definitions.get(type_text, type_text)
         return _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
 
@@ -76,7 +65,7 @@ class Layout:
             size = -(-int(integer[1]) // 8)
             alignment = min(_power_of_two(size), _LARGEST_ALIGNMENT)
             return Measure(_up(size, alignment), alignment)
-        if repeated := self._repeated(type_text):
+        if repeated := self.repeated(type_text):
             inner = self.measure(repeated[3])
             if inner is None:
                 return None
@@ -157,8 +146,7 @@ def plain_statement(statement: str, layout: Layout) -> str:
 
 
 def _in_bytes(address: re.Match[str], layout: Layout) -> str | None:
-    kind, base = address[1], address[2]
-    offset, counted = 0, ""
+    kind, base, offset, counted = address[1], address[2], 0, ""
     for number, index in enumerate(_INDEX.findall(address[3])):
         if number and (struct := layout.measure(kind)) is not None and struct.fields:
             if not index.isdigit() or int(index) >= len(struct.fields):
@@ -167,10 +155,10 @@ def _in_bytes(address: re.Match[str], layout: Layout) -> str | None:
             kind = struct.fields[int(index)]
             continue
         if number:
-            element = layout.element(kind)
-            if element is None:
+            repeated = layout.repeated(kind)
+            if repeated is None:
                 return None
-            kind = element
+            kind = repeated[3]
         if index == "%":
             if counted:
                 return None

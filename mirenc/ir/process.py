@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mirenc.ir.launch import FAILED
 
@@ -29,25 +29,6 @@ class Ended(NamedTuple):
     code: int
     output: bytes
     words: str
-
-
-class _Words:
-    """The beginning and the end of a stream."""
-
-    def __init__(self) -> None:
-        self.kept = bytearray()
-        self.lost = 0
-
-    def add(self, data: bytes) -> None:
-        self.kept += data
-        over = len(self.kept) - 2 * _KEPT_WORDS
-        if over > 0:
-            del self.kept[_KEPT_WORDS : _KEPT_WORDS + over]
-            self.lost += over
-
-    def text(self) -> str:
-        gap = b"\n... %d bytes left out ...\n" % self.lost if self.lost else b""
-        return (self.kept[:_KEPT_WORDS] + gap + self.kept[_KEPT_WORDS:]).decode("utf-8", "replace").strip()
 
 
 def memory_allowed(limit: int) -> int:
@@ -92,15 +73,8 @@ def run_limited(
     if os.name == "posix" and memory_limit is not None:
         launch = str(Path(__file__).with_name("launch.py"))
         command = [sys.executable, "-I", "-S", launch, str(memory_allowed(memory_limit)), *command]
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=folder or None,
-        start_new_session=True,
-    )
-    with process:
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=folder or None, start_new_session=True, **pipes) as process:
         try:
             output, words = _exchange(process, data, min(timeout, LONGEST_TIMEOUT), most_output)
         except BaseException:
@@ -119,8 +93,17 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
     assert process.stdout is not None
     assert process.stderr is not None
     deadline = time.monotonic() + timeout
-    output, words = bytearray(), _Words()
+    output, words, lost = bytearray(), bytearray(), 0
     left_to_write = memoryview(data)
+
+    def add_output(chunk: bytes) -> None:
+        output.extend(chunk[: most_output - len(output)])
+
+    def add_words(chunk: bytes) -> None:
+        nonlocal lost
+        words.extend(chunk)
+        lost += max(0, len(words) - 2 * _KEPT_WORDS)
+        del words[_KEPT_WORDS:-_KEPT_WORDS]
 
     def time_left() -> float:
         if time.monotonic() >= deadline:
@@ -128,10 +111,8 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
         return max(0.0, deadline - time.monotonic())
 
     with selectors.DefaultSelector() as selector:
-        selector.register(
-            process.stdout, selectors.EVENT_READ, lambda chunk: output.extend(chunk[: most_output - len(output)])
-        )
-        selector.register(process.stderr, selectors.EVENT_READ, words.add)
+        selector.register(process.stdout, selectors.EVENT_READ, add_output)
+        selector.register(process.stderr, selectors.EVENT_READ, add_words)
         if data:
             os.set_blocking(process.stdin.fileno(), False)
             selector.register(process.stdin, selectors.EVENT_WRITE)
@@ -153,4 +134,5 @@ def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, mos
                 else:
                     selector.unregister(stream)
     process.wait(time_left())
-    return bytes(output), words.text()
+    gap = b"\n... %d bytes left out ...\n" % lost if lost else b""
+    return bytes(output), (words[:_KEPT_WORDS] + gap + words[_KEPT_WORDS:]).decode("utf-8", "replace").strip()

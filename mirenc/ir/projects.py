@@ -77,37 +77,29 @@ def expand_inputs(inputs: Iterable[IRInput | Input], report: Report | None = Non
 def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:
     """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
 
-    Sources are compiled with every folder that has headers searched after the system's. ``report`` is told what is left
-    out. Raises ConfigError: its ``compile_commands.json`` is none.
+    Those are compiled with every folder that has headers searched after the system's. Raises as `expand_inputs`.
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
     if ir := find_inputs(folder):
         if sources and report is not None:
-            report(
-                f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out. To have those, "
-                "name them, or a folder without IR"
-            )
+            taken = f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out"
+            report(f"{taken}. To have those, name them, or a folder without IR")
         return list(map(path_input, ir))
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report)
-    inputs = [path_input(path) for path in sources]
-    root = folder.resolve()
+    inputs, root = [path_input(path) for path in sources], folder.resolve()
     # `__FILE__` would say where the folder lies on this machine.
-    flags = {
-        language: (*header_flags(root, language), f"-fmacro-prefix-map={root}/=")
-        for language in {one.language for one in inputs}
-    }
+    place = f"-fmacro-prefix-map={root}/="
+    flags = {language: (*header_flags(root, language), place) for language in {one.language for one in inputs}}
     return [replace(one, flags=flags[one.language], folder=str(root)) for one in inputs]
 
 
 def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
-    """The sources of a ``compile_commands.json``, sorted, each with the flags that say what the program is.
+    """The sources of a ``compile_commands.json``, sorted, with their flags; named from the working folder if below it.
 
-    A file below the working folder is named from there. Raises ConfigError: not such a file, or no source in it that
-    can be compiled.
+    Raises as `read_entries`.
     """
-    inputs = []
-    top = path.resolve().parent
+    inputs, top = [], path.resolve().parent
     for entry in sorted(read_entries(path, SOURCE_LANGUAGES, report), key=lambda entry: entry.file):
         short = os.path.relpath(entry.file)
         one = path_input(entry.file if short.startswith(os.pardir) else short)
@@ -118,10 +110,7 @@ def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
 
 
 def walk_sources(folder: Path, suffixes: Collection[str], skipped: Collection[str] = SKIPPED_FOLDERS) -> Iterator[Path]:
-    """Files with some suffixes below a folder, in no order; ``skipped`` names folders, lower case.
-
-    A harness that `mirenc measure` is given beside a source is no code of the program.
-    """
+    """Files with some suffixes below a folder, in no order; no harnesses, nothing in ``skipped`` folders."""
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name.lower() not in skipped]
         for name in names:
@@ -137,12 +126,8 @@ def find_headers(root: Path, language: str) -> list[Path]:
 
 def _header_folders(root: Path, language: str) -> list[str]:
     """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
-    folders = {
-        folder.as_posix()
-        for path in find_headers(root, language)
-        for folder in path.relative_to(root).parents
-        if not _SKIPPED_HEADERS.intersection(folder.parts)
-    }
+    parents = {folder for path in find_headers(root, language) for folder in path.relative_to(root).parents}
+    folders = [folder.as_posix() for folder in parents if not _SKIPPED_HEADERS.intersection(folder.parts)]
     return sorted(folders, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
 
 
@@ -153,8 +138,7 @@ def header_flags(
 
     ``named`` are folders that are searched by ``-I`` already, ``others`` more roots by their path relative to ``root``.
     """
-    # -idirafter comes last in clang's search, so no package's string.h hides the system's. A folder that is named
-    # in both ways would come last, too. flang has no -idirafter and no such headers.
+    # -idirafter comes last in clang's search, so no package's string.h hides the system's. flang has none.
     flag = "-I" if language == "fortran" else "-idirafter"
     folders = [folder for folder in _header_folders(root, language) if folder not in named]
     for relative, other in (others or {}).items():
@@ -163,11 +147,7 @@ def header_flags(
 
 
 def kept_flags(arguments: Sequence[str]) -> list[str]:
-    """Flags of a compiler's command that say what the program is: macros, header folders, standard, code generation.
-
-    The compiler itself, the input, output, dependencies, optimisation, debug information, warnings, plugins and the
-    linker's flags are left out.
-    """
+    """Flags of a compiler's command that say what the program is: macros, header folders, standard, code generation."""
     kept: list[str] = []
     words = iter(arguments)
     for word in words:
@@ -191,8 +171,7 @@ def read_entries(path: Path, suffixes: Collection[str], report: Report | None = 
     ``report`` is told what is left out. Raises ConfigError: missing, no such file, or no such source in it.
     """
     try:
-        # utf-8-sig: an editor may have put a byte order mark before it.
-        entries = json.loads(path.read_text(encoding="utf-8-sig"))
+        entries = json.loads(path.read_text(encoding="utf-8-sig"))  # an editor may have put a byte order mark before it
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file. Check the path") from None
     except (ValueError, RecursionError) as error:
@@ -225,8 +204,6 @@ def _parse(path: Path, number: int, entry: Any) -> Entry:
         if not all(isinstance(word, str) for word in arguments):
             raise TypeError("an argument that is no text")
     except (KeyError, TypeError, ValueError) as error:
-        why = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise ConfigError(
-            f"{path}: entry {number} is no command ({why}). It needs directory, file, and arguments or command"
-        ) from None
+        why = f"{path}: entry {number} is no command ({error}{' is missing' * isinstance(error, KeyError)})"
+        raise ConfigError(f"{why}. It needs directory, file, and arguments or command") from None
     return Entry(directory, file, list(arguments))

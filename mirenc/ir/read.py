@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import old_text
@@ -112,10 +113,7 @@ def module_from(
 
 
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
-    """The IR of an input that is no module: read from its file, compiled from its source, or as it was given.
-
-    Raises IRFileError, ToolchainError, CompileError, IRResourceError.
-    """
+    """The IR of an input that is no module: read from its file, compiled from its source, or as it was given."""
     if isinstance(given.value, bytes):
         data = given.value.removeprefix(codecs.BOM_UTF8)
         return InputBytes(given.name, data, kind_of(given.name, data))
@@ -130,19 +128,12 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
 def _compiled(given: Input, options: ReadOptions) -> bytes:
     """IR of a source. What a project's compiler was told and this one does not know is no reason to go without."""
     flags = given.flags
+    memory = options.memory_limit or default_worker().memory_limit
+    how: Any = {"compiler": options.compiler, "folder": given.folder, "dialect": options.dialect}
+    how |= {"timeout": options.timeout, "memory_limit": memory, "max_bytes": options.max_bytes}
     while True:
         try:
-            return compile_source(
-                str(given.value),
-                given.language,
-                compiler=options.compiler,
-                cflags=(*flags, *options.cflags),
-                folder=given.folder,
-                dialect=options.dialect,
-                timeout=options.timeout,
-                memory_limit=options.memory_limit or default_worker().memory_limit,
-                max_bytes=options.max_bytes,
-            )
+            return compile_source(str(given.value), given.language, cflags=(*flags, *options.cflags), **how)
         except CompileError as error:
             unknown = refused_flags(error.diagnostic).intersection(flags)
             if not unknown:
@@ -151,10 +142,7 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
 
 
 def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:
-    """The module that some IR holds, in the options' dialect.
-
-    Raises IRParseError, IRResourceError, NoFunctionBodyError, ForeignIRError.
-    """
+    """The module that some IR holds, in the options' dialect; errors as `read_ir`, but of files."""
     worker = worker or default_worker()
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
@@ -166,11 +154,8 @@ def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | Non
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
         raise
     if module.instruction_count == 0:
-        declared = len(module.headers)
-        raise NoFunctionBodyError(
-            f"{loaded.name}: no function body ({declared} declared functions, {len(module.global_lines)} globals). "
-            "Give a module with at least one `define`"
-        )
+        found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
+        raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
     return module if options.dialect is None else bring(module, options.dialect, worker=worker)
 
 
@@ -198,8 +183,6 @@ def _canonicalise(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker) 
         elif (other := command_for(loaded.name)) is not None:
             language, command = other
             raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
-        advice = old_text.explain(text, refusal.diagnostic) or (
-            "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
-        )
-        refusal.args = (f"{refusal.args[0]}. {advice}",)
+        unsure = "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
+        refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal.diagnostic) or unsure}",)
         raise refusal from None

@@ -1,8 +1,7 @@
 """One pass over canonical text: `read_canonical` makes an `IRModule` of LLVM 22's print-out.
 
-An instruction's local names are cut out of its line; what remains is its template. Templates repeat (a module of
-230,000 instructions has some 10,000), so each is parsed once (`mirenc.ir.grammar`) and an instruction costs a split, a
-look-up and a few appends. Operands of all instructions are then gathered in numpy.
+An instruction without its local names is its template. Templates repeat (230,000 instructions have some 10,000), so
+each is parsed once (`mirenc.ir.grammar`); operands of all instructions are then gathered in numpy.
 """
 
 import contextlib
@@ -30,8 +29,7 @@ _NUMBER_BITS = 40
 _ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
 
 
-# What the pass needs of a form at every instruction: its row, or -1 of a pattern of forms, its placeholders, whether it
-# has a result; and itself.
+# Of a form: its row (-1: a pattern of forms), its number of placeholders, whether it has a result; and itself.
 _Entry = tuple[int, int, bool, Form]
 
 
@@ -46,8 +44,7 @@ class _Forms:
 
     def add(self, template: str) -> _Entry:
         """Parse a template not seen before; it still has the indentation of its line."""
-        entry = self.by_template[template] = self._parse(template.strip(), resolved=False)
-        return entry
+        return self.by_template.setdefault(template, self._parse(template.strip(), resolved=False))
 
     def resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
         """The form of a template whose placeholders are in part names of types or blocks."""
@@ -86,13 +83,21 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     if "!DILocation(" not in annotated and '!"branch_weights"' not in annotated:  # no places, no profile
         annotated = ""
     source = _SOURCE_NAME.search(text)
+    source_name = source[1] if source else ""
     display = display_symbols(text, demangle)
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
-    source_name = source[1] if source else ""
+    symbols, constants, types = TextTable(), TextTable(), TextTable()
     with no_collection():
         reading.run(text.split("\n"))
-        return reading.module(name=name, source_name=source_name, text=text, display=display, annotated=annotated)
+        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
+        # it is there depends on the clang that wrote the file, not on the program.
+        called = {form.callee[1:] for form in forms.forms}
+        reading.headers = [one for one in reading.headers if not one.name.startswith("llvm.") or one.name in called]
+        arrays = _gather(reading, symbols, constants, types)
+        head = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
+        pairs = [(kind, value) for kind, _, value in (one.partition("\0") for one in constants.rows)]
+        return IRModule(*head, forms.forms, symbols.texts, pairs, types.texts, display, arrays, annotated)
 
 
 class _Reading:
@@ -164,33 +169,6 @@ class _Reading:
             at += slots
             inst_form.append(row)
         return names
-
-    def module(self, *, name: str, source_name: str, text: str, display: dict[str, str], annotated: str) -> IRModule:
-        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
-        # it is there depends on the clang that wrote the file, not on the program.
-        called = {form.callee for form in self.forms.forms}
-        self.headers = [
-            header
-            for header in self.headers
-            if not (header.is_declaration and header.name.startswith("llvm.") and "@" + header.name not in called)
-        ]
-        symbols, constants, types = TextTable(), TextTable(), TextTable()
-        arrays = _gather(self, symbols, constants, types)
-        return IRModule(
-            name=name,
-            source_name=source_name,
-            text=text,
-            headers=self.headers,
-            type_lines=self.type_lines,
-            global_lines=self.global_lines,
-            forms=self.forms.forms,
-            symbols=symbols.texts,
-            constants=[tuple(text.split("\0")) for text in constants.texts],  # type: ignore[misc]
-            types=types.texts,
-            display=display,
-            arrays=arrays,
-            annotated=annotated,
-        )
 
 
 def _ragged(starts: Int64, counts: Int64) -> Int64:

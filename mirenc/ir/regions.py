@@ -120,17 +120,13 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
     try:
         pattern = re.compile(wanted)
     except re.error as error:
-        raise ConfigError(
-            f"{wanted!r} is no regular expression: {error}. Put a backslash before signs that stand for themselves"
-        ) from None
+        advice = "Put a backslash before signs that stand for themselves"
+        raise ConfigError(f"{wanted!r} is no regular expression: {error}. {advice}") from None
     chosen = [one for one in defined if pattern.search(one.name) or pattern.search(one.display_name)]
     if not chosen:
-        names = [function.display_name for function in defined]
-        rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        raise ConfigError(
-            f"no function with a body in {module.name} matches {pattern.pattern!r}; it has: "
-            f"{', '.join(names[:_SHOWN])}{rest}"
-        )
+        names = ", ".join(function.display_name for function in defined[:_SHOWN])
+        names += f" and {len(defined) - _SHOWN} more" if len(defined) > _SHOWN else ""
+        raise ConfigError(f"no function with a body in {module.name} matches {pattern.pattern!r}; it has: {names}")
     return chosen
 
 

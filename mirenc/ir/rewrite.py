@@ -31,14 +31,8 @@ _MANGLED_SPACE = re.compile(r"(?<=U)3AS([1-4])")
 _SPACE_WORDS = {"1": "8CLglobal", "2": "10CLconstant", "3": "7CLlocal", "4": "9CLgeneric"}
 
 _AXIS = {"x": "0", "y": "1", "z": "2"}
-_QUERY = {
-    "tid": "get_local_id",
-    "ntid": "get_local_size",
-    "ctaid": "get_group_id",
-    "nctaid": "get_num_groups",
-    "workitem": "get_local_id",
-    "workgroup": "get_group_id",
-}
+_QUERY = {"tid": "get_local_id", "ntid": "get_local_size", "ctaid": "get_group_id", "nctaid": "get_num_groups"}
+_QUERY |= {"workitem": "get_local_id", "workgroup": "get_group_id"}
 _SPECIAL_REGISTER = re.compile(
     rf"^  (%{_NAME}) = (?:tail )?call [^@\n]*@llvm\."
     r"(?:nvvm\.read\.ptx\.sreg\.(\w+)\.([xyz])|amdgcn\.(workitem|workgroup)\.id\.([xyz]))\(\).*$",
@@ -75,11 +69,9 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
     text = _rewritten(module.text)
     left = _FOREIGN.search(text)
     if left:
-        what = "assembly text of its target" if left[1].startswith("asm") else f"{left[1][1:]} of its target"
-        raise ForeignIRError(
-            f"{module.name}: it uses {what}, which {dialect.title} has no word for. "
-            "Give the kernel's OpenCL source, or IR without it"
-        )
+        used = f"it uses {'assembly text' if left[1].startswith('asm') else left[1][1:]} of its target"
+        advice = "Give the kernel's OpenCL source, or IR without it"
+        raise ForeignIRError(f"{module.name}: {used}, which {dialect.title} has no word for. {advice}")
     if text == module.text:
         return module
     for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
@@ -88,9 +80,8 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
     try:
         canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
     except IRParseError as error:
-        raise ForeignIRError(
-            f"{module.name}: it cannot be brought to {dialect.title}: {error.args[0]}. Give the kernel's OpenCL source"
-        ) from None
+        what = f"{module.name}: it cannot be brought to {dialect.title}: {error.args[0]}"
+        raise ForeignIRError(f"{what}. Give the kernel's OpenCL source") from None
     return read_canonical(canonical, name=module.name, demangle=worker.demangle)
 
 
@@ -146,13 +137,13 @@ def _opencl_builtins(text: str) -> str:
 
     def register(match: re.Match[str]) -> str:
         kind, axis = match[2] or match[4], match[3] or match[5]
-        return query(_mangled(_QUERY[kind], "j"), match[1], _AXIS[axis]) if kind in _QUERY else match[0]
+        return query(_mangled(_QUERY[kind]), match[1], _AXIS[axis]) if kind in _QUERY else match[0]
 
     def barrier(match: re.Match[str]) -> str:
         needed["_Z7barrierj"] = "declare void @_Z7barrierj(i32)"
         return "  call void @_Z7barrierj(i32 1)"
 
-    text = _PLAIN_QUERY.sub(lambda match: _mangled(match[0], "j"), text)
+    text = _PLAIN_QUERY.sub(lambda match: _mangled(match[0]), text)
     text = _SPECIAL_REGISTER.sub(register, text)
     text = _NARROW_QUERY.sub(lambda match: query(match[2], match[1], match[3]), text)
     text = _BARRIER.sub(barrier, text)
@@ -161,9 +152,9 @@ def _opencl_builtins(text: str) -> str:
     return text + "".join(line + "\n" for line in needed.values())
 
 
-def _mangled(name: str, types: str) -> str:
-    """Itanium name of an OpenCL builtin."""
-    return f"_Z{len(name)}{name}{types}"
+def _mangled(name: str) -> str:
+    """Itanium name of an OpenCL builtin that takes one number."""
+    return f"_Z{len(name)}{name}j"
 
 
 def _declared_once(text: str) -> str:

@@ -1,8 +1,7 @@
 """Rust's symbol names as people write them: `rust_name` reads the legacy mangling and the v0 one (RFC 2603).
 
-The C++ demangler that LLVM's process has knows neither: it leaves ``$LT$`` in legacy names and refuses ``_R``. Hashes,
-crate disambiguators and the names of lifetimes are left out. Names in statements do not come from here: vectors depend
-on those. Of the packages on PyPI, rust-demangler 1.0 keeps hashes, misreads closures and prints what it cannot read.
+The C++ demangler knows neither, and PyPI's rust-demangler 1.0 misreads closures. Hashes, crate disambiguators and the
+names of lifetimes are left out. Names in statements do not come from here: vectors depend on those.
 """
 
 import re
@@ -12,13 +11,8 @@ from collections.abc import Callable
 _LEGACY = re.compile(r"_{1,2}ZN(\d[\w$.]+)17h[0-9a-f]{16}E(?:\.|$)")
 _LEGACY_ESCAPE = re.compile(r"\$(\w+)\$|\.\.")
 _LEGACY_SIGNS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(", "RP": ")", "C": ","}
-_BASIC = dict(
-    zip(
-        "abcdefhijlmnopstuvxyz",
-        "i8 bool char f64 str f32 u8 isize usize i32 u32 i128 u128 _ i16 u16 () ... i64 u64 !".split(),
-        strict=True,
-    )
-)
+_BASIC_TYPES = "i8 bool char f64 str f32 u8 isize usize i32 u32 i128 u128 _ i16 u16 () ... i64 u64 !".split()
+_BASIC = dict(zip("abcdefhijlmnopstuvxyz", _BASIC_TYPES, strict=True))
 _DIGITS = string.digits + string.ascii_lowercase + string.ascii_uppercase  # of base 62
 _LETTER = re.compile(r"[a-zA-Z]")
 _NUMBER = re.compile(r"([0-9a-zA-Z]*)_")
@@ -74,8 +68,7 @@ class _Symbol:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
-        self.depth = 0
+        self.at = self.depth = 0
 
     def read(self) -> str:
         name = self._item(is_value=True)
@@ -128,8 +121,7 @@ class _Symbol:
 
     def _reference(self, read: Callable[[], str]) -> str:
         """What stands where a back reference points."""
-        begin = self.at - 1
-        target = self._number()
+        begin, target = self.at - 1, self._number()
         if target >= begin:
             raise ValueError(self.text)
         back, self.at = self.at, target

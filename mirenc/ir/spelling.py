@@ -1,8 +1,7 @@
 """`as_llvm5`: one function's text with what newer LLVMs write differently put back as LLVM 5 wrote it.
 
-The published OpenCL kernels were compiled by a clang of 2018, and the text encoder reads words: ``fneg`` was ``fsub
--0.0``, ``select`` an ``and`` of two conditions, a copied ``double`` an ``i64``. Every rule here keeps what the code
-computes (a NaN's sign and poison aside).
+The published OpenCL kernels were compiled by a clang of 2018, and the text encoder reads words. Every rule here keeps
+what the code computes (a NaN's sign and poison aside).
 """
 
 import re
@@ -70,10 +69,7 @@ def _minus_zero(type_text: str) -> str:
 
 
 class _Function:
-    """Lines of a function, with who defines and who uses each local name.
-
-    A rule edits with `put` and sees the lines as they were: names are looked up afresh for the next rule.
-    """
+    """Lines of a function, with who defines and who uses each local name; a rule that edits sees them as they were."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
@@ -111,23 +107,22 @@ def _byte_offsets(function: _Function) -> None:
             continue
         base, offset = address[1], address[2]
         element = _ELEMENT.fullmatch(function.right(base))
+        counted = f"{name} = getelementptr inbounds {kind}, ptr {base}, i64"
         if offset.lstrip("-").isdigit():
             inner = _descend(element[1], element[3].count(","), int(offset), kind) if element else None
             if element and inner is not None:
-                function.put(
-                    number, f"{name} = getelementptr inbounds {element[1]}, ptr {element[2]}{element[3]}{inner}"
-                )
+                indices = f"{element[3]}{inner}"
+                function.put(number, f"{name} = getelementptr inbounds {element[1]}, ptr {element[2]}{indices}")
             elif int(offset) % _SIZES[kind] == 0:
-                step = int(offset) // _SIZES[kind]
-                function.put(number, f"{name} = getelementptr inbounds {kind}, ptr {base}, i64 {step}")
+                function.put(number, f"{counted} {int(offset) // _SIZES[kind]}")
             continue
         scale = _SCALED.fullmatch(function.right(offset))
         bits = _SIZES[kind].bit_length() - 1
         if scale and scale[1] == "shl" and scale[4] == str(bits):
-            function.put(number, f"{name} = getelementptr inbounds {kind}, ptr {base}, i64 {scale[3]}")
+            function.put(number, f"{counted} {scale[3]}")
         elif scale and scale[1] == "ashr" and scale[4] == str(32 - bits):
             scaled[offset].add(number)
-            function.put(number, f"{name} = getelementptr inbounds {kind}, ptr {base}, i64 {_new(offset)}")
+            function.put(number, f"{counted} {_new(offset)}")
     for offset, users in scaled.items():
         scale = _SCALED.fullmatch(function.right(offset))
         assert scale is not None
@@ -174,8 +169,7 @@ def _copies(function: _Function) -> None:
         stores = [_STORE.fullmatch(function.lines[user]) for user in function.users[name]]
         if not load or not stores or not all(store and store[2] == name for store in stores):
             continue
-        kind = _INTEGER[load[1]]
-        at = _new(name)
+        kind, at = _INTEGER[load[1]], _new(name)
         function.put(number, f"{at} = bitcast ptr {load[2]} to ptr", f"{name} = load {kind}, ptr {at}{load[3]}")
         for copy, (user, store) in enumerate(zip(function.users[name], stores, strict=True)):
             assert store is not None
@@ -191,9 +185,8 @@ def _narrow_sums(function: _Function) -> None:
         if total is None or trunc is None or function.users[total[1]] != [number]:
             continue
         function.put(function.made[total[1]])
-        function.put(
-            number, f"{_new(name)} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {_new(name)} to i32"
-        )
+        wide = _new(name)
+        function.put(number, f"{wide} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {wide} to i32")
         for user in function.users[name]:
             # A cast is the second operand of a comparison with what is none.
             test = _COMPARISON.fullmatch(function.lines[user])

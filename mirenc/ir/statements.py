@@ -1,7 +1,6 @@
-"""Statements of a module: the sequence of canonical lines that the text encoder reads.
+"""Statements of a module: canonical lines that the text encoder reads (paper section 3.1), type definitions first.
 
-Paper section 3.1: the IR is read statement by statement, and its own sample is a type definition, so type
-definitions and globals count beside instructions. Order: types, globals, instructions.
+The paper's own sample is a type definition, so types and globals count beside instructions.
 """
 
 import hashlib

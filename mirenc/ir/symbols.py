@@ -1,8 +1,6 @@
-"""How symbols are shown in statements: C++ and old Rust names demangled, numbered private strings without number.
+"""How symbols are shown in statements: C++ and old Rust names demangled, without parameters (the call has their types).
 
-Arrays in local memory are shown without name, as local values are.
-``@_ZNSt6vectorIiSaIiEE9push_backERKi`` becomes ``@std::vector<int, std::allocator<int>>::push_back``: parameter
-lists are left out, since the call statement gives the argument types anyway and 64 tokens are few.
+Private strings lose their number, and arrays in local memory are shown without name, as local values are.
 """
 
 import itertools
@@ -28,10 +26,7 @@ _DEFINED = re.compile(r"^define [^\n]*?(@[-\w$.]+)\(", re.MULTILINE)
 
 
 def strip_parameters(name: str) -> str:
-    """Leave out a demangled function's return type, parameter list and qualifiers.
-
-    ``void f<int>(int)`` becomes ``f<int>``. Names without a parameter list (variables, ``vtable for S``) stay whole.
-    """
+    """``void f<int>(int)`` as ``f<int>``; names without a parameter list (variables, ``vtable for S``) stay whole."""
     clone = _CLONE.search(name)
     if clone is not None:
         return strip_parameters(name[: clone.start()])

@@ -1,8 +1,6 @@
 """How often a loop runs each time it is entered, where the IR says so: with constants, or by a profile in it.
 
-`constant_trip_count` knows the loop that counts: one exit, decided by comparing a counter that starts and steps by
-constants with a constant. LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an
-answer.
+Of constants LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer.
 """
 
 import re
@@ -28,7 +26,7 @@ _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
 
 def constant_trip_count(module: IRModule, loop: Region) -> int:
-    """Iterations of a loop (executions of its header) each time it is entered; 0 where they are not known."""
+    """Executions of a loop's header each time it is entered, by constants that one exit compares; 0 where not known."""
     forest = find_loops(module)
     row = _row(module, forest, loop)
     return 0 if row < 0 else _count(module, forest, row)
@@ -37,8 +35,8 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
 def profiled_trip_count(module: IRModule, loop: Region) -> float:
     """Mean iterations of a loop each time it is entered, as a profile in the IR tells; 0 where it has none.
 
-    The profile is the branch weights (``!prof``) of the latch, or of the one branch that leaves the loop: what clang's
-    ``-fprofile-instr-use`` and ``-fprofile-sample-use`` write (LLVM's getLoopEstimatedTripCount).
+    That is branch weights (``!prof``) of the latch, or of the one branch that leaves (LLVM's
+    getLoopEstimatedTripCount).
     """
     if _WEIGHTS_ARE not in module.annotated:
         return 0.0
@@ -81,13 +79,11 @@ def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, st
 def _count(module: IRModule, forest: LoopForest, row: int) -> int:
     arrays, header = module.arrays, int(forest.header[row])
     names, leaving, latches = _shape(module, forest, row)
-    start = arrays.block_start
     # The exit must be decided once in each iteration.
     if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (header, latches[0]):
         return 0
-    lines = {
-        block: [module.lines[line] for line in arrays.line[start[block] : start[block + 1]].tolist()] for block in names
-    }
+    numbers = {block: arrays.line[slice(*arrays.block_start[block : block + 2])] for block in names}
+    lines = {block: [module.lines[line] for line in rows] for block, rows in numbers.items()}
     every = [line for block in names for line in lines[block]]
     branch = _BRANCH.match(lines[leaving[0]][-1])
     compares = {match[1]: match for line in every if (match := _COMPARE.match(line))}
@@ -97,9 +93,7 @@ def _count(module: IRModule, forest: LoopForest, row: int) -> int:
     if branch[2] not in names.values():  # the first target is the way out
         predicate = _OPPOSITE[predicate]
     counter = _counter(lines[header], every, compared, names[latches[0]])
-    if counter is None:
-        return 0
-    count = _iterations(*counter, predicate, int(limit), int(bits))
+    count = 0 if counter is None else _iterations(*counter, predicate, int(limit), int(bits))
     return count if count <= _LARGEST else 0
 
 

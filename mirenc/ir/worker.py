@@ -1,12 +1,9 @@
-"""The child process that LLVM runs in: it loads one side (a file with ``open_library``) and answers its requests.
+"""The child process that LLVM runs in, since LLVM aborts, loops and eats memory (`mirenc.ir.child`).
 
-Started by path with ``python -I -S``; a side imports the standard library, stand-alone files of mirenc, and one LLVM,
-so the child is ready while the parent still imports numpy. LLVM aborts, loops and eats memory (assertions,
-"LLVM ERROR"), so it runs here and not in the caller's process.
+Started by path with ``python -I -S``; a side imports the standard library, stand-alone files of mirenc, and one LLVM.
 
 Protocol over stdin and stdout. A frame is two lengths (`HEADER`), a JSON object, and bytes or nothing. The child begins
-with ``{"version": ...}``. A request is one frame; each answer of `Library.answers` is a frame that is sent at once, so
-that what was answered is not lost with the process.
+with ``{"version": ...}``. A request is one frame, and each answer of `Library.answers` another, sent at once.
 """
 
 import contextlib
