@@ -171,11 +171,9 @@ class TaskReport:
             values = np.array([figures[key] for figures in each])
             out[key] = float(values.mean())
             out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-        rivals = {
-            name: self._figures.per_sample(self.predictions(protocol, rival), inside)
-            for name, rival in _RIVALS.items()
-            if rival in self.rows(protocol)
-        }
+        there = {name: rival for name, rival in _RIVALS.items() if rival in self.rows(protocol)}
+        of = self._figures.per_sample
+        rivals = {name: of(self.predictions(protocol, rival), inside) for name, rival in there.items()}
         for value, own in self._figures.per_sample(runs, inside).items():
             statistic = np.exp if value == "speedup" else None
             out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)

@@ -127,7 +127,12 @@ class BlockSize(MeasuredTask):
 
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
-        return {"dimensions": dimensions_of(module, region), "cuda": int(bool(cuda))}
+        own = module.text
+        if region is not None:
+            header = module.function(region.symbol.strip('@"')).header
+            own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
+        # 2 where a kernel asks for its place in a second dimension.
+        return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(bool(cuda))}
 
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
@@ -150,13 +155,3 @@ class BlockSize(MeasuredTask):
             "loss": {name: ratio / least - 1 for name, ratio in expected.items()},
             "restriction": tuner_restriction(likely_shapes(expected, _TOLD)),
         }
-
-
-def dimensions_of(module: IRModule, region: Region | None) -> int:
-    """2 where a kernel asks for its place in a second dimension, else 1."""
-    function = None if region is None else module.function(region.symbol.strip('@"'))
-    own = module.text
-    if function is not None:
-        lines = module.arrays.line[function.header.first : function.header.last]
-        own = "\n".join(module.lines[line] for line in lines)
-    return 2 if _SECOND.search(own) else 1

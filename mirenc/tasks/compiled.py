@@ -101,14 +101,24 @@ class CompiledTable:
         import pyarrow as pa
 
         count, width = self.sizes.status.shape
-        rows = np.repeat(np.arange(count, dtype=np.int32), width)
+        every = np.arange(count, dtype=np.int32)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
         names = [field.name for field in fields(Piece)]
+        level = pa.array(np.repeat(list(self.levels), count).tolist(), pa.string())
+        joined = (np.concatenate([getattr(one, field.name) for one in self.levels.values()]) for field in fields(Sizes))
+        fired = [
+            {"piece": row, "level": level, "changed_by": [one.passes[place] for place in np.flatnonzero(changed)]}
+            for level, one in self.fires.items()
+            for row, changed in enumerate(one.changed)
+            if one.known[row]
+        ]
+        schema = pa.schema({"piece": pa.int32(), "level": pa.string(), "changed_by": pa.list_(pa.string())})
+        of_levels = {"piece": np.tile(every, len(self.levels)), "level": level, **_size_columns(Sizes(*joined))}
         tables = {
             "pieces": pa.table({name: [getattr(one, name) for one in self.pieces] for name in names}),
-            "levels": _level_table(self.levels),
-            "fires": _fires_table(self.fires),
-            "lists": pa.table({"piece": rows, "list": lists, **_size_columns(self.sizes)}),
+            "levels": pa.table(of_levels),
+            "fires": pa.Table.from_pylist(fired, schema),
+            "lists": pa.table({"piece": np.repeat(every, width), "list": lists, **_size_columns(self.sizes)}),
         }
         for name, table in tables.items():
             write_parquet(folder / f"{name}.parquet", table, compression_level=_LEVEL)
@@ -134,27 +144,6 @@ def _size_columns(sizes: Sizes) -> dict[str, Any]:
         lost = np.isnan(values)
         columns[name] = pa.array(np.where(lost, 0, values).astype(np.int32), mask=lost)
     return {**columns, "status": status.cast(pa.string())}
-
-
-def _level_table(levels: Mapping[str, Sizes]) -> pa.Table:
-    import pyarrow as pa
-
-    rows = [np.arange(len(one.status), dtype=np.int32) for one in levels.values()]
-    names = pa.array([name for name, one in zip(levels, rows, strict=True) for _ in one], pa.string())
-    joined = (np.concatenate([getattr(one, field.name) for one in levels.values()]) for field in fields(Sizes))
-    return pa.table({"piece": np.concatenate(rows), "level": names, **_size_columns(Sizes(*joined))})
-
-
-def _fires_table(fires: Mapping[str, Fires]) -> pa.Table:
-    import pyarrow as pa
-
-    schema = {"piece": pa.int32(), "level": pa.string(), "changed_by": pa.list_(pa.string())}
-    rows = [
-        {"piece": row, "level": level, "changed_by": [one.passes[index] for index in np.flatnonzero(one.changed[row])]}
-        for level, one in fires.items()
-        for row in np.flatnonzero(one.known).tolist()
-    ]
-    return pa.Table.from_pylist(rows, pa.schema(schema))
 
 
 def read_compiled(folder: str | Path) -> CompiledTable:

@@ -282,18 +282,16 @@ def _check(sample: Sample, space: Space | None, names: tuple[str, ...], where: s
 def _check_settings(sample: Sample, space: Space, where: str) -> None:
     measured = np.isfinite(_row(sample.costs, space, where, "cost"))
     default, count = space.default, len(space)
-    if (effective := sample.effective) is not None:
-        if len(effective) != count or not all(_is_setting(index, count) for index in effective):
-            raise TaskError(
-                f"{where}: effective is {effective}; give one setting, 0 to {count - 1}, for each of {count}"
-            )
-        if moved := [index for index in effective if effective[index] != index]:
-            found = f"setting {moved[0]} is effective for others, and itself becomes {effective[moved[0]]}"
+    if (made := sample.effective) is not None:
+        if len(made) != count or not all(_is_setting(index, count) for index in made):
+            raise TaskError(f"{where}: effective is {made}; give one setting, 0 to {count - 1}, for each of {count}")
+        if moved := [index for index in made if made[index] != index]:
+            found = f"setting {moved[0]} is effective for others, and itself becomes {made[moved[0]]}"
             raise TaskError(f"{where}: {found}. An effective setting is its own")
-        if len(lost := np.flatnonzero(measured & ~measured[list(effective)])):
-            found = f"setting {lost[0]} has a cost and becomes {effective[lost[0]]}, which has none"
+        if len(lost := np.flatnonzero(measured & ~measured[list(made)])):
+            found = f"setting {lost[0]} has a cost and becomes {made[lost[0]]}, which has none"
             raise TaskError(f"{where}: {found}. Put the cost there")
-        default = effective[default]
+        default = made[default]
     if not measured[default]:
         found = f"no cost of the default {space.names[space.default]!r}. Speedups are over it"
         raise TaskError(f"{where}: {found}; leave the sample out")

@@ -60,9 +60,7 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
         named = ", ".join(f"{name}.ll" for name in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         found = f"no IR for {len(missing)} of {len(wanted)} names of the table: {named}{more}"
-        raise TaskError(
-            f"{home}: {found}. Add the files (.ll or .bc, named so); for a part of the table, cut the table"
-        )
+        raise TaskError(f"{home}: {found}. Add them (.ll or .bc, named so); for a part of the table, cut the table")
     return replace(data, samples=join_same_code([replace(sample, ir=files[sample.code]) for sample in data.samples]))
 
 

@@ -177,14 +177,12 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
         # A file of its own: a table of older releases has none, and costs are what they were.
         path = root / _RUNS
         told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        found = {row["name"]: _kernel(row, told.get(row["name"], {})) for row in kernels.to_pylist()}
+        found = {}
+        for row in kernels.drop_columns(["symbol", "header"]).to_pylist():
+            region, context = row.pop("region"), json.loads(row.pop("context")) | told.get(row["name"], {})
+            place = Region(**json.loads(region)) if region else None
+            found[row["name"]] = MeasuredKernel(**row, context=context, region=place)
         return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
-
-
-def _kernel(row: dict[str, Any], told: Mapping[str, float]) -> MeasuredKernel:
-    region = Region(**json.loads(row["region"])) if row["region"] else None
-    others = {name: value for name, value in row.items() if name not in ("context", "region", "symbol", "header")}
-    return MeasuredKernel(**others, context=json.loads(row["context"]) | told, region=region)
 
 
 def _samples(samples: pa.Table, costs: pa.Table, knobs: Sequence[str]) -> list[MeasuredSample]:

@@ -96,11 +96,8 @@ def parallel_regions(module: IRModule) -> list[Region]:
         called = {symbols[row].strip('@"') for row in rows if row >= 0}
         if any(name.startswith(("__kmpc_for_static_init", "__kmpc_dispatch_init")) for name in called):
             asking.add(function.name)
-    return [
-        region
-        for region in regions_of(module, "function").regions
-        if "omp_outlined" in region.symbol and region.symbol in asking
-    ]
+    found = regions_of(module, "function").regions
+    return [region for region in found if "omp_outlined" in region.symbol and region.symbol in asking]
 
 
 class OpenMP(MeasuredTask):

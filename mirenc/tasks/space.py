@@ -81,10 +81,8 @@ class Space:
         """What each setting is called: the value of a single knob, else ``knob=value`` for each."""
         if len(self.knobs) == 1:
             return tuple(str(value) for (value,) in self.settings)
-        return tuple(
-            " ".join(f"{knob}={value}" for knob, value in zip(self.knobs, setting, strict=True))
-            for setting in self.settings
-        )
+        pairs = (zip(self.knobs, setting, strict=True) for setting in self.settings)
+        return tuple(" ".join(f"{knob}={value}" for knob, value in pair) for pair in pairs)
 
     def runs(self, measured: Bool) -> Int64:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""

@@ -134,10 +134,8 @@ class Task(ABC):
         Raises TaskError: too many or too few, or what does not become finite numbers.
         """
         if len(context) != len(self.context_names):
-            raise TaskError(
-                f"{len(context)} context features were given; {self.name} names {len(self.context_names)}: "
-                f"{', '.join(self.context_names) or 'none'}. Give one for each"
-            )
+            names = f"{len(self.context_names)}: {', '.join(self.context_names) or 'none'}"
+            raise TaskError(f"{len(context)} context features were given; {self.name} names {names}. Give one for each")
         for name, value in zip(self.context_names, context, strict=True):
             if name in self.context_allowed:
                 self._check_feature(name, value, value)
