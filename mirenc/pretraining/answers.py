@@ -83,11 +83,9 @@ class Answers:
 def read_answers(
     config: PretrainConfig, tokenizer: IRTokenizer, *, held_out: Iterable[str], weighting: str = "sqrt"
 ) -> Answers:
-    """Read a run's table and the corpus of its pieces.
+    """Read a run's table and the corpus of its pieces; those ``held_out`` by the run are held out, too.
 
-    Projects ``held_out`` by the run are held out beside those of the table. Raises ConfigError: the corpus has another
-    tokenizer than the run or too few of the pieces, or the table says nothing of a kind. Raises TaskError: no table, or
-    a damaged one.
+    Raises ConfigError: another tokenizer, too few pieces, or nothing about a kind. Raises TaskError: no table.
     """
     given = config.answers
     assert given is not None
@@ -263,10 +261,9 @@ def piece_counts(answers: Answers) -> Float32:
 
 
 def evaluate_answers(teacher: Teacher) -> Figures:
-    """Figures on the pieces held out, and on the training projects kept out to choose by.
+    """Figures on the pieces held out, and on the training projects kept out to choose by; None without pieces.
 
-    Each has the ``model``'s and those of ``counts``: linear regression on log counts of nodes and statements, which is
-    what a model that learned nothing about code would do. A part without pieces is None.
+    Beside the ``model``'s are those of ``counts``: linear regression on log counts of nodes and statements.
     """
     answers = teacher.answers
     figures: Figures = {"missing": answers.missing, "training": len(answers.training)}

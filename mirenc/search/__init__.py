@@ -6,8 +6,7 @@ rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vecto
 """
 
 from mirenc.cosines import compare, nearest
-from mirenc.search.index import index
-from mirenc.search.table import Maker, VectorTable
+from mirenc.search.table import Maker, VectorTable, index
 from mirenc.search.vectors import VECTOR_SUFFIXES, VectorWriter, check_vectors_output, read_vectors, write_vectors
 
 __all__ = [

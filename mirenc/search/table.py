@@ -1,16 +1,21 @@
 """`VectorTable`: vectors with names and with who made them. Two vectors compare only if one model made both."""
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from mirenc import __version__
 from mirenc.arrays import Float32
-from mirenc.embed import Embedding, Encoder
-from mirenc.errors import ModelError
+from mirenc.embed import Embedding, Encoder, Level
+from mirenc.errors import MirencError, ModelError
+from mirenc.ir.inputs import Input
+from mirenc.ir.projects import expand_inputs
 
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
@@ -127,3 +132,37 @@ class VectorTable:
                 f"{name} (digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or "
                 f"embed the files again: mirenc embed FOLDER --model {name}{options} -o {where}"
             )
+
+
+def index(
+    encoder: Encoder,
+    inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Input],
+    *,
+    level: Level = "module",
+    failed: Callable[[MirencError], None] | None = None,
+    progress: bool = False,
+) -> VectorTable:
+    """Embed files and folders into a table to search in.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    inputs : path, or several
+        Files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they look like.
+    level, progress
+        As in `mirenc.Encoder.embed`.
+    failed : callable, optional
+        Told the error of a file that cannot be read, which is then left out. Without it the first error is raised.
+
+    Raises
+    ------
+    MirencError
+        A file cannot be read, or the level is unknown.
+    """
+    several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
+    files = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in several))
+
+    with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
+        embedded = ((one.name, one.embedded(failed)) for one in outcomes)
+        embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
+        return VectorTable.of(Maker.of(encoder, level), embeddings, encoder.dimension)

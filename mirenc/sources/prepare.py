@@ -29,11 +29,8 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
     if source.is_dir():
         if (source / COMMANDS).is_file():
             return "commands"
-        counts = {
-            "ir": len(find_inputs(source)),
-            "sources": len(find_sources(source, with_reserved=with_reserved)),
-            "parquet": len(find_parquet(source)),
-        }
+        sources = find_sources(source, with_reserved=with_reserved)
+        counts = {"ir": len(find_inputs(source)), "sources": len(sources), "parquet": len(find_parquet(source))}
         kind = max(counts, key=lambda name: counts[name])
         rest = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
         if rest:

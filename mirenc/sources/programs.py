@@ -62,17 +62,14 @@ def find_sources(
 ) -> list[tuple[str, str]]:
     """Files below a folder that can be compiled, with their languages; none that is kept for evaluation, no links.
 
-    ``skipped`` names folders, lower case. ``include`` and ``exclude`` are globs of paths below ``root``, whose ``*``
-    crosses folders. The order is fixed by a hash: the first n are a fair sample.
+    The globs are of paths below ``root``; their ``*`` crosses folders. Ordered by a hash: the first n are a sample.
     """
     suffixes = {suffix: language for language in languages for suffix in LANGUAGES[language]}
     sources = []
     for path in walk_sources(root, suffixes, skipped):
         file = path.relative_to(root).as_posix()
-        if path.is_symlink() or (is_reserved(file) and not with_reserved):
-            continue
-        wanted = any(fnmatch.fnmatchcase(file, glob) for glob in include)
-        if wanted and not any(fnmatch.fnmatchcase(file, glob) for glob in exclude):
+        wanted, unwanted = (any(fnmatch.fnmatchcase(file, glob) for glob in globs) for globs in (include, exclude))
+        if wanted and not unwanted and not path.is_symlink() and (with_reserved or not is_reserved(file)):
             sources.append((file, suffixes[path.suffix]))
     return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
 
@@ -196,16 +193,14 @@ def command_programs(
     reserved = 0
     unknown: frozenset[str] = frozenset()
     for directory, file, arguments in entries:
-        language = _LANGUAGE_OF[file.suffix]
-        below = file.relative_to(shared)
+        language, below = _LANGUAGE_OF[file.suffix], file.relative_to(shared)
         project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
         if not choices.with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
             reserved += 1
             continue
         if language not in compilers:
             continue
-        command = compilers[language]
-        flags = kept_flags(arguments)
+        command, flags = compilers[language], kept_flags(arguments)
         foreign = _unknown_flags(tuple(command), language, tuple(flag for flag in flags if flag[:2] in ("-f", "-m")))
         unknown |= foreign
         options = [flag for flag in flags if flag not in foreign]

@@ -1,8 +1,7 @@
 """A folder of IR to a corpus: read in parallel, chunk by chunk, then merged.
 
 Reading writes parts; a part that is there is not read again, so a build that was stopped goes on. The merge holds some
-20 bytes a text and one part at a time. Left out, and counted: files LLVM refuses; modules whose normalised statements
-another one has (a file in two packages, two levels that changed nothing); those with a function kept for evaluation.
+20 bytes a text and one part at a time.
 """
 
 import hashlib
@@ -102,8 +101,19 @@ def build_corpus(
     parts = Path(folder) / "parts"
     parts.mkdir(parents=True, exist_ok=True)
     report = BuildReport(files=len(files))
-    read = _read_parts(files, root, parts, config.normalisation, options, workers, advance)
-    kept = _choose(read, reserved, report)
+    seen: set[str] = set()
+    kept: dict[Path, list[int]] = {}  # numbers of the modules of a part
+    for path in _read_parts(files, root, parts, config.normalisation, options, workers, advance):
+        read = Part.load(path)
+        report.failures += read.failures
+        for number, module in enumerate(read.modules):
+            if reserved is not None and np.isin(module.function_hash, reserved).any():
+                report.reserved.append(module.path)
+            elif module.statements_hash in seen:
+                report.duplicates += 1
+            else:
+                seen.add(module.statements_hash)
+                kept.setdefault(path, []).append(number)
     if not kept:
         shutil.rmtree(parts)  # what could not be read may be readable the next time
         if report.reserved:
@@ -197,24 +207,6 @@ def _start_process(memory_limit: int) -> None:
     """Prepare a reading process: LLVM's limit is this build's, and Ctrl-C ends it without a word."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     default_worker().limit_memory(memory_limit)
-
-
-def _choose(parts: list[Path], reserved: UInt64 | None, report: BuildReport) -> dict[Path, list[int]]:
-    """Numbers of the modules to keep, by part; a part of which none is kept is left out."""
-    seen: set[str] = set()
-    kept: dict[Path, list[int]] = {}
-    for path in parts:
-        part = Part.load(path)
-        report.failures += part.failures
-        for number, module in enumerate(part.modules):
-            if reserved is not None and np.isin(module.function_hash, reserved).any():
-                report.reserved.append(module.path)
-            elif module.statements_hash in seen:
-                report.duplicates += 1
-            else:
-                seen.add(module.statements_hash)
-                kept.setdefault(path, []).append(number)
-    return kept
 
 
 class _Texts:

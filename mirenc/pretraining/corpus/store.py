@@ -9,8 +9,8 @@ its statements with their counts (the text vector is a mean: order does not matt
     texts.zst                        token ids, lengths, counts
     shard-00000.zst ...              modules, 512 a shard
 
-A file is safetensors of byte planes (`packing`) under zstd. Format 2 had no positions of edges and no argument numbers:
-direction and flow of an edge, but not which operand or successor it is. Such a corpus is still read, with zeros there.
+A file is safetensors of byte planes (`packing`) under zstd. Format 2 had no positions of edges and no argument numbers,
+which are zeros where such a corpus is read.
 """
 
 from __future__ import annotations
@@ -184,9 +184,8 @@ class Corpus(CorpusModule):
         """Where in ``text_ids`` the tokens of some texts stand, end to end; ``inner`` leaves out first and last."""
         cut = int(inner)
         lengths = np.maximum(self.text_start[rows + 1] - self.text_start[rows] - 2 * cut, 0)
-        before: Int64 = np.cumsum(lengths) - lengths
-        places: Int64 = np.arange(int(lengths.sum())) + np.repeat(self.text_start[rows] + cut - before, lengths)
-        return places
+        first: Int64 = self.text_start[rows] + cut - (np.cumsum(lengths) - lengths)
+        return np.arange(int(lengths.sum())) + np.repeat(first, lengths)
 
     def padded_ids(self, rows: Integer, width: int | None = None) -> Int64:
         """Token ids of some texts, padded to ``width`` or the longest. Shapes: (B,) -> (B, T)."""
