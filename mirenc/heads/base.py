@@ -1,8 +1,7 @@
 """What all heads share: parameters that are checked, checked rows, and a state of arrays and a small description.
 
-A head is a dataclass: its fields are the parameters that scikit-learn knows. It says which arrays it learns
-(``_ARRAYS``), what else it has to keep (``_KEPT``, `Head._learned`, `Head._restore`), and how it learns and answers.
-Three subclasses say for what: `Number`, `Labels` and `mirenc.heads.choosing.Chooser`.
+A head is a dataclass: its fields are the parameters that scikit-learn knows. Three subclasses say what it learns:
+`Number`, `Labels` and `mirenc.heads.choosing.Chooser`.
 """
 
 import math
@@ -13,16 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mirenc.arrays import Float64
-from mirenc.errors import ConfigError, HeadError, MissingExtraError
+from mirenc.errors import ConfigError, HeadError, needs
 from mirenc.heads.state import Arrays, pack, register, unpack
 
-try:
+with needs("tasks", "heads need scikit-learn 1.7 or later"):
     from sklearn.base import BaseEstimator, RegressorMixin, clone
     from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise MissingExtraError(
-        f"heads need scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
-    ) from None
 
 
 class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types

@@ -1,9 +1,8 @@
 """What heads that choose share: costs in, a predicted cost and a preference for each setting out.
 
-A head of this kind learns from ``costs`` (n, K), the measured cost of each sample under each setting, and not only from
-the winner: a wrong choice that costs one per cent is no error worth an effort. All heads speak in the same preferences
-(rows that sum to one), so that several can be averaged whatever is inside them. NaN is what was not measured: it
-teaches nothing.
+It learns from the measured cost of each sample under each setting, and not only from the winner: a wrong choice that
+costs one per cent is no error worth an effort. All heads speak in the same preferences (rows that sum to one), so that
+several can be averaged whatever is inside them.
 """
 
 from __future__ import annotations
@@ -167,8 +166,7 @@ def additive_effects(
 ) -> tuple[Float64, Float64]:
     """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
 
-    With every setting measured on every sample, the sample's effect is its mean and that of the settings is their mean
-    difference from it. Where settings are missing, a sample that has bad settings only is not taken for a bad sample.
+    So a sample of which bad settings only were measured is not taken for a bad sample.
 
     Of log costs (m,) and what each is of, (m,). -> (samples,), (settings,), zero for what has no measurement.
     """

@@ -2,8 +2,7 @@
 
     make_pipeline(IREmbedder(), MLPHead()).fit(["a.ll", "b.bc"], ["CPU", "GPU"])
 
-It learns nothing. The model is loaded when it is first needed and shared by all embedders of the process, so a clone
-carries a few parameters and no weights.
+The model is loaded when it is first needed and shared by all embedders of the process: a clone carries no weights.
 """
 
 import functools
@@ -21,18 +20,14 @@ from mirenc.arrays import Float32
 from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, OnError, Part, Purpose, load
 from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.stream import listed
-from mirenc.errors import ConfigError, MissingExtraError, UnreadableIRWarning
+from mirenc.errors import ConfigError, UnreadableIRWarning, needs
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import resolve_input
 from mirenc.weights import find_model
 
-try:
+with needs("tasks", "IREmbedder needs scikit-learn 1.7 or later"):
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils import Tags
-except ImportError as error:
-    raise MissingExtraError(
-        f"IREmbedder needs scikit-learn 1.7 or later ({error}). Type: pip install 'mirenc[tasks]'"
-    ) from None
 
 Inputs = Iterable[IRInput] | NDArray[Any]
 
@@ -119,10 +114,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return out[of]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """(D,) object array of names: text_0, text_1, ..., graph_0, ...; ``input_features`` is not used.
-
-        A size of features, which is one column, is called log_statements and the like.
-        """
+        """(D,) object array of names: text_0, ..., graph_0, ..., log_statements, ...; ``input_features`` is unused."""
         return np.array(self._columns(self._encoder()), dtype=object)
 
     def _columns(self, encoder: Encoder) -> list[str]:

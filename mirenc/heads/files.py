@@ -86,9 +86,8 @@ def save_head(
             array_file.write_bytes(data)
             head_file.write_bytes(text.encode("utf-8"))
     except OSError as error:
-        raise HeadError(
-            f"cannot write head to {home}: {error.strerror}. Free some space or name another folder"
-        ) from None
+        advice = "Free some space or name another folder"
+        raise HeadError(f"cannot write head to {home}: {error.strerror}. {advice}") from None
     return home
 
 
@@ -127,9 +126,8 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     home = Path(folder)
     for name in (HEAD_FILE, ARRAY_FILE):
         if not (home / name).is_file():
-            raise HeadError(
-                f"{home}: no {name}. A head's folder holds {HEAD_FILE} and {ARRAY_FILE}, as save_head writes them"
-            )
+            wanted = f"A head's folder holds {HEAD_FILE} and {ARRAY_FILE}, as save_head writes them"
+            raise HeadError(f"{home}: no {name}. {wanted}")
     try:
         text, data = (home / HEAD_FILE).read_bytes(), (home / ARRAY_FILE).read_bytes()
     except OSError as error:
@@ -177,16 +175,15 @@ def _check_format(home: Path, description: Any) -> None:
 def _check_numbers(arrays: Arrays, where: str) -> None:
     """Refuse arrays that hold what no training gives."""
     for name, array in arrays.items():
-        is_spread = name.endswith(_SPREAD)
+        wrong, is_spread = "", name.endswith(_SPREAD)
         if array.dtype.kind not in "biuf":
             wrong = f"type {array.dtype}; allowed: numbers"
         elif np.isnan(array).any() or (np.isinf(array).any() and not is_spread):
             wrong = "values that are no finite numbers"
         elif is_spread and not (array > 0).all():
             wrong = "spreads of 0 or less"
-        else:
-            continue
-        raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
+        if wrong:
+            raise HeadError(f"{where}: array {name!r} has {wrong}. Train the head anew")
 
 
 def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

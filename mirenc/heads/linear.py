@@ -1,12 +1,10 @@
 """Heads that are linear: in all columns (ridge regression), or in the kernel of some landmarks.
 
-Ridge: W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970). Memory is (A +
-D)^2, whatever the number of samples.
+Ridge: W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970).
 
-Landmarks: kernel ridge regression whose memory does not grow with n^2. The function is a sum over m landmarks drawn
-among the training rows (Williams & Seeger, "Using the Nystroem Method to Speed Up Kernel Machines", NIPS 2000), w =
-(K'K / n + alpha K_mm)^-1 K'Y / n with K the (n, m) kernel of rows and landmarks. All outputs share one solution, so
-hundreds of labels cost what a number costs.
+Landmarks: kernel ridge regression whose memory does not grow with n^2: a sum over m landmarks drawn among the training
+rows (Williams & Seeger, "Using the Nystroem Method to Speed Up Kernel Machines", NIPS 2000), w = (K'K / n + alpha
+K_mm)^-1 K'Y / n with K the (n, m) kernel of rows and landmarks.
 """
 
 import math

@@ -1,8 +1,7 @@
 """The paper's downstream head: `MLPHead`, three linear layers as a classifier, and `LabelHead`, which chooses by one.
 
-scikit-learn's own MLP does the training: a head sees hundreds of rows, so torch would gain nothing and cost its import.
-What stays are arrays, and prediction is this module's own: heads are saved without pickle and give the same answers
-under any later release.
+scikit-learn's own MLP does the training. What stays are arrays, and prediction is this module's own: heads are saved
+without pickle and give the same answers under any later release.
 """
 
 import math
@@ -104,9 +103,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             if weight.shape != labels.shape:
                 raise HeadError(f"sample_weight has shape {weight.shape}; allowed: {labels.shape}, one for each row")
             if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-                raise HeadError(
-                    "sample_weight has negative or non-finite values, or zeros only; allowed: numbers from 0 up"
-                )
+                found = "negative or non-finite values, or zeros only"
+                raise HeadError(f"sample_weight has {found}; allowed: numbers from 0 up")
             # A batch of nothing but weights of 0 has no mean; and classes without a row cannot be learned.
             counted = weight > 0
             features, labels, weight = features[counted], labels[counted], weight[counted]
@@ -155,11 +153,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         if not self.coefs_:
             return np.ones((len(rows), 1))
         out = (rows - self.mean_) / self.scale_
-        last = len(self.coefs_) - 1
         for layer, (weights, bias) in enumerate(zip(self.coefs_, self.intercepts_, strict=True)):
-            out = out @ weights + bias  # (n, columns of this layer)
-            if layer < last:
-                np.maximum(out, 0, out=out)
+            out = (np.maximum(out, 0) if layer else out) @ weights + bias  # (n, columns of this layer)
         if len(self.classes_) == 2:  # one output, the second class's
             second = expit(out)
             return np.hstack([1 - second, second])
@@ -173,9 +168,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 
     def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         if isinstance(self.random_state, np.random.RandomState):
-            raise HeadError(
-                "random_state is a RandomState, which a saved head cannot hold. Type: head.set_params(random_state=0)"
-            )
+            problem = "random_state is a RandomState, which a saved head cannot hold"
+            raise HeadError(f"{problem}. Type: head.set_params(random_state=0)")
         meta = {"classes": meta_of_labels(self.classes_), "layers": len(self.coefs_)}
         if hasattr(self, "feature_names_in_"):
             meta["feature_names"] = self.feature_names_in_.tolist()
@@ -230,6 +224,5 @@ class LabelHead(Chooser, kind="label"):
         self.n_features_in_ = self.classifier_.n_features_in_
         classes = self.classifier_.classes_
         if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= self.n_choices_:
-            raise HeadError(
-                f"a label head of {self.n_choices_} choices has classes {classes.tolist()}. Save the head again"
-            )
+            found = f"a label head of {self.n_choices_} choices has classes {classes.tolist()}"
+            raise HeadError(f"{found}. Save the head again")

@@ -1,7 +1,6 @@
-"""`PairHead`: one model for all settings. It predicts the cost of (context, code, setting) by what settings share.
+"""`PairHead`: one model for all settings, which are numbers beside the code's.
 
-A setting is numbers beside the code's, so spaces may be large, sparse, or differ from sample to sample, and one
-measurement teaches about its neighbours.
+So spaces may be large, sparse, or differ from sample to sample, and one measurement teaches about its neighbours.
 """
 
 from dataclasses import KW_ONLY, dataclass

@@ -1,9 +1,8 @@
 """What a head is made of: a kind, a small description that JSON can hold, and arrays. No pickle.
 
-A head class joins with ``@register("name")``. It has ``_get_state()``: what JSON can hold (parameters, fitted scalars,
-labels), and arrays; and ``_from_state(meta, arrays)``, a class method, the way back. A head made of other heads stores
-each of them with `pack` under a prefix. A description never names a module or a class: what a stranger's folder can
-bring to life is what is registered, and it is refused where it cannot answer.
+A head class joins with ``@register("name")`` and has ``_get_state()`` and, the way back, ``_from_state(meta, arrays)``.
+A head made of other heads stores each with `pack`. A description never names a module or a class: what a stranger's
+folder can bring to life is what is registered, and it is refused where it cannot answer.
 """
 
 import warnings

@@ -148,19 +148,15 @@ class Library(PassLibrary):
         return data
 
     def instructions(self, module: c_void_p) -> int:
-        c, count = self._c, 0
-        first, following = c.LLVMGetFirstInstruction, c.LLVMGetNextInstruction
-        function = c.LLVMGetFirstFunction(module)
-        while function:
-            block = c.LLVMGetFirstBasicBlock(function)
-            while block:
-                instruction = first(block)
-                while instruction:
-                    count += 1
-                    instruction = following(instruction)
-                block = c.LLVMGetNextBasicBlock(block)
-            function = c.LLVMGetNextFunction(function)
-        return count
+        def each(kind: str, whole: Any) -> Iterator[Any]:
+            following = getattr(self._c, f"LLVMGetNext{kind}")
+            one = getattr(self._c, f"LLVMGetFirst{kind}")(whole)
+            while one:
+                yield one
+                one = following(one)
+
+        blocks = (block for function in each("Function", module) for block in each("BasicBlock", function))
+        return sum(1 for block in blocks for _ in each("Instruction", block))
 
     def emitted(self, module: c_void_p, machine: int) -> bytes:
         problem, buffer = c_char_p(), c_void_p()

@@ -15,8 +15,7 @@ NEWEST = 22
 class SharedEngine(Engine):
     """A libLLVM of this system, with every pass and every level that its ``opt`` has.
 
-    Debian's ``opt-19`` and ``clang-19`` bring the library with them (package ``libllvm19``). A whole list runs in
-    process, in milliseconds, where starting ``opt`` and ``llc`` takes longer than the work. It is that of a major
+    Debian's ``opt-19`` and ``clang-19`` bring the library with them (package ``libllvm19``). It is that of a major
     version, or the newest of 16 to 22; or ``library``, a file name or path.
     """
 
@@ -29,12 +28,8 @@ class SharedEngine(Engine):
         memory_limit: int | None = None,
     ) -> None:
         side, names = Path(__file__).with_name("c_api.py"), [library] if library else list(_names(version))
-        about: dict[str, Any] = {
-            "kind": "shared library",
-            "advice": f"Type: apt-get install libllvm{version or 19}",
-            "timeout": timeout,
-            "memory_limit": memory_limit,
-        }
+        about: dict[str, Any] = {"kind": "shared library", "advice": f"Type: apt-get install libllvm{version or 19}"}
+        about |= {"timeout": timeout, "memory_limit": memory_limit}
         super().__init__(side, names, **about)
         self._watcher = Engine(side, ["--watch", *names], **about)
 
@@ -67,14 +62,9 @@ class EmbeddedEngine(Engine):
         folder = llvmlite_folder()
         if not folder:
             raise ToolchainError("llvmlite is not installed. Type: pip install llvmlite")
-        super().__init__(
-            Path(__file__).with_name("llvmlite_api.py"),
-            [folder],
-            kind="llvmlite",
-            advice="Type: pip install --force-reinstall --no-deps llvmlite",
-            timeout=timeout,
-            memory_limit=memory_limit,
-        )
+        side, advice = Path(__file__).with_name("llvmlite_api.py"), "pip install --force-reinstall --no-deps llvmlite"
+        limits: dict[str, Any] = {"timeout": timeout, "memory_limit": memory_limit}
+        super().__init__(side, [folder], kind="llvmlite", advice=f"Type: {advice}", **limits)
 
 
 def find_engine(
@@ -91,11 +81,11 @@ def find_engine(
         missing = next((each for each in wanted if not engine.knows(each)), None)
         if missing is None:
             return engine
-        unknown.append(f"{engine.name} does not know {_short(missing)}")
+        short = missing if len(missing) <= 60 else f"{missing[:57]}..."
+        unknown.append(f"{engine.name} does not know {short!r}")
         engine.close()
-    raise ToolchainError(
-        f"no LLVM here can run these pass lists: {'; '.join(unknown)}. Type: apt-get install libllvm19"
-    )
+    said = "; ".join(unknown)
+    raise ToolchainError(f"no LLVM here can run these pass lists: {said}. Type: apt-get install libllvm19")
 
 
 def major_of(version: str) -> int:
@@ -129,10 +119,6 @@ def _starts(engine: Engine) -> bool:
         return bool(engine.version)
     except ToolchainError:
         return False
-
-
-def _short(pipeline: str) -> str:
-    return repr(pipeline if len(pipeline) <= 60 else f"{pipeline[:57]}...")
 
 
 def _names(version: int | None) -> Iterator[str]:

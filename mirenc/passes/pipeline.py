@@ -16,8 +16,7 @@ from mirenc.errors import PassError
 
 LONGEST = 20  # passes of a random list
 MOST_CHANGES = 8  # of a mutation
-_NAME = re.compile(r"[A-Za-z0-9_-]+")
-_OPTIONS = re.compile(r"(?:<[^<>]*>)*")
+_PASS = re.compile(r"([A-Za-z0-9_-]+)((?:<[^<>]*>)*)")  # its name and its options
 # What an adaptor's passes work on. `devirt<4>` repeats a group of passes over a group of functions.
 _KINDS = {"module": "module", "cgscc": "cgscc", "devirt": "cgscc", "function": "function"}
 _LOOPS = ("loop", "loop-mssa")
@@ -27,10 +26,7 @@ _ANALYSES = ("require", "invalidate")
 
 @dataclass(frozen=True, slots=True)
 class PassNode:
-    """A pass, or an adaptor with passes in it.
-
-    ``options`` keeps the angle brackets; "": none are named, ``<>``: none are set.
-    """
+    """A pass, or an adaptor with passes in it. In ``options``, "" says that none are named, ``<>`` that none is set."""
 
     name: str
     options: str = ""
@@ -42,12 +38,9 @@ class PassNode:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A pass with its options, and what it works on.
+    """A pass with its options, and what it works on."""
 
-    That is ``module``, ``cgscc``, ``function``, ``loop``, or ``loop-mssa`` (loops, memory in SSA form).
-    """
-
-    kind: str
+    kind: str  # `module`, `cgscc`, `function`, `loop`, or `loop-mssa` (loops, memory in SSA form)
     text: str
 
     @property
@@ -162,19 +155,17 @@ def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
     """Passes up to the bracket that closes them, or to the end, and the place of that."""
     passes = []
     while True:
-        name = _NAME.match(text, at)
-        if name is None:
+        found = _PASS.match(text, at)
+        if found is None:
             raise _unreadable(text, at)
-        options = _OPTIONS.match(text, name.end())
-        assert options is not None
-        at = options.end()
+        at = found.end()
         inner: tuple[PassNode, ...] = ()
         if text.startswith("(", at):
             inner, at = _parsed(text, at + 1)
             if not text.startswith(")", at):
                 raise _unreadable(text, at)
             at += 1
-        passes.append(PassNode(name[0], options[0], inner))
+        passes.append(PassNode(found[1], found[2], inner))
         if not text.startswith(",", at):
             return tuple(passes), at
         at += 1
