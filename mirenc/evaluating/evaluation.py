@@ -151,12 +151,16 @@ def evaluate(
         A task, its name, or the `Path` of a file that defines one, which is executed.
     data
         Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves.
-    variant, encoder
-        The task's first variant and the default model if left out.
+    variant
+        The task's first if left out.
+    encoder
+        The default model if left out.
     protocols, rows
         All if left out (`Task.protocols`, `mirenc.learning.features.ROW_TITLES`).
-    seeds, jobs
-        Each seed shuffles folds and starts heads anew; so many processes train heads.
+    seeds
+        Each shuffles folds and starts heads anew.
+    jobs
+        Processes that train heads.
     advance
         Called as ``advance(done, total=..., note=...)`` while heads are trained.
     previous
