@@ -1,9 +1,7 @@
 """The process that runs other people's kernels: it stays, and each sample has a fork of it that may die.
 
-`mirenc.measure.children` starts it. A line of JSON on stdin is a sample; a fork measures it and answers with a line of
-JSON. After the fork has ended comes another line, with how it ended and what it was about to run. The fork limits
-itself: an alarm ends it where it stands still, the size of files where it floods, the address space where it eats
-memory. Above that stand the rules of timing: who runs when, how often, and what rounds say.
+`mirenc.measure.children` starts it. A line of JSON on stdin is a sample; a fork of it limits itself, measures, and
+answers with a line. After it has ended comes another, with how it ended and what it was about to run.
 """
 
 import contextlib
@@ -92,13 +90,10 @@ def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
     if one.dtype != wanted.dtype or one.shape != wanted.shape:
         return False
     if wanted.dtype.kind != "f":
-        return bool(np.array_equal(one, wanted))
-    finite = np.isfinite(wanted)
-    if not (np.array_equal(finite, np.isfinite(one)) and np.array_equal(one[~finite], wanted[~finite], equal_nan=True)):
-        return False
-    left, right = one[finite].astype(np.float64), wanted[finite].astype(np.float64)
-    magnitude = np.abs(right).max(initial=0.0)
-    return bool((np.abs(left - right) <= _TOLERANCE[wanted.dtype.itemsize] * magnitude).all())
+        return np.array_equal(one, wanted)
+    magnitude = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
+    near = _TOLERANCE[wanted.dtype.itemsize] * float(magnitude)
+    return np.allclose(one.astype(np.float64), wanted.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
 
 
 About = Callable[[int, float], None]
@@ -107,12 +102,10 @@ About = Callable[[int, float], None]
 def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About) -> dict[str, Any]:
     """Check and time the cells of one sample.
 
-    ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. ``ask`` says
-    ``folder``, ``driver`` and ``size`` of the kernel, ``default`` (its number), ``rounds``, ``seed``, ``max_noise`` and
-    ``limit`` (seconds of a first run). ``about`` is told what runs next, and how many seconds it may take.
-
-    The answer has ``failed`` {number: status} of variants that are no candidates, and ``dropped``, why the sample is
-    none, or ""; where it is one ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
+    ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. ``about`` is told
+    what runs next, and how many seconds it may take; ``ask`` is what `Timekeeper.sample` asks. The answer has
+    ``failed`` {number: status} of variants that are no candidates, and ``dropped``, why the sample is none, or "";
+    where it is one ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
     """
     default, limit = int(ask["default"]), float(ask["limit"])
     about(SETUP, limit)
@@ -135,24 +128,18 @@ def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], a
         if index in failed:
             return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
     kept = {index: cell for index, cell in cells.items() if index not in failed}
-    calls = _calibrate(runner, kept, default, limit, about)
-    return {"failed": failed, "calls": calls[default], **_rounds(runner, kept, calls, ask, about)}
-
-
-def _calibrate(runner: Runner, cells: Mapping[int, Cell], default: int, limit: float, about: About) -> dict[int, int]:
-    """Calls of a batch for each cell: those of the default, and fewer for what is slower."""
+    # Calls of a batch: as many as of the default, and fewer of what is slower.
     about(default, limit)
     count = 1
     while (seconds := runner.time(cells[default], count)) < BATCH / 2 and count < _MOST_CALLS:
         count = min(10 * count, max(count + 1, calls_for(seconds / count)))
     most = calls_for(seconds / count)
-    calls = {default: most}
-    probe = max(1, most // _PROBE)
-    for index, cell in cells.items():
-        if index not in (default, COPY):
+    calls, probe = {default: most, COPY: most}, max(1, most // _PROBE)
+    for index, cell in kept.items():
+        if index not in calls:
             about(index, limit)
             calls[index] = calls_for(runner.time(cell, probe) / probe, most=most)
-    return calls | {COPY: most}
+    return {"failed": failed, "calls": most, **_rounds(runner, kept, calls, ask, about)}
 
 
 def _rounds(
@@ -191,11 +178,23 @@ def _rounds(
 
 def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, replies: int) -> None:
     """One sample, in the fork: limits first."""
+    import resource
+
     _end_with_parent()
     if ask["pin"]:
         with contextlib.suppress(AttributeError, OSError):  # not Linux; or a CPU that was taken away
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    _limit(kind.memory_limit)
+    # Words go to a file that has a largest size, and so do all files.
+    with tempfile.TemporaryFile() as words:
+        os.dup2(words.fileno(), 1)
+        os.dup2(words.fileno(), 2)
+    for each in (signal.SIGXFSZ, signal.SIGALRM, signal.SIGPIPE):
+        signal.signal(each, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FLOOD, _FLOOD))
+    if kind.memory_limit is not None:
+        with contextlib.suppress(OSError, ValueError):  # it is limited to less already
+            resource.setrlimit(resource.RLIMIT_AS, (_address_space(kind.memory_limit),) * 2)
     cells = {int(index): Cell(**cell) for index, cell in ask["cells"].items()}
 
     def about(index: int, seconds: float) -> None:
@@ -212,22 +211,6 @@ def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, r
     data = (json.dumps(answer) + "\n").encode()
     while data:
         data = data[os.write(replies, data) :]
-
-
-def _limit(memory: int | None) -> None:
-    """Words go to a file that has a largest size, and so do all files."""
-    import resource
-
-    with tempfile.TemporaryFile() as words:
-        os.dup2(words.fileno(), 1)
-        os.dup2(words.fileno(), 2)
-    for each in (signal.SIGXFSZ, signal.SIGALRM, signal.SIGPIPE):
-        signal.signal(each, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FLOOD, _FLOOD))
-    if memory is not None:
-        with contextlib.suppress(OSError, ValueError):  # it is limited to less already
-            resource.setrlimit(resource.RLIMIT_AS, (_address_space(memory),) * 2)
 
 
 def _address_space(memory: int) -> int:

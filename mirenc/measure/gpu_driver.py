@@ -44,6 +44,7 @@ import difflib
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,17 +62,16 @@ _TYPES: Mapping[str, np.dtype[Any]] = {
     }.items()
 }  # fmt: skip
 # What each fill takes beside its seed, and those of whole numbers only.
-FILLS: Mapping[str, frozenset[str]] = {
-    "zeros": frozenset(),
-    "ramp": frozenset({"below"}),
-    "uniform": frozenset({"low", "high"}),
-    "indices": frozenset({"below"}),
-    "permutation": frozenset(),
-    "power-law": frozenset({"below"}),
-    "row-starts": frozenset({"below"}),
+FILLS: Mapping[str, tuple[str, ...]] = {
+    "zeros": (),
+    "ramp": ("below",),
+    "uniform": ("low", "high"),
+    "indices": ("below",),
+    "permutation": (),
+    "power-law": ("below",),
+    "row-starts": ("below",),
 }
 _WHOLE = ("indices", "permutation", "power-law", "row-starts")
-_BYTE = np.dtype("u1")
 # What a device of 4 GiB can hold beside a second copy of the inputs.
 _MOST_BYTES = 1 << 30
 
@@ -83,7 +83,7 @@ class Argument:
     kind: str  # ``buffer``, ``scalar`` or ``local``
     name: str
     size: Expression  # elements of a buffer, the value of a scalar, bytes of local memory
-    dtype: np.dtype[Any] = _BYTE  # of elements, or of the scalar
+    dtype: np.dtype[Any] = _TYPES["uchar"]  # of elements, or of the scalar
     fill: str = "zeros"
     seed: int = 0
     low: float = 0.0
@@ -146,7 +146,6 @@ class Argument:
 
 
 def _whole(key: str, expression: Expression, least: int | None, **names: int) -> int:
-    """A value that must be a whole number, of at least so much."""
     value = expression(**names)
     if not isinstance(value, int) or (least is not None and value < least):
         allowed = "a whole number" if least is None else f"a whole number of {least} or more"
@@ -202,9 +201,8 @@ class GpuDriver:
         sides = tuple(shape) if isinstance(shape, list | tuple) else ()
         used, beyond = sides[: self.dimensions], sides[self.dimensions :]
         if len(used) < self.dimensions or set(beyond) - {1} or not all(isinstance(s, int) and s > 0 for s in used):
-            raise ConfigError(
-                f"a block of shape {shape}; {self.kernel} takes {self.dimensions} whole numbers, 1 or more"
-            )
+            wanted = f"{self.kernel} takes {self.dimensions} whole numbers, 1 or more"
+            raise ConfigError(f"a block of shape {shape}; {wanted}")
         return used
 
     def blocks(self, n: int, block: Sequence[int]) -> tuple[int, ...]:
@@ -238,9 +236,8 @@ def read_driver(text: str, where: str) -> GpuDriver:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is no TOML: {error}") from None
     fields = _read(values, where, _DRIVER, ("kernel", "sizes", "global", "argument"))
-    arguments = tuple(
-        _argument(table, f"{where}: argument {place}") for place, table in enumerate(fields.pop("argument"), 1)
-    )
+    tables = enumerate(fields.pop("argument"), 1)
+    arguments = tuple(_argument(table, f"{where}: argument {place}") for place, table in tables)
     driver = GpuDriver(wanted=fields.pop("global"), arguments=arguments, **fields)
     try:
         driver.check()
@@ -264,17 +261,15 @@ def _argument(values: Mapping[str, Any], where: str) -> Argument:
         raise ConfigError(f"{where}: fill is {fill!r}, which is for whole numbers; leave it out")
     if "below" in keys and argument.below is None and fill != "ramp":
         raise ConfigError(f"{where}: fill is {fill!r}, which needs `below`")
-    if idle := sorted({"low", "high", "below"} & values.keys() - keys):
+    if idle := sorted({"low", "high", "below"} & values.keys() - {*keys}):
         raise ConfigError(f"{where}: {idle[0]} says nothing to a fill of {fill!r}; leave it out")
     return argument
 
 
-_Reader = Callable[[Any], Any]
+_Readers = Mapping[str, Callable[[Any], Any]]
 
 
-def _read(
-    values: Mapping[str, Any], where: str, readers: Mapping[str, _Reader], required: Sequence[str]
-) -> dict[str, Any]:
+def _read(values: Mapping[str, Any], where: str, readers: _Readers, required: Sequence[str]) -> dict[str, Any]:
     """The values of a table, by key."""
     for key in required:
         if key not in values:
@@ -292,63 +287,54 @@ def _read(
     return read
 
 
-def _kind(words: str, *kinds: type) -> _Reader:
-    def read(value: Any) -> Any:
-        # A bool is an int to Python, not to a person.
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-            raise ConfigError(f"{words} is allowed")
-        return value
-
-    return read
+def _kind(words: str, kinds: type | tuple[type, ...], value: Any) -> Any:
+    # A bool is an int to Python, not to a person.
+    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
+        raise ConfigError(f"{words} is allowed")
+    return value
 
 
-def _each(reader: _Reader) -> _Reader:
-    def read(values: Any) -> tuple[Any, ...]:
-        if not isinstance(values, list) or not values:
-            raise ConfigError("a list of at least one is allowed")
-        return tuple(map(reader, values))
-
-    return read
+def _each(reader: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
+    if not isinstance(values, list) or not values:
+        raise ConfigError("a list of at least one is allowed")
+    return tuple(map(reader, values))
 
 
-def _one_of(allowed: Mapping[str, Any]) -> _Reader:
-    def read(value: Any) -> Any:
-        if not isinstance(value, str) or value not in allowed:
-            raise ConfigError(f"allowed: {', '.join(allowed)}")
-        return allowed[value]
-
-    return read
+def _one_of(allowed: Mapping[str, Any], value: Any) -> Any:
+    if not isinstance(value, str) or value not in allowed:
+        raise ConfigError(f"allowed: {', '.join(allowed)}")
+    return allowed[value]
 
 
-def _formula(*names: str) -> _Reader:
-    text_or_number = _kind("a text or a number", str, int, float)
-    return lambda value: read_expression(text_or_number(value), names)
+def _formula(names: tuple[str, ...], value: Any) -> Expression:
+    return read_expression(_kind("a text or a number", (str, int, float), value), names)
 
 
-_TEXT, _INTEGER, _NUMBER = _kind("a text", str), _kind("a whole number", int), _kind("a number", int, float)
-_FLAG, _TABLE = _kind("true or false", bool), _kind("a table", dict)
-_DRIVER: Mapping[str, _Reader] = {
+_TEXT, _INTEGER = partial(_kind, "a text", str), partial(_kind, "a whole number", int)
+_NUMBER, _FLAG = partial(_kind, "a number", (int, float)), partial(_kind, "true or false", bool)
+_OF_N, _TYPE = partial(_formula, ("n",)), partial(_one_of, _TYPES)
+_DRIVER: _Readers = {
     "kernel": _TEXT,
-    "sizes": _each(_INTEGER),
-    "global": _each(_formula("n")),
+    "sizes": partial(_each, _INTEGER),
+    "global": partial(_each, _OF_N),
     "max_block": _INTEGER,
     "divides": _FLAG,
     "power_of_two": _FLAG,
-    "argument": _each(_TABLE),
+    "argument": partial(_each, partial(_kind, "a table", dict)),
 }
-_BUFFER: Mapping[str, _Reader] = {
-    "buffer": _one_of(_TYPES),
-    "count": _formula("n"),
-    "fill": _one_of({name: name for name in FILLS}),
+_BUFFER: _Readers = {
+    "buffer": _TYPE,
+    "count": _OF_N,
+    "fill": partial(_one_of, {name: name for name in FILLS}),
     "seed": _INTEGER,
     "low": _NUMBER,
     "high": _NUMBER,
-    "below": _formula("n"),
+    "below": _OF_N,
     "output": _FLAG,
 }
 # What says the size of each kind of argument, and its keys beside the name.
-_ARGUMENTS: Mapping[str, tuple[str, Mapping[str, _Reader]]] = {
+_ARGUMENTS: Mapping[str, tuple[str, _Readers]] = {
     "buffer": ("count", _BUFFER),
-    "scalar": ("value", {"scalar": _one_of(_TYPES), "value": _formula("n")}),
-    "local": ("local", {"local": _formula("n", "bx", "by")}),
+    "scalar": ("value", {"scalar": _TYPE, "value": _OF_N}),
+    "local": ("local", {"local": partial(_formula, ("n", "bx", "by"))}),
 }

@@ -61,23 +61,19 @@ class Objects:
         self._wanted = Counter(self.folder(*sample) for sample in samples)
 
     def discard(self, kernel: MeasuredKernel, part: str) -> None:
-        """A sample is through: remove its folder, unless another size of the kernel is left."""
         folder = self.folder(kernel, part)
         self._wanted[folder] -= 1
-        if self._wanted[folder] <= 0:
+        if self._wanted[folder] <= 0:  # no other size of the kernel is left
             shutil.rmtree(folder, ignore_errors=True)
 
     def build(self, kernel: MeasuredKernel, part: str) -> Build:
-        """What was built before, or a new build.
-
-        A `ConfigError` where its cells are not the task's settings: it would be measured for hours, and refused by the
-        reader then. Any other error: the default or the driver cannot be built.
-        """
+        """What was built before, or a new build; a `ConfigError` where its cells are not the task's settings."""
         folder = self.folder(kernel, part)
         done = folder / "build.json"
         with self._locks.setdefault(folder, Lock()):
             if done.exists():
-                return _from_json(json.loads(done.read_text(encoding="utf-8")))
+                values = json.loads(done.read_text(encoding="utf-8"))
+                return Build(**values | {"cells": tuple(map(_cell, values["cells"])), "copy": _cell(values["copy"])})
             if folder in self._failed:
                 raise self._failed[folder]
             shutil.rmtree(folder, ignore_errors=True)
@@ -95,11 +91,13 @@ class Objects:
             # Debug information may name the folder, and a table says nothing of the machine's paths.
             build = replace(build, ir=build.ir.replace(str(folder), "."))
             # Shared objects of cells that are measured as another are most of the disk.
-            needed = {build.copy.library, build.driver}
-            needed.update(build.cells[row].library for row in first_of_code(build.cells))
-            for cell in build.cells:
-                if cell.library and cell.library not in needed:
-                    (folder / cell.library).unlink(missing_ok=True)
+            needed = {
+                build.copy.library,
+                build.driver,
+                *(build.cells[row].library for row in first_of_code(build.cells)),
+            }
+            for library in {cell.library for cell in build.cells} - needed - {""}:
+                (folder / library).unlink(missing_ok=True)
             with delivered(done) as unfinished:
                 unfinished.write_text(json.dumps(asdict(build)), encoding="utf-8")
             return build
@@ -109,11 +107,8 @@ def _short(made_of: object) -> str:
     return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
 
 
-def _from_json(values: dict[str, Any]) -> Build:
-    def cell(of: dict[str, Any]) -> Cell:
-        return Cell(**{**of, "setting": tuple(of["setting"]), "effective": tuple(of["effective"])})
-
-    return Build(**{**values, "cells": tuple(map(cell, values["cells"])), "copy": cell(values["copy"])})
+def _cell(values: dict[str, Any]) -> Cell:
+    return Cell(**values | {name: tuple(values[name]) for name in ("setting", "effective")})
 
 
 class Samples(Journal):
@@ -157,16 +152,14 @@ class Samples(Journal):
 
     def tries_again(self, kernel: MeasuredKernel, part: str) -> bool:
         """Whether a sample was dropped for a noisy machine, and not so often that luck would let it pass."""
-        noisy = 0 < self.tries(kernel, part) < MAX_TRIES
-        return noisy and self.samples[kernel.name, part].dropped.startswith("noise")
+        tries = self.tries(kernel, part)
+        return 0 < tries < MAX_TRIES and self.samples[kernel.name, part].dropped.startswith("noise")
 
 
 class TimedRun(Run):
-    """Measuring the kernels of a method.
+    """Measuring ``samples``, each a method's kernel and a part; or building them, ``not_built`` tells what is not.
 
-    ``samples`` are all that were asked for, kernel and part. With ``compile_only``, ``built`` says how many are there,
-    and ``not_built`` why others are not. A `ConfigError`: the folder has a run of another setup; a `TaskError`: an
-    unknown part, or two kernels of one name.
+    A `ConfigError`: the folder has a run of another setup; a `TaskError`: an unknown part, or kernels of one name.
     """
 
     def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
@@ -175,8 +168,7 @@ class TimedRun(Run):
         self.parts = _checked_parts(method, plan)
         machine = describe_machine()
         # All there are: whichever of them is measured first, the others may be added to the table.
-        devices = {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}
-        if devices:
+        if devices := {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}:
             machine["devices"] = devices
         self.setup: dict[str, Any] = {
             "task": method.task,
@@ -198,16 +190,12 @@ class TimedRun(Run):
         self._saved = time.monotonic()
 
     def _spread(self) -> Iterator[tuple[MeasuredKernel, str]]:
-        """All samples: every kernel at one part, the parts of a group's kernels in turns, then at the others.
-
-        So any beginning is spread over the groups as the kernels are, and over the parts.
-        """
+        """All samples: every kernel at one part, then at the others, so that any beginning is spread over the parts."""
         plan, method = self.plan, self.method
-        kernels = (
-            method.user_kernels(plan.sources, self.objects.toolchain)
-            if plan.sources
-            else method.own_kernels(plan.count, plan.seed)
-        )
+        if plan.sources:
+            kernels = method.user_kernels(plan.sources, self.objects.toolchain)
+        else:
+            kernels = method.own_kernels(plan.count, plan.seed)
         names: set[str] = set()
         places: dict[str, itertools.count[int]] = {}
         turns: list[list[tuple[MeasuredKernel, str]]] = [[] for _ in self.parts]
@@ -267,7 +255,6 @@ class TimedRun(Run):
             return error
 
     def _finish(self, kernel: MeasuredKernel, part: str, build: Build | MirencError) -> None:
-        """Time one sample and keep it."""
         try:
             if isinstance(build, MirencError):
                 raise build
@@ -286,7 +273,6 @@ class TimedRun(Run):
         self.objects.discard(kernel, part)
 
     def save(self) -> None:
-        """Write the table of what is finished."""
         table = self.table()
         if table.samples:
             table.write(self.folder)
@@ -294,12 +280,9 @@ class TimedRun(Run):
 
     def table(self) -> MeasuredTable:
         """What is finished, in the order of the kernels and of the machine's parts."""
-        kernel_order = {name: row for row, name in enumerate(dict.fromkeys(kernel.name for kernel, _ in self.samples))}
+        rows = {name: row for row, name in enumerate(dict.fromkeys(kernel.name for kernel, _ in self.samples))}
         part_order = {part: row for row, part in enumerate(self.setup["method_flags"])}
-        keys = sorted(
-            self.journal.samples,
-            key=lambda key: (kernel_order.get(key[0], len(kernel_order)), part_order.get(key[1], len(part_order))),
-        )
+        keys = sorted(self.journal.samples, key=lambda key: (rows.get(key[0], len(rows)), part_order[key[1]]))
         samples = [self.journal.samples[key] for key in keys]
         kernels = {name: self.journal.kernels[name] for name, _ in keys}
         measured = {sample.part for sample in samples} or set(self.parts)  # of this run and of all before it
@@ -320,7 +303,6 @@ def _same_code(one: MeasuredKernel, other: MeasuredKernel) -> bool:
 
 
 def _tuples(value: Any) -> Any:
-    """JSON's lists as the tuples that they were."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 

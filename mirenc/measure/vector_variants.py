@@ -58,16 +58,11 @@ _DATA = re.compile(r"\s*\.(?:type\s+\S+,\s*[@%]object|ident|addrsig|bss\b|data\b
 _OWN = (0, 0)  # the setting of LLVM's own choice
 
 
-def _command(toolchain: Toolchain, flags: Sequence[str] = ()) -> list[str]:
-    """Clang with the flags of all arms."""
-    return [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags]
-
-
 def hinted_ir(source: Path, folder: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> str:
     """Unoptimised IR of a source, as `HintedLoop` takes it, by way of a folder; else a `CompileError`."""
     output = folder / "hinted.ll"
-    command = [*_command(toolchain, flags), *_FRONT_END, "-emit-llvm", str(source), "-o", str(output)]
-    if problem := compile_problem(command, _LONGEST):
+    command = [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags, *_FRONT_END, "-emit-llvm", str(source)]
+    if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
         raise CompileError(f"{source.name} does not build: {problem}. Mend it, or give flags it needs with --cflags")
     text = output.read_text(encoding="utf-8", errors="surrogateescape")
     output.unlink()
@@ -84,10 +79,9 @@ def build_variants(
     toolchain: Toolchain,
     name: str,
 ) -> tuple[Cell, Cell, list[Cell]]:
-    """Compile the loop of a function in a line with each hint; what is built is put beside the source as ``name``.
+    """Compile the loop of a function in a line without hints, twice, and with each; to ``name``, beside the source.
 
-    Returns the function without hints, twice, and with each. A `CompileError` where it does not compile without hints,
-    or there is no such loop.
+    A `CompileError` where it does not compile without hints, or there is no such loop.
     """
     loop = HintedLoop(hinted_ir(source, source.parent, toolchain, flags), function, line)
     building = _Building(loop, line, toolchain, flags, source.with_name(name))
@@ -112,7 +106,7 @@ class _Building:
 
     def __init__(self, loop: HintedLoop, line: int, toolchain: Toolchain, flags: Sequence[str], stem: Path) -> None:
         self.loop, self.line, self.timeout, self.stem = loop, line, toolchain.timeout, stem
-        self.command = _command(toolchain, flags)
+        self.command = [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags]
         self.cells: dict[str, Cell] = {}
         self.library = self._file("so")
         self.assembly: list[Path] = []
@@ -168,9 +162,8 @@ class _Building:
         options = ["-shared", "-fPIC", "-Wl,--allow-multiple-definition", "-Wl,-s"]
         command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
         if problem := compile_problem(command, _LONGEST):
-            raise CompileError(
-                f"{self.stem.name}: the variants cannot be linked: {problem}. Leave what they lack out of them"
-            )
+            found = f"{self.stem.name}: the variants cannot be linked: {problem}"
+            raise CompileError(f"{found}. Leave what they lack out of them")
         for path in self.assembly:
             path.unlink()
 
@@ -180,19 +173,15 @@ class _Building:
     def _back_end(self, text: str, label: str, limit: float) -> str:
         """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or "".
 
-        Its limit is of processor time: a busy machine builds the same cells as a quiet one. Somebody else who ends it
-        is a `ToolchainError`, for it says nothing of the kernel.
+        Its limit is of processor time: a busy machine builds the same cells as a quiet one.
         """
         source, output, record = (self._file(f"{label}.{ending}") for ending in ("ll", "s", "yaml"))
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         command = [*self.command, *_BACK_END, *_REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
         try:
             # In a session of its own: Ctrl-C ends mirenc, and not a compiler whose end would be a setting's fault.
-            done = run_limited(
-                [*_CPU_LIMITED, str(math.ceil(limit)), *command, "-o", str(output)],
-                timeout=20 * limit + _LONGEST,
-                memory_limit=MEMORY_LIMIT,
-            )
+            limited = [*_CPU_LIMITED, str(math.ceil(limit)), *command, "-o", str(output)]
+            done = run_limited(limited, timeout=20 * limit + _LONGEST, memory_limit=MEMORY_LIMIT)
             code, self.seconds = done.code, sum(map(_seconds, done.output.decode("utf-8", "replace").split()[-2:]))
         except subprocess.TimeoutExpired:
             code, self.seconds = _KILLED, limit
@@ -236,10 +225,7 @@ def effective_hints(record: str, line: int) -> dict[str, Hint]:
 
 
 def code_digests(assembly: str) -> dict[str, str]:
-    """Digest of each function of a file that clang wrote with ``-S``, whatever the function and its copy are called.
-
-    Two functions whose instructions and constants agree run alike, so one measurement stands for both.
-    """
+    """Digest of each function of a file that clang wrote with ``-S``, whatever the function and its copy are called."""
     chunks: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in assembly.split("\n"):

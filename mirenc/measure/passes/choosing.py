@@ -53,23 +53,23 @@ def is_worth_it(candidate: Candidate) -> bool:
 
 
 def scan_all(files: Sequence[IRFile], earlier: Path, *, jobs: int = 1) -> list[Scan]:
-    """Scan every file, by so many processes; ``earlier`` has the scans of earlier runs, and grows with each.
+    """Scan every file that changed since, by so many processes; ``earlier`` has earlier runs' scans, and grows.
 
-    A file that changed since is scanned again, and one that cannot be read is a `Scan` without candidates.
+    One that cannot be read is a `Scan` without candidates.
     """
     known = _read(earlier)
     new = [one for one in files if one.stamp not in known]
+
+    def line(stamp: str) -> str:
+        return json.dumps([stamp, asdict(known[stamp])]) + "\n"
+
     with delivered(earlier) as part:
-        part.write_text("".join(_line(one.stamp, known[one.stamp]) for one in files if one.stamp in known))
+        part.write_text("".join(line(one.stamp) for one in files if one.stamp in known))
     with earlier.open("a", encoding="utf-8") as stream:
         for one, scan in zip(new, _scans([one.path for one in new], jobs), strict=True):
             known[one.stamp] = scan
-            stream.write(_line(one.stamp, scan))
+            stream.write(line(one.stamp))
     return [known[one.stamp] for one in files]
-
-
-def _line(stamp: str, scan: Scan) -> str:
-    return json.dumps([stamp, asdict(scan)]) + "\n"
 
 
 def _read(path: Path) -> dict[str, Scan]:
@@ -101,18 +101,12 @@ def _scan(path: Path) -> Scan:
         return Scan((), str(error))
     statements = statements_of(module)
     start = statements.first_instruction
-    functions = (
-        Candidate(
-            header.name.strip('"'),
-            statements.digest(start + header.first, start + header.last).hex(),
-            header.last_block - header.first_block,
-            header.last - header.first,
-        )
-        for header in module.headers
-        if not header.is_declaration
-    )
-    whole = Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)
-    return Scan((whole, *functions))
+    found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
+    for one in module.headers:
+        if not one.is_declaration:
+            code = statements.digest(start + one.first, start + one.last).hex()
+            found.append(Candidate(one.name.strip('"'), code, one.last_block - one.first_block, one.last - one.first))
+    return Scan(tuple(found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +118,16 @@ class Chosen:
 
     @property
     def level(self) -> str:
-        """``function`` or ``module``."""
         return "function" if self.symbol else "module"
 
     @property
     def name(self) -> str:
-        """Name of the piece, as in `mirenc.tasks.compiled.Piece`."""
         return f"{self.source.project}/{self.source.file}" + (f":{self.symbol}" if self.symbol else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The pieces of a table in the order in which they are labelled: functions and modules in turns by their shares."""
+    """The pieces of a table in the order in which they are labelled."""
 
     pieces: tuple[Chosen, ...]
     available: dict[str, int]  # how many different ones there are, by level
@@ -145,11 +137,9 @@ class Choice:
 
 
 def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
-    """Choose so many pieces at most.
+    """Choose so many pieces at most. Of copies, one that is held out stays: a test seen in training is none.
 
-    Of copies, one that is held out stays: a test that was seen in training is none. So a module for training is left
-    out where more than a tenth of its instructions are functions of held-out projects, such as a library that comes
-    with the program.
+    So a module for training is left out where more than a tenth of its instructions are functions of held-out projects.
     """
     candidates = [
         (Chosen(file, candidate.symbol), candidate, scan)
@@ -158,19 +148,19 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
         if is_worth_it(candidate)
     ]
     tested = {one.digest for piece, one, _ in candidates if piece.symbol and piece.source.held_out}
-    allowed = [
-        (piece, candidate)
-        for piece, candidate, scan in candidates
-        if piece.symbol or piece.source.held_out or _is_new(scan, tested)
-    ]
-    different = _without_copies(allowed)
-    by_level = {level: [one for one in different if one.level == level] for level in ("function", "module")}
+    first: dict[tuple[str, str], Chosen] = {}
+    for piece, candidate, scan in candidates:
+        if piece.symbol or piece.source.held_out or _is_new(scan, tested):
+            before = first.setdefault((piece.level, candidate.digest), piece)
+            if piece.source.held_out and not before.source.held_out:
+                first[piece.level, candidate.digest] = piece
+    by_level = {level: [one for one in first.values() if one.level == level] for level in ("function", "module")}
     kept = _spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules]
     # Both, so that any beginning has the same share of each.
     placed = [((index + 0.5) / len(row), one) for row in kept for index, one in enumerate(row)]
     pieces = tuple(one for _, one in sorted(placed, key=lambda place: place[0]))
     available = {level: len(found) for level, found in by_level.items()}
-    return Choice(pieces, available, len(candidates) - len(different))
+    return Choice(pieces, available, len(candidates) - len(first))
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:
@@ -178,15 +168,6 @@ def _is_new(scan: Scan, tested: set[str]) -> bool:
     whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
     copied = sum(one.instructions for one in scan.candidates if one.symbol and one.digest in tested)
     return copied <= _MOST_COPIED * whole
-
-
-def _without_copies(candidates: Iterable[tuple[Chosen, Candidate]]) -> list[Chosen]:
-    first: dict[tuple[str, str], Chosen] = {}
-    for piece, candidate in candidates:
-        before = first.setdefault((piece.level, candidate.digest), piece)
-        if piece.source.held_out and not before.source.held_out:
-            first[piece.level, candidate.digest] = piece
-    return list(first.values())
 
 
 def _spread(pieces: Iterable[Chosen], seed: int) -> list[Chosen]:
@@ -200,16 +181,12 @@ def _spread(pieces: Iterable[Chosen], seed: int) -> list[Chosen]:
 
     projects = []
     for project in shuffled(tree, ""):
-        files = tree[project]
-        rows = [
-            [files[file][one] for one in shuffled(files[file], f"{project}/{file}")]
-            for file in shuffled(files, project)
-        ]
-        projects.append(_turns(rows))
+        files = [(f"{project}/{file}", tree[project][file]) for file in shuffled(tree[project], project)]
+        projects.append(_turns([row[one] for one in shuffled(row, where)] for where, row in files))
     return _turns(projects)
 
 
-def _turns(rows: Sequence[Sequence[Chosen]]) -> list[Chosen]:
+def _turns(rows: Iterable[Sequence[Chosen]]) -> list[Chosen]:
     """The first of each row, then the second of each that has one, and so on."""
     return [one for turn in itertools.zip_longest(*rows) for one in turn if one is not None]
 
@@ -243,18 +220,12 @@ class Texts:
 
     def _cut(self, source: IRFile) -> None:
         """Write all pieces of a file."""
-        wanted = self._symbols[source]
-        text = _text_of(source.path)
-        if "" in wanted:
-            self._write(source, "", _PATHS.sub("", text, count=1))
-        if wanted != {""}:
-            for symbol, module in extract_functions(text):
-                if symbol in wanted:
-                    self._write(source, symbol, module)
-
-    def _write(self, source: IRFile, symbol: str, text: str) -> None:
-        with delivered(self._path(source, symbol)) as part:
-            part.write_text(text, encoding="utf-8")
+        wanted, text = self._symbols[source], _text_of(source.path)
+        functions = extract_functions(text) if wanted != {""} else ()
+        for symbol, module in itertools.chain([("", _PATHS.sub("", text, count=1))], functions):
+            if symbol in wanted:
+                with delivered(self._path(source, symbol)) as part:
+                    part.write_text(module, encoding="utf-8")
 
 
 def _text_of(path: Path) -> str:
