@@ -1,9 +1,7 @@
 """`Embedding`: what a model makes of one module at one level, and what it is made from.
 
-Vectors serve two purposes. To *search* is to ask which program this is: means, whitened, so that a cosine tells what
-two programs share, whatever their size and optimisation level; and the words of the code, where the model has the
-lexical view (`mirenc.model.lexical`). *Features* are for heads that predict what a compiler or machine does with the
-code: they scale columns by themselves, need sizes, which means throw away, and take what a compiler taught the model.
+Vectors serve two purposes: to *search*, where a cosine tells what two programs share, and as *features* for heads,
+which scale columns by themselves and need sizes, which means throw away.
 """
 
 from __future__ import annotations
@@ -95,13 +93,8 @@ class Embedding:
 
     def to_bytes(self) -> bytes:
         """The embedding as an ``.npz`` in memory, for the cache."""
-        meta = {
-            "level": self.level,
-            "regions": [astuple(region) for region in self.regions],
-            "counts": self.counts,
-            "content_hash": self.content_hash,
-            "file_hash": self.file_hash,
-        }
+        meta = {name: getattr(self, name) for name in ("level", "counts", "content_hash", "file_hash")}
+        meta["regions"] = [astuple(region) for region in self.regions]
         stream = io.BytesIO()
         packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
         np.savez(stream, meta=packed, **{name: getattr(self, name) for name in _ARRAYS})

@@ -63,12 +63,9 @@ class Encoder:
         hide_names: bool = False,
         whitening_map: WhiteningMap | None = None,
     ) -> None:
-        self.files = files
-        self.runtime = runtime
-        self.cache = cache
+        self.files, self.runtime, self.cache = files, runtime, cache
         self.options = options or ReadOptions()
-        self.hide_names = hide_names
-        self.whitening_map = whitening_map
+        self.hide_names, self.whitening_map = hide_names, whitening_map
         lexicon = None
         if files.config.lexical is not None:
             lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
@@ -236,12 +233,9 @@ class Encoder:
             complaints.append(outcome.complaint(len(results)))
             results.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
         if complaints:
-            warnings.warn(
-                f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}. "
-                "Leave them out, or set on_error='raise' to stop at the first",
-                UnreadableIRWarning,
-                stacklevel=2,
-            )
+            what = f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}"
+            advice = "Leave them out, or set on_error='raise' to stop at the first"
+            warnings.warn(f"{what}. {advice}", UnreadableIRWarning, stacklevel=2)
         if single:
             return results[0][0] if level == "module" else results[0]
         if level != "module" and not alone:
@@ -290,10 +284,8 @@ class Encoder:
         if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
             inputs = [inputs]
         resolved: Iterable[Input] = expand_inputs(inputs)
-        total = None
-        if isinstance(inputs, Sized):
-            resolved = list(resolved)
-            total = len(resolved)
+        resolved = list(resolved) if isinstance(inputs, Sized) else resolved
+        total = len(resolved) if isinstance(resolved, list) else None
         with progress_bar("embedding", total, show=progress is True) as advance:
 
             def show(done: int, total: int | None, note: str) -> None:
@@ -327,24 +319,15 @@ class Encoder:
         are not.
         """
         if whitening_map.model_digest != self.files.digest:
-            raise ModelError(
-                f"the map takes vectors of {whitening_map.model} (digest {whitening_map.model_digest[:12]}), not of "
-                f"{self.name} (digest {self.files.digest[:12]}). Fit one for this model: fit_map(encoder, FOLDER)"
-            )
+            theirs = f"{whitening_map.model} (digest {whitening_map.model_digest[:12]})"
+            other = f"the map takes vectors of {theirs}, not of {self.name} (digest {self.files.digest[:12]})"
+            raise ModelError(f"{other}. Fit one for this model: fit_map(encoder, FOLDER)")
         hidden = whitening_map.facts.get("hide_names", False)
         if "lexical" in whitening_map.mean and hidden != self.hide_names:
-            raise ModelError(
-                f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}. "
-                f"Load the model with hide_names={hidden} (--hide-names), or fit another map"
-            )
-        return Encoder(
-            self.files,
-            self.runtime,
-            cache=self.cache,
-            options=self.options,
-            hide_names=self.hide_names,
-            whitening_map=whitening_map,
-        )
+            other = f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}"
+            raise ModelError(f"{other}. Load the model with hide_names={hidden} (--hide-names), or fit another map")
+        same: Any = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
+        return Encoder(self.files, self.runtime, whitening_map=whitening_map, **same)
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""

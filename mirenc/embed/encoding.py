@@ -1,8 +1,6 @@
-"""Several modules encoded together: texts once, and small modules side by side in one graph.
+"""Several modules encoded together: texts once, and small modules side by side in one graph, which saves numpy calls.
 
-On a hundred nodes every numpy call costs more than its work, and the graph encoder makes a few hundred calls. Modules
-do not touch each other in the joined graph, so a vector is that of the module alone but for rounding: how BLAS adds a
-row up depends on the rows around it.
+A vector is that of the module alone but for rounding: how BLAS adds a row up depends on the rows around it.
 """
 
 import itertools
@@ -40,30 +38,24 @@ class StatementVectors:
         if sum(len(module.sample.node_row) for module in modules) >= _LARGE:
             give_back()  # of what was read, text and lines are gone by now
         used = [needed_texts(self._runtime.config, module.sample, module.pools) for module in modules]
-        where = {
-            module.sample.texts[row]: (module, row)
-            for module, rows in zip(modules, used, strict=True)
-            for row in rows.tolist()
-        }
+        needed = list(zip(modules, used, strict=True))
+        where = {one.sample.texts[row]: (one, row) for one, rows in needed for row in rows.tolist()}
         if len(self._memory) + len(where) > _REMEMBERED:
             self._memory = {text: vector for text, vector in self._memory.items() if text in where}
-        self._recall([text for text in where if text not in self._memory])
+        unknown = [text for text in where if text not in self._memory]
+        if self._cache is not None and unknown:
+            keys = {cache_key("statement", text): text for text in unknown}
+            known = self._cache.get(list(keys))
+            self._memory |= {keys[key]: np.frombuffer(data, dtype=np.float32) for key, data in known.items()}
         self._encode({text: place for text, place in where.items() if text not in self._memory}, advance)
         out = []
-        for module, rows in zip(modules, used, strict=True):
+        for module, rows in needed:
             texts = module.sample.texts
             vectors = np.zeros((len(texts), self._runtime.config.text.hidden), dtype=np.float32)
             if len(rows):
                 vectors[rows] = [self._memory[texts[row]] for row in rows.tolist()]
             out.append(vectors)
         return out
-
-    def _recall(self, texts: list[str]) -> None:
-        if self._cache is None or not texts:
-            return
-        keys = {cache_key("statement", text): text for text in texts}
-        for key, data in self._cache.get(list(keys)).items():
-            self._memory[keys[key]] = np.frombuffer(data, dtype=np.float32)
 
     def _encode(self, missing: dict[str, tuple[Prepared, int]], advance: Callable[[int, int], None] | None) -> None:
         if not missing:
@@ -78,12 +70,10 @@ class StatementVectors:
             if advance is not None:
                 advance(done, len(missing))
 
-        vectors = self._runtime.encode_texts(ids, length, advance=told)
-        self._memory |= zip(missing, vectors, strict=True)
+        made = dict(zip(missing, self._runtime.encode_texts(ids, length, advance=told), strict=True))
+        self._memory |= made
         if self._cache is not None:
-            self._cache.put(
-                {cache_key("statement", text): vector.tobytes() for text, vector in zip(missing, vectors, strict=True)}
-            )
+            self._cache.put({cache_key("statement", text): vector.tobytes() for text, vector in made.items()})
 
 
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
@@ -100,10 +90,8 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
         texts = _starts([len(module.sample.texts) for module in some])
         nodes = _starts([len(module.sample.node_row) for module in some])
         groups = _starts([module.pools.text.groups for module in some])
-        pools = Pools(
-            _joined_pool([module.pools.text for module in some], texts, groups),
-            _joined_pool([module.pools.graph for module in some], nodes, groups),
-        )
+        of_text = _joined_pool([module.pools.text for module in some], texts, groups)
+        pools = Pools(of_text, _joined_pool([module.pools.graph for module in some], nodes, groups))
         sample = _joined([module.sample for module in some], texts, nodes)
         made = runtime.forward(sample, pools, text_vectors=np.concatenate(of_texts))
         for start, end in itertools.pairwise(groups):

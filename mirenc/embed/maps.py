@@ -1,15 +1,13 @@
 """A whitening map of one's own, fitted on unlabelled IR of the kind that will be searched.
 
-The map that comes with a model was fitted on the modules it was trained on. Programs of another kind vary in other
-directions: what all of them share (a `main` that reads numbers, one framework's boiler-plate) says nothing about any of
-them, and only IR of that kind tells. No label is needed. Where programs are there at two optimisation levels, what
-changes with the level alone counts least, as in the model's own map (`mirenc.model.whitening`).
+What all programs of that kind share says nothing about any of them. Where programs are there at two optimisation
+levels, what changes with the level alone counts least, as in the model's own map (`mirenc.model.whitening`).
 """
 
 import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -77,15 +75,11 @@ def fit_map(
     vectors, rows, read = domain_vectors(encoder, given, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
     different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
     if different < MIN_ROWS:
-        raise ConfigError(
-            f"{different} different {level}s in {read} files; a map needs {MIN_ROWS} or more, and is good from "
-            "some hundreds on. Give more IR of the kind that you search"
-        )
+        few = f"{different} different {level}s in {read} files; a map needs {MIN_ROWS} or more"
+        raise ConfigError(f"{few}, and is good from some hundreds on. Give more IR of the kind that you search")
     if pairs is not None and len(rows) < MIN_ROWS // 2:
-        raise ConfigError(
-            f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes. Give more programs at "
-            "two levels (O0/x.ll and O2/x.ll), or leave pairs out"
-        )
+        few = f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes"
+        raise ConfigError(f"{few}. Give more programs at two levels (O0/x.ll and O2/x.ll), or leave pairs out")
     mean, matrix = {}, {}
     for part, each in vectors.items():
         floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(each)
@@ -94,13 +88,9 @@ def fit_map(
         if part == "lexical" and lexical is not None:
             # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
             matrix[part] *= np.float32(lexical.weight / np.sqrt(lexical.width))
-    return WhiteningMap(
-        encoder.name,
-        encoder.files.digest,
-        mean,
-        matrix,
-        {"level": level, "files": read, "rows": different, "pairs": len(rows), "hide_names": encoder.hide_names},
-    )
+    facts: dict[str, Any] = {"level": level, "files": read, "rows": different, "pairs": len(rows)}
+    facts["hide_names"] = encoder.hide_names
+    return WhiteningMap(encoder.name, encoder.files.digest, mean, matrix, facts)
 
 
 def domain_vectors(
@@ -112,11 +102,7 @@ def domain_vectors(
     failed: Callable[[MirencError], None] | None = None,
     progress: bool | Progress = False,
 ) -> tuple[dict[str, Float32], Int64, int]:
-    """What a map is fitted on; arguments as of `fit_map`.
-
-    That is vectors (M, D) by part, not whitened (``text``, ``graph``, and ``lexical`` of a model with that view); rows
-    (P, 2) that are one program; and how many files were read.
-    """
+    """What a map is fitted on: vectors (M, D) by part, not whitened; rows (P, 2) that are one program; files read."""
     files = list(expand_inputs(inputs))
     partners = _file_pairs([given.name for given in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
@@ -132,9 +118,8 @@ def domain_vectors(
 def shrinkage_floor(vectors: Floating) -> float:
     """How far the covariance of few vectors is to be drawn to a sphere, as a share of its mean variance.
 
-    With fewer rows than columns most directions show no variance at all, by chance. Ledoit and Wolf, "A
-    well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis 88 (2004): the
-    shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).
+    Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis
+    88 (2004): the shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).
 
     Shapes: (n, D) -> float
     """
@@ -169,12 +154,10 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
 
 def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
     """Rows of the vectors that are one program; functions of two files by their symbols. (P, 2)."""
-    starts = np.cumsum([0, *(0 if each is None else len(each.regions) for each in found)]).tolist()
+    regions = [[] if each is None else each.regions for each in found]
+    starts = np.cumsum([0, *map(len, regions)]).tolist()
     rows = []
     for pair in partners:
-        one, other = (
-            {} if (each := found[number]) is None else {region.symbol: row for row, region in enumerate(each.regions)}
-            for number in pair
-        )
-        rows += [(starts[pair[0]] + row, starts[pair[1]] + other[name]) for name, row in one.items() if name in other]
+        one, other = ({each.symbol: row for row, each in enumerate(regions[of], starts[of])} for of in pair)
+        rows += [(row, other[name]) for name, row in one.items() if name in other]
     return np.array(rows, dtype=np.int64).reshape(-1, 2)

@@ -95,20 +95,12 @@ class _Process:
 
     def _start(self) -> Any:
         # The child must find the same mirenc; BLAS and the tokenizer get one thread, since the processes are many.
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "TOKENIZERS_PARALLELISM": "false",
-        }
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,  # Ctrl-C reaches the parent alone, which ends its children
-        )
+        one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+        how: Any = {"env": os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}}
+        how |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        how |= {"start_new_session": True}  # Ctrl-C reaches the parent alone, which ends its children
+        command = [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"]
+        self._child = subprocess.Popen(command, **how)
         self._child.stdin.write(self._setup)
         return self._child
 
@@ -169,8 +161,7 @@ class _Readers:
     """Some threads, each with a process that it talks to."""
 
     def __init__(self, here: Reader, setup: bytes, count: int) -> None:
-        self._here = here
-        self._all = [_Process(setup) for _ in range(count)]
+        self._here, self._all = here, [_Process(setup) for _ in range(count)]
         self._idle = deque(self._all)
         self._closing = threading.Event()
         self._threads = ThreadPoolExecutor(count)

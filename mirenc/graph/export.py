@@ -87,10 +87,8 @@ def check_path(path: str | os.PathLike[str]) -> None:
     if suffix not in SUFFIXES:
         problem = f"unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"
         if suffix == ".pt":
-            problem = (
-                ".pt is a pickle, which runs code when it is read. Write .npz; for PyG, mirenc.model.data.sample_data "
-                "makes its Data in Python"
-            )
+            pickle = ".pt is a pickle, which runs code when it is read"
+            problem = f"{pickle}. Write .npz; for PyG, mirenc.model.data.sample_data makes its Data in Python"
         raise GraphError(f"graph output {os.fspath(path)!r}: {problem}")
     check_output(path)
 
@@ -110,6 +108,5 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
             with part.open("wb") as stream:
                 np.savez_compressed(stream, **arrays)
     except OSError as error:
-        raise IRFileError(
-            f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
-        ) from None
+        what = f"cannot write {os.fspath(path)}: {error.strerror or error}"
+        raise IRFileError(f"{what}. Free some space or name another file") from None

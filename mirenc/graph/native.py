@@ -1,8 +1,7 @@
-"""The native builder: an `IRModule`'s arrays to a `ProgramGraph`, all in numpy.
+"""The native builder: an `IRModule`'s arrays to a `ProgramGraph`, by ProGraML 0.3.2's ``program_graph_builder.cc``.
 
-Rules: ProGraML 0.3.2 (its ``program_graph_builder.cc`` as released; the parity test checks against the binary). Nodes
-come in this order: ``[external]``; instructions and declared functions in module order; one variable per use of an
-instruction's result; one per used argument; constants.
+Nodes come in this order: ``[external]``; instructions and declared functions in module order; one variable per use of
+an instruction's result; one per used argument; constants.
 """
 
 import re
@@ -85,20 +84,12 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     call = _call_edges(module, nodes, exits)
     edge_index = np.concatenate([control, np.stack([data_source, data_target]), call], axis=1).astype(np.int32)
     counts = (control.shape[1], len(data_source), call.shape[1])
-    return ProgramGraph(
-        texts=text.table.texts,
-        node_text_row=text_row,
-        node_full_text_row=full_row,
-        node_kind=node_kind,
-        node_argument=node_argument,
-        node_function=node_function,
-        edge_index=edge_index,
-        edge_flow=np.repeat(np.array(Flow, dtype=np.int8), counts),
-        edge_position=np.concatenate([control_position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32),
-        # Of the headers: `IRModule.functions` are views that hold the module, which then no count of references frees.
-        functions=[header.name.strip('"') for header in module.headers],
-        instruction_node=nodes.inst.astype(np.int32),
-    )
+    flow = np.repeat(np.array(Flow, dtype=np.int8), counts)
+    at = np.concatenate([control_position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32)
+    # Of the headers: `IRModule.functions` are views that hold the module, which then no count of references frees.
+    functions = [header.name.strip('"') for header in module.headers]
+    columns = text.table.texts, text_row, full_row, node_kind, node_argument, node_function
+    return ProgramGraph(*columns, edge_index, flow, at, functions, nodes.inst.astype(np.int32))
 
 
 class _Nodes:
@@ -117,10 +108,9 @@ class _Nodes:
 
 
 def _control_edges(module: IRModule, inst_node: Int64) -> tuple[Int64, Int64, list[list[int]]]:
-    """Edges between neighbours of a block, and from reachable terminators to their successors.
+    """Edges between neighbours of a block, and from terminators that ProGraML reaches from the entry to successors.
 
-    ProGraML walks a function from its entry, so a terminator that cannot be reached has neither successors nor counts
-    as an exit. Shapes: (2, E) nodes, (E,) positions; and the instructions at which each function is left.
+    Shapes: (2, E) nodes, (E,) positions; and the instructions at which each function is left.
     """
     arrays = module.arrays
     inside = np.flatnonzero(arrays.block[1:] == arrays.block[:-1])
@@ -151,10 +141,8 @@ def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]]) -> Int6
     rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
     entries = nodes.first.tolist()
     # A declared function's node is its own entry and exit.
-    exit_nodes = [
-        [entries[index]] if header.is_declaration else nodes.inst[exits[index]].tolist()
-        for index, header in enumerate(module.headers)
-    ]
+    own = zip(module.headers, entries, exits, strict=True)
+    exit_nodes = [[entry] if one.is_declaration else nodes.inst[left].tolist() for one, entry, left in own]
     edges: list[tuple[int, int]] = []
     for entry, leaves in zip(entries, exit_nodes, strict=True):
         edges += [(0, entry), *((leaf, 0) for leaf in leaves)]

@@ -45,27 +45,14 @@ def find_programl() -> Path:
 
 
 def build_programl(
-    ir: str | bytes,
-    *,
-    name: str = "<string>",
-    timeout: float | None = None,
-    memory_limit: int | None = None,
+    ir: str | bytes, *, name: str = "<string>", timeout: float | None = None, memory_limit: int | None = None
 ) -> ProgramGraph:
     """Build the graph of a module with ProGraML's released program; messages call the module ``name``.
 
-    The IR is text with typed pointers, or bitcode, as LLVM 10 or older wrote it. The program may take ``timeout``
-    seconds, 600 by default, and ``memory_limit`` bytes of address space, 8 GiB by default. Nodes and edges come in the
-    program's order, texts as LLVM 10 prints them; a node without a full text has its short text there, as natively
-    built graphs do.
-
-    Raises
-    ------
-    MissingExtraError, ToolchainError
-        The programl wheel is not installed, or the program cannot be started here.
-    IRResourceError
-        The program ran out of memory.
-    GraphError
-        LLVM 10 refuses the IR (its line and column are kept), or the program died or took too long.
+    The program may take ``timeout`` seconds, 600 by default, and ``memory_limit`` bytes of address space, 8 GiB by
+    default. Nodes and edges come in its order; a node without a full text has its short text there. Raises
+    MissingExtraError or ToolchainError: it is not installed or cannot be started; IRResourceError: it ran out of
+    memory; GraphError: LLVM 10 refuses the IR, or the program died or took too long.
     """
     given = ir.encode("utf-8", "surrogateescape") if isinstance(ir, str) else ir
     data = _run(given, name, timeout or _TIMEOUT, memory_limit or DEFAULT_MEMORY_LIMIT)
@@ -74,9 +61,8 @@ def build_programl(
     except GraphError:
         raise
     except (KeyError, ValueError) as error:
-        raise GraphError(
-            f"{name}: llvm2graph-10 gave something that is no program graph ({error!r}). Type: {_INSTALL}"
-        ) from error
+        what = f"{name}: llvm2graph-10 gave something that is no program graph ({error!r})"
+        raise GraphError(f"{what}. Type: {_INSTALL}") from error
 
 
 def _run(data: bytes, name: str, timeout: float, memory_limit: int) -> bytes:
@@ -86,14 +72,11 @@ def _run(data: bytes, name: str, timeout: float, memory_limit: int) -> bytes:
     try:
         done = run_limited(command, timeout=timeout, memory_limit=memory_limit, data=data)
     except subprocess.TimeoutExpired:
-        raise GraphError(
-            f"{name}: llvm2graph-10 did not finish within {timeout:g} s. Raise timeout=, or use the backend 'native'"
-        ) from None
+        late = f"{name}: llvm2graph-10 did not finish within {timeout:g} s"
+        raise GraphError(f"{late}. Raise timeout=, or use the backend 'native'") from None
     except OSError as error:
-        raise ToolchainError(
-            f"{program} cannot be started ({error.strerror}); it is a program for x86-64 Linux. "
-            "Use the backend 'native'"
-        ) from None
+        what = f"{program} cannot be started ({error.strerror}); it is a program for x86-64 Linux"
+        raise ToolchainError(f"{what}. Use the backend 'native'") from None
     words = _LOG_HEAD.sub("", done.words).strip()
     if done.code and without_memory(words):
         raise IRResourceError(f"{name}: llvm2graph-10 ran out of memory {memory_advice(memory_limit)}")
@@ -130,8 +113,8 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     """ProGraML's JSON (protobuf's: whatever has its default value is left out) as arrays."""
     nodes, edges = answer["node"], answer.get("edge", [])
     table = TextTable()
-    text_row = [table.row(node["text"]) for node in nodes]
-    full_row = [table.row(_full_text(node)) for node in nodes]
+    text_row = np.array([table.row(node["text"]) for node in nodes], dtype=np.int32)
+    full_row = np.array([table.row(_full_text(node)) for node in nodes], dtype=np.int32)
     kind = np.array([NodeKind[node.get("type", "INSTRUCTION")] for node in nodes], dtype=np.int8)
     # Left out means function 0 in protobuf, also where a node is in no function.
     function = np.array([node.get("function", 0) for node in nodes], dtype=np.int32)
@@ -143,18 +126,11 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     instruction[[row for row, node in enumerate(nodes) if node["text"] == UNDEFINED_FUNCTION]] = False
     instruction[0] = False
     rows = np.flatnonzero(instruction)
-    graph = ProgramGraph(
-        texts=table.texts,
-        node_text_row=np.array(text_row, dtype=np.int32),
-        node_full_text_row=np.array(full_row, dtype=np.int32),
-        node_kind=kind,
-        node_argument=np.zeros(len(nodes), dtype=np.int32),
-        node_function=function,
-        edge_index=np.array([[edge.get(end, 0) for edge in edges] for end in ("source", "target")], dtype=np.int32),
-        edge_flow=np.array([Flow[edge.get("flow", "CONTROL")] for edge in edges], dtype=np.int8),
-        edge_position=np.array([edge.get("position", 0) for edge in edges], dtype=np.int32),
-        functions=functions,
-        instruction_node=rows[np.argsort(function[rows], kind="stable")].astype(np.int32),
-    )
+    index = np.array([[edge.get(end, 0) for edge in edges] for end in ("source", "target")], dtype=np.int32)
+    flow = np.array([Flow[edge.get("flow", "CONTROL")] for edge in edges], dtype=np.int8)
+    position = np.array([edge.get("position", 0) for edge in edges], dtype=np.int32)
+    instruction_node = rows[np.argsort(function[rows], kind="stable")].astype(np.int32)
+    columns = table.texts, text_row, full_row, kind, np.zeros(len(nodes), dtype=np.int32), function
+    graph = ProgramGraph(*columns, index, flow, position, functions, instruction_node)
     graph.validate()
     return graph
