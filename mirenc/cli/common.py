@@ -34,10 +34,9 @@ Inputs = Annotated[
         metavar="INPUT",
         help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of either, compile_commands.json, or "
         "- for stdin.",
-        show_default=False,
     ),
 ]
-Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.", show_default=False)]
+Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.")]
 Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: the packaged one]")]
 Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
 HideNames = Annotated[bool, Option("--hide-names", help="A lexical view sees no names of functions and types.")]

@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 def compare(
     files: Annotated[
         list[str],
-        Argument(
-            metavar="FILE FILE ...",
-            help="IR or source files, folders of either, or compile_commands.json.",
-            show_default=False,
-        ),
+        Argument(metavar="FILE FILE ...", help="IR or source files, folders of either, or compile_commands.json."),
     ],
     level: common.Level = "module",
     as_json: common.JSON = False,

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
 
-Names = Annotated[
-    list[str], Argument(metavar="NAME", help="Dataset, as `list` names it; several go.", show_default=False)
-]
+Names = Annotated[list[str], Argument(metavar="NAME", help="Dataset, as `list` names it; several go.")]
 Data = Annotated[
     Path | None,
     Option("--data", help="Folder that holds the datasets. [default: $MIRENC_DATA, then the user's data folder]"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def fit(
     task: tasks.TaskName = None,
-    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.", show_default=False)] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.")] = None,
     task_file: tasks.TaskFile = None,
     data: tasks.Data = None,
     ir_dir: tasks.IRDir = None,

@@ -31,19 +31,16 @@ _OF_KERNELS = ("count", "part", "rounds", "compile_only")
 
 def measure(
     context: typer.Context,
-    task: Annotated[
-        str, Argument(metavar="TASK", help="Task to measure, or passes: a compiler's own.", show_default=False)
-    ],
+    task: Annotated[str, Argument(metavar="TASK", help="Task to measure, or passes: a compiler's own.")],
     sources: Annotated[
         list[Path] | None,
         Argument(
             metavar="SOURCE",
             help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels] "
             "For passes: folders of sources or IR, compile_commands.json, a .toml recipe of Debian packages, files.",
-            show_default=False,
         ),
     ] = None,
-    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the table.", show_default=False)] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Folder for the table.")] = None,
     count: Annotated[int | None, Option(help="How many of the project's kernels. [default: the task's]", min=1)] = None,
     functions: Annotated[int, Option(help="For passes: at most so many functions.", min=0)] = 20_200,
     modules: Annotated[int, Option(help="For passes: at most so many modules.", min=0)] = 2_010,

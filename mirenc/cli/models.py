@@ -68,7 +68,7 @@ def verify(name: Name = None) -> None:
 @app.command()
 @common.reads_ir
 def evaluate(
-    model: Annotated[str, Argument(metavar="MODEL", help="Model name or folder.", show_default=False)],
+    model: Annotated[str, Argument(metavar="MODEL", help="Model name or folder.")],
     ir: Annotated[
         Path,
         Option(
@@ -119,7 +119,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
 @common.reads
 def adapt(
     inputs: common.Inputs,
-    name: Annotated[str, Option("--name", "-n", help="What the map is called.", show_default=False)],
+    name: Annotated[str, Option("--name", "-n", help="What the map is called.")],
     model: common.Model = None,
     pairs: Annotated[
         bool,

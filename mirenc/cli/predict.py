@@ -27,7 +27,6 @@ def predict(
             metavar="TASK INPUT...",
             help="A task (not with --task-file), then IR or sources, folders of either, compile_commands.json, or - "
             "for stdin. size_after makes one table of a folder, by -Oz itself.",
-            show_default=False,
         ),
     ] = None,
     context: Annotated[
@@ -43,8 +42,7 @@ def predict(
     task_file: tasks.TaskFile = None,
     variant: Annotated[str, Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
     function: Annotated[
-        str | None,
-        Option("--function", "--kernel", help="Answer for this function or kernel only.", show_default=False),
+        str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,
     level: Annotated[
         str, Option("--level", "-l", help="function or module, where the task knows both. [default: function]")

@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
 @common.reads
 def search(
-    query: Annotated[str, Argument(metavar="QUERY", help="IR or source file, or - for stdin.", show_default=False)],
+    query: Annotated[str, Argument(metavar="QUERY", help="IR or source file, or - for stdin.")],
     index: Annotated[
         str,
         Argument(
             metavar="INDEX",
             help="What to search in: vectors by `mirenc embed -o`, a folder of IR or "
             "sources, or compile_commands.json.",
-            show_default=False,
         ),
     ],
     k: Annotated[int, Option("-k", help="How many to show.", min=1)] = 10,

@@ -22,20 +22,13 @@ _SUFFIXES = (".bc", ".ll")
 
 @common.reads
 def suggest(
-    file: Annotated[
-        str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.", show_default=False)
-    ],
+    file: Annotated[str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.")],
     count: Annotated[
         int, Option("--lists", "-k", help="How many of training's lists; what people try by hand is added.", min=1)
     ] = 10,
-    function: Annotated[
-        str | None, Option(help="Suggest for this function, compiled by itself.", show_default=False)
-    ] = None,
+    function: Annotated[str | None, Option(help="Suggest for this function, compiled by itself.")] = None,
     head: Annotated[
-        Path | None,
-        Option(
-            help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]", show_default=False
-        ),
+        Path | None, Option(help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]")
     ] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
     output: Annotated[
@@ -45,7 +38,6 @@ def suggest(
             "-o",
             help="With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in "
             "llvmlite.",
-            show_default=False,
         ),
     ] = None,
     as_json: common.JSON = False,

@@ -14,21 +14,14 @@ from mirenc.errors import IRFileError
 if TYPE_CHECKING:
     from mirenc.tasks import Task
 
-TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.", show_default=False)]
-TaskFile = Annotated[
-    Path | None,
-    Option(help="A task of your own: a .py file that defines it. The file is executed.", show_default=False),
-]
+TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.")]
+TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
 Data = Annotated[
     Path | None, Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]")
 ]
 IRDir = Annotated[
     Path | None,
-    Option(
-        "--ir-dir",
-        help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without.",
-        show_default=False,
-    ),
+    Option("--ir-dir", help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without."),
 ]
 Variant = Annotated[str, Option(help="One of the task's tables. [default: its first]")]
 

@@ -106,11 +106,7 @@ def mixed_whitening(
 
 
 def fit_whitening(
-    vectors: Floating,
-    pairs: Integer | None = None,
-    *,
-    shrinkage: float = _SHRINKAGE,
-    floor: float = _FLOOR,
+    vectors: Floating, pairs: Integer | None = None, *, shrinkage: float = _SHRINKAGE, floor: float = _FLOOR
 ) -> Map:
     """The map of one domain's vectors; arguments and result as of `moments_of` and `mixed_whitening`.
 
