@@ -1,8 +1,7 @@
 """Kinds of encoders: what the configuration of each says of it.
 
-A kind is a folder beside this file: ``__init__.py`` (a `TextKind` or `GraphKind`: sizes, shapes of the weights, words
-of the model card), ``torch.py`` and ``numpy.py`` (an ``Encoder`` each). A new one is its folder and a line in
-`mirenc.model.config`.
+A kind is a folder beside this file: ``__init__.py`` (a `TextKind` or `GraphKind`), ``torch.py`` and ``numpy.py`` (an
+``Encoder`` each), and a line in `mirenc.model.config`.
 """
 
 from importlib import import_module
@@ -31,12 +30,9 @@ class Shapes(dict[str, tuple[int, ...]]):
 class TextKind(Config):
     """What a text encoder is.
 
-    Each kind has
-
-    - ``kind``, its name; ``hidden``, the width of a statement's vector; ``token_width``, of a row of the token
-      embedding; ``state_width``, of a token's state after the last layer;
-    - ``add_shapes(shapes, max_length)``, which adds those of all its weights but the token embedding;
-    - ``card``, its architecture in the words of the model card.
+    Each kind has its name, ``kind``; ``hidden``, the width of a statement's vector; ``token_width``, of a row of the
+    token embedding; ``state_width``, of a token's state after the last layer; ``add_shapes(shapes, max_length)``, which
+    adds those of all its weights but the token embedding; ``card``, its words in the model card.
 
     In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.torch_encoders.TextEncoder`; in numpy
     ``Encoder(config, layers)`` takes ids (B, T) of statements of equal length to vectors (B, H).
@@ -46,27 +42,20 @@ class TextKind(Config):
 class GraphKind(Config):
     """What a graph encoder is.
 
-    Each kind has, beside what stands here,
-
-    - ``kind``, its name;
-    - ``add_shapes(shapes, features, statement)``, which adds those of all its weights, named ``graph...``;
-    - ``card(features)``, its architecture in the words of the model card;
-    - ``order``, how far it sees the order of operands and branch targets, or why not, for the card.
-
-    In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
+    Each kind has its name, ``kind``; ``add_shapes(shapes, features, statement)``, which adds those of all its weights,
+    named ``graph...``; for the model card ``card(features)``, and ``order``: how far it sees that of operands and of
+    targets, or why not. In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
     `mirenc.model.torch_encoders.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
     `mirenc.model.numpy_runtime.GraphEncoder`.
 
-    ``hidden`` is the width of its layers, ``out`` of a node's vector. From those to one of a module or function leads
-    the ``readout``: the ``mean`` (paper section 3.4), or mean, maximum and log-scaled sum side by side
-    (``mean-max-sum``), so that size is not thrown away: `mirenc.model.pooling`.
+    ``hidden`` is the width of its layers, ``out`` of a node's vector; ``readout`` leads from those to one of a module:
+    ``mean`` (paper section 3.4) or ``mean-max-sum`` (`mirenc.model.pooling`).
     """
 
     without_order: ClassVar[str] = ""
     """What to set in a recipe for one that sees no order, where that can be."""
     joins: ClassVar[bool] = False
-    """Whether modules side by side in one small graph have the vectors that they have alone: then no node may hear one
-    of another module, and nothing may depend on how many nodes or groups there are."""
+    """Whether modules side by side in one small graph have the vectors that they have alone."""
 
     hidden: int = Field(128, ge=8)
     out: int = Field(128, ge=8)

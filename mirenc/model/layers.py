@@ -47,8 +47,13 @@ class Layers:
         return y
 
     def norm(self, x: Float32, name: str) -> Float32:
-        """Layer norm by its name. Shapes: (..., D) -> (..., D)."""
-        return layer_norm(x, self.w[f"{name}.weight"], self.w[f"{name}.bias"])
+        """Layer norm over the last axis. Shapes: (..., D) -> (..., D)."""
+        x = x - x.mean(-1, keepdims=True)
+        variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
+        x /= np.sqrt(variance + _NORM_EPSILON)
+        x *= self.w[f"{name}.weight"]
+        x += self.w[f"{name}.bias"]
+        return x
 
 
 def usable_cores() -> int:
@@ -87,10 +92,7 @@ def in_order(work: Callable[[Item], Made], items: Sequence[Item], threads: int) 
 
 
 def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: int) -> Float32:
-    """What ``work`` makes of each slice of many rows, one below the other: no step of it holds all rows at once.
-
-    Shapes: -> (rows, width) float32
-    """
+    """What ``work`` makes of each slice of many rows, one below the other: (rows, width) float32."""
     out = np.empty((rows, width), dtype=np.float32)
 
     def fill(first: int) -> None:
@@ -100,16 +102,6 @@ def by_slices(work: Callable[[slice], Float32], rows: int, width: int, threads: 
     for _ in in_order(fill, range(0, rows, SLICE), threads):
         pass
     return out
-
-
-def layer_norm(x: Float32, weight: Float32, bias: Float32) -> Float32:
-    """Layer norm over the last axis. Shapes: (..., D), (D,), (D,) -> (..., D)."""
-    x = x - x.mean(-1, keepdims=True)
-    variance = np.einsum("...i,...i->...", x, x)[..., None] / np.float32(x.shape[-1])
-    x /= np.sqrt(variance + _NORM_EPSILON)
-    x *= weight
-    x += bias
-    return x
 
 
 def gelu(x: Float32) -> Float32:
@@ -135,10 +127,9 @@ def softmax(x: Float32) -> Float32:
 
 
 def distinct(key: Integer) -> tuple[Int64, Int64]:
-    """Where each distinct key stands first, and which of them each key is.
+    """Where each distinct key stands first, and which of them each key is; in their order, if they fit into 64 bits.
 
-    Distinct keys are in their order, if key and place fit into 64 bits. Of a hash the upper bits are dropped: two that
-    are equal in the others may be one more class than there need be, never one less.
+    Of a hash the upper bits are dropped: two equal in the others may be one more class than need be, never one less.
     """
     # Key and place in one number: sorting numbers is several times as fast as sorting places by them.
     bits = len(key).bit_length()
@@ -154,9 +145,8 @@ def distinct(key: Integer) -> tuple[Int64, Int64]:
 def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> Floats:
     """Weighted sum of some rows of ``x`` for each segment ``start[i] .. start[i + 1]``; an empty one sums to 0.
 
-    scipy.sparse computes it fastest, but importing it takes as much processor time as all else that a small file's
-    start needs. So a process imports it once it has summed enough for that to pay. Both ways add one after another in
-    the order given: the numbers are the same to the bit.
+    A process imports scipy.sparse, which is faster, once it has summed enough for that to pay. Both ways add one after
+    another in the order given: the numbers are the same to the bit.
 
     Shapes: weight (K,), rows of ``x`` (K,), start (n + 1,), x (m, d) -> (n, d), all floats of one type
     """
@@ -177,11 +167,7 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
 
 
 def give_back() -> None:
-    """Give the system what is free. Takes milliseconds, so it is for large modules.
-
-    glibc keeps freed blocks in holes that the next stage's large arrays seldom fit: without this the peak of a large
-    module is a third higher.
-    """
+    """Give the system what is free, in milliseconds: without this the peak of a large module is a third higher."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):  # another C library
             ctypes.CDLL(None).malloc_trim(0)

@@ -1,21 +1,14 @@
 """The lexical view: the words of a piece of code, untrained, beside what the encoders learned.
 
-Encoders are good at what code does and blur which code it is: the constant 5381, a call of ``crc32``, an array of 256
-bytes. The lexical view keeps such words. A statement's terms are its constants but 0 and 1, the functions and types
-that it names, and the shape of its operation (``add i32``, ``getelementptr [16 x i8]``, ``sext i32 i64``), all in one
-spelling of what compilers write differently (`mirenc.ir.plain`). They depend on the statement's text and the module's
-types alone, so they are found once for each distinct text. A part of a module has the words of the globals that it
-takes, too: of its strings and tables, which no compiler changes.
+A statement's terms are its constants but 0 and 1, the functions and types that it names, and the shape of its
+operation (``add i32``, ``sext i32 i64``), in one spelling (`mirenc.ir.plain`), lower-cased as a corpus has them. A part
+of a module has the words of the globals that it takes, too: of its strings and tables, which no compiler changes.
 
     v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j n_j s_j e_h(j)),  s_j in {-1, 1}
 
-In a whole module ``n_j`` is less than 1 for names: they tell which library it is written against, and outweigh what it
-does. Two programs that solve one task, one in C and one in C++, share constants and operations and hardly a name.
-
-``h`` and ``s`` are bits of a hash (signed feature hashing: Weinberger et al., "Feature Hashing for Large Scale
-Multitask Learning", ICML 2009), so no vocabulary travels with a model; ``idf`` is a table over other bits of it, fitted
-on the training modules, or better on IR, which has functions (``pretrain/words.py``). Terms are lower-cased, as tokens
-are: so a corpus, which keeps tokens, can fit the table.
+In a whole module ``n_j`` is less than 1 for names, which tell the library it is written against. ``h`` and ``s`` are
+bits of a hash (signed feature hashing: Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML
+2009); ``idf`` is a table over other bits of it, fitted on the training modules or on IR (``pretrain/words.py``).
 """
 
 import re
@@ -62,7 +55,7 @@ _NUMBERED = re.compile(r"(?:\.\d+)+(?=\"?$)")
 _NAMED_TYPE = re.compile(r'%(?:"[^"]*"|[\w.$:]+)')
 # Written this way by LLVM 22; 0 and 1 are everywhere.
 _COMMON = frozenset({"0", "1", "-1", "0.000000e+00", "1.000000e+00"})
-_CASTS = frozenset(
+_CASTS = set(
     """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
     addrspacecast""".split()
 )
@@ -115,10 +108,7 @@ def _marked_terms(statement: str, whole: bool, hide_names: bool, defines: bool) 
 
 
 def fit_idf(texts: Iterable[str], counts: Integer, config: LexicalConfig) -> Float32:
-    """How much a term tells, by bucket of its hash: -log P(a function, `_FUNCTION` drawn statements, has it).
-
-    Shapes: U statements, how often each occurs (U,) -> (buckets,) float32
-    """
+    """(buckets,) -log P(a function, `_FUNCTION` drawn statements, has a term), from U statements and counts (U,)."""
     times = np.zeros(config.buckets)
     texts = list(texts)
     layout = Layout(texts)  # of several types of one name, the first
@@ -136,10 +126,7 @@ def _hashes(terms: Iterable[str]) -> Int64:
 
 
 class Lexicon:
-    """Texts and pools to lexical vectors.
-
-    ``idf`` (buckets,) float32 is how much a term tells, by its hash; ``hide_names`` is as `terms_of` has it.
-    """
+    """Texts and pools to lexical vectors; ``idf`` (buckets,) is of `fit_idf`, ``hide_names`` as of `terms_of`."""
 
     def __init__(self, config: LexicalConfig, idf: Float32, *, hide_names: bool = False) -> None:
         self.config = config
@@ -148,11 +135,9 @@ class Lexicon:
         self._memory: dict[str, Int64] = {}
 
     def vectors(self, texts: Sequence[str], pools: Pools, *, module: bool = False) -> Float32:
-        """Lexical vector of each group, of length `LexicalConfig.weight`; 0 for one without terms.
+        """Lexical vectors (G, width) float32 of groups, of length `LexicalConfig.weight`; 0 for one without terms.
 
         ``module`` says that a group is a whole module, where names count as `LexicalConfig.module_names` has it.
-
-        Shapes: U texts of a module, pools of them -> (G, width) float32
         """
         names = self.config.module_names if module else 1.0
         each, row, group, count = self._memberships(texts, pools)
@@ -167,10 +152,7 @@ class Lexicon:
         return of_group
 
     def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
-        """How many of the groups have a term of each bucket of the table (`pretrain/words.py`).
-
-        Shapes: U texts of a module, pools of them -> (buckets,) int64
-        """
+        """How many of the groups have a term of each bucket of the table: (buckets,) int64 (`pretrain/words.py`)."""
         each, row, group, _ = self._memberships(texts, pools)
         buckets = self.config.buckets
         of_row = [np.unique(hashes) % buckets for hashes in each]

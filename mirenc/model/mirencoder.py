@@ -1,9 +1,4 @@
-"""`MIREncoder`: text encoder, graph encoder and matching head in one module (paper figure 1).
-
-The vector of a module is the (weighted) mean of its statement vectors beside that of its node vectors, both whitened
-(`mirenc.model.pooling`); the matching head tells from the two means whether they come from one IR (paper section 3.4:
-concatenated -> linear layers -> BCE).
-"""
+"""`MIREncoder`: text encoder, graph encoder and matching head in one module (paper figure 1, section 3.4)."""
 
 from typing import NamedTuple
 
@@ -20,10 +15,7 @@ from mirenc.tokenizer import CLS, PAD, SEP
 
 
 class Encoded(NamedTuple):
-    """What one forward pass gives: as `mirenc.model.runtime.Pooled`, and ``flows``.
-
-    Those are node vectors (N, d) by flow, which the graph auto-encoder compares; none where it was not asked for.
-    """
+    """What one forward pass gives: `mirenc.model.runtime.Pooled`, and node vectors (N, d) by flow, if asked for."""
 
     text: Tensor
     graph: Tensor
@@ -32,10 +24,7 @@ class Encoded(NamedTuple):
 
 
 class MLMHead(nn.Module):
-    """Token states to scores over the vocabulary; the output matrix is the token embedding (tied).
-
-    scores = LN(gelu(W h)) E^T + b
-    """
+    """Token states to scores over the vocabulary: LN(gelu(W h)) E^T + b, E the token embedding (tied)."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -50,10 +39,7 @@ class MLMHead(nn.Module):
 
 
 class MatchingHead(nn.Module):
-    """Text vector and graph vector to the logit "these are one IR".
-
-    logit = w3 relu(W2 relu(W1 [text; graph]))
-    """
+    """Text vector and graph vector to the logit "these are one IR": w3 relu(W2 relu(W1 [text; graph]))."""
 
     def __init__(self, text: int, graph: int, hidden: int) -> None:
         super().__init__()
@@ -66,23 +52,17 @@ class MatchingHead(nn.Module):
     def forward(self, text: Tensor, graph: Tensor) -> Tensor:
         """Logits. Shapes: (B, H), (B, d) -> (B,)."""
         x = torch.cat([self.norm_text(text), self.norm_graph(graph)], -1)
-        x = F.relu(self.linear1(x))
-        logits: Tensor = self.linear3(F.relu(self.linear2(x)))
+        logits: Tensor = self.linear3(F.relu(self.linear2(F.relu(self.linear1(x)))))
         return logits.squeeze(-1)
 
 
 class Trunk(nn.Module):
-    """The taught trunk: one vector of a module or function that a compiler's answers are read from by a linear map.
-
-    The objective "compiler" (`mirenc.pretraining.answers`) trains it together with the graph encoder, under linear
-    heads that are thrown away. Beside the pooled vectors it takes counts: means say nothing about size, and a
-    compiler's answers depend on it.
+    """The taught trunk: a vector that a compiler's answers are linear in (`mirenc.pretraining.answers`).
 
         x = [LN(text mean); LN(graph mean) [; LN(graph maximum); LN(graph log-sum)]; log(1 + counts)]
         z = W2 relu(W1 x + b1) + b2 + W3 x
 
-    W3 is there because much of an answer is linear in the logarithms of the counts, which the hidden layer learns
-    slowly.
+    Means say nothing about size: hence the counts; answers are linear in their logarithms, mostly: hence W3.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -117,7 +97,6 @@ class Whitening(nn.Module):
         self.register_buffer("matrix", torch.eye(size))
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Whitened vectors. Shapes: (n, D) -> (n, D)."""
         return (vectors - self.mean) @ self.matrix
 
 
@@ -192,10 +171,7 @@ class MIREncoder(nn.Module):
         return table.index_copy(0, used, self.text.encode_all(data.text_ids[used]).to(table.dtype))
 
     def text_features(self, text_ids: Tensor) -> Tensor:
-        """Node features of texts: mean of the token embeddings, [CLS], [SEP] and [PAD] left out.
-
-        Shapes: (U, T) int64 -> (U, F), F the width of the token embedding
-        """
+        """Mean token embeddings of texts, [CLS], [SEP] and [PAD] left out. (U, T) int64 -> (U, F)."""
         real = (text_ids != PAD) & (text_ids != CLS) & (text_ids != SEP)
         weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)
         features: Tensor = (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)

@@ -1,12 +1,7 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time.
 
-Importing torch and torch-geometric takes seconds; embedding a small file takes milliseconds. And the directed graph
-encoder computes equal nodes once here (`mirenc.model.directed.numpy`). `tests/model/test_runtimes_agree.py` holds this
-to the torch modules at 1e-5.
-
-Statements are grouped by exact length, so there is no padding and no mask, and a statement's vector does not depend on
-its batch but for rounding. Groups are cut into chunks that a few threads work off, each with a single-threaded BLAS:
-2.2 s became 0.7 s for a small file while another process ran.
+`tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. Statements are grouped by exact length: no
+padding, no mask. Groups are cut into chunks that threads work off, each with a single-threaded BLAS.
 """
 
 from collections.abc import Callable
@@ -33,10 +28,9 @@ class GraphEncoder(Protocol):
 
 
 class NumpyRuntime:
-    """Inference with plain arrays: a `mirenc.model.runtime.Runtime`.
+    """Inference with plain arrays, a `Runtime`, on as many threads as this process may use if ``threads`` is left out.
 
-    ``weights`` are named as in the torch module's ``state_dict``; ``threads`` encode statements, as many as the cores
-    that this process may use if left out. The result does not depend on their number.
+    ``weights`` are named as in the torch module's ``state_dict``. The result does not depend on the threads.
     """
 
     name = "numpy"
@@ -79,7 +73,6 @@ class NumpyRuntime:
 
         Shapes: (U, L), (U,) -> (U, F) float32, F the width of the token embedding
         """
-        embedding = self.w["text.token.weight"]
         counts = np.maximum(text_length.astype(np.int64) - 2, 0)
         # A sparse (U, V) matrix of token shares times the embedding: one pass over the tokens.
         inside = np.arange(text_ids.shape[1]) < (text_length - 1)[:, None]
@@ -87,7 +80,7 @@ class NumpyRuntime:
         shares = np.repeat((1.0 / np.maximum(counts, 1)).astype(np.float32), counts)
         pointer = np.concatenate([[0], np.cumsum(counts)])
         # Of the table only the rows that are asked for: it is large, and may be in half precision.
-        ids = text_ids[inside]
+        embedding, ids = self.w["text.token.weight"], text_ids[inside]
         used = np.flatnonzero(np.bincount(ids, minlength=len(embedding)))
         place = np.zeros(len(embedding), dtype=np.int64)
         place[used] = np.arange(len(used))
@@ -109,12 +102,9 @@ class NumpyRuntime:
                 statements = text_vectors if self.config.graph.takes_statements else None
                 graph = self._graph.pooled(sample, pools.graph, features, statements)
             if part == "both" and self.config.taught is not None:
-                counts = pools.counts(sample.node_kind)
+                counts, width = pools.counts(sample.node_kind), self.config.taught.width
                 taught = by_slices(
-                    lambda some: self._trunk(text[some], graph[some], counts[some]),
-                    len(text),
-                    self.config.taught.width,
-                    self.threads,
+                    lambda some: self._trunk(text[some], graph[some], counts[some]), len(text), width, self.threads
                 )
         return Pooled(text, graph, taught)
 
@@ -131,6 +121,5 @@ class NumpyRuntime:
         x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
         x = np.maximum(self._linear(x, "matching.linear1"), 0)
         x = np.maximum(self._linear(x, "matching.linear2"), 0)
-        logit = self._linear(x, "matching.linear3")[..., 0]
-        result: Float32 = np.reciprocal(np.float32(1.0) + np.exp(-logit))
+        result: Float32 = np.reciprocal(np.float32(1.0) + np.exp(-self._linear(x, "matching.linear3")[..., 0]))
         return result

@@ -1,13 +1,8 @@
-"""From the vectors of statements or nodes to one vector a module or function: weights.
+"""From the vectors of statements or nodes to one vector a module or function: v_g = sum_i w_i v_i / sum_i w_i.
 
-A module says `br label %` a thousand times and its one `fdiv` once. With ``weighting = "sqrt"`` a text that occurs n
-times weighs sqrt(n) instead of n, which the paper does not (section 3.4: "aggregated"). Weights come after training;
-IR-graph matching takes the plain means. What they gain is measured in pretrain/README.md.
-
-A mean does not say how many there are. A model may take more from its nodes (``readout = "mean-max-sum"``): beside
-the mean the largest value of each component, and log(1 + sum of its positive parts), a soft count that grows with code.
-
-    v_g = sum_i w_i v_i / sum_i w_i,  w = 1 (count) or 1 / sqrt(occurrences of the item's text in the group) (sqrt)
+``weighting`` gives w: 1 (``count``), or 1 / sqrt(occurrences of the item's text in the group) (``sqrt``), which the
+paper does not (section 3.4: "aggregated"). What it gains is measured in pretrain/README.md. A mean does not say how
+many there are: with ``readout = "mean-max-sum"`` the largest value and log(1 + sum of the positive parts) stand beside.
 """
 
 from __future__ import annotations
@@ -46,10 +41,7 @@ class Readout:
             self._total = np.zeros((groups, width))
 
     def share(self, rows: Float32, group: Int64, weight: Float64, count: Float64) -> Share:
-        """The share of some memberships, sorted by group; each stands for ``count`` equal members.
-
-        Shapes: (M, D), three (M,)
-        """
+        """The share of some memberships, sorted by group, of ``count`` equal members each. (M, D), three (M,)."""
         start = np.flatnonzero(np.diff(group, prepend=-1))
         own, bounds, column = group[start], np.append(start, len(group)), np.arange(len(group))
         wide = rows.astype(np.float64)
@@ -60,17 +52,13 @@ class Readout:
         return Share(own, mean, most, segment_sum(count, column, bounds, np.maximum(wide, 0, out=wide)))
 
     def add(self, share: Share) -> None:
-        """Take one share in."""
         self._mean[share.own] += share.mean
         if self._sizes:
             self._most[share.own] = np.maximum(self._most[share.own], share.most)
             self._total[share.own] += share.total
 
     def result(self) -> Float32:
-        """Mean, or mean, maximum and log(1 + sum of the positive parts) side by side; zero where there are no members.
-
-        Shape: (G, D) or (G, 3 D)
-        """
+        """(G, D) mean, or (G, 3 D) mean, maximum and log(1 + sum of the positive parts); zero without members."""
         if not self._sizes:
             return self._mean.astype(np.float32)
         groups, width = self._mean.shape
@@ -83,10 +71,7 @@ class Readout:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """Which items make up which of G groups, and what each weighs there. M memberships.
-
-    An item may belong to several groups (loops nest) or to none; a group without items has the vector 0.
-    """
+    """Which items make up which of G groups (several may have one: loops nest), and what each weighs there."""
 
     item: Int64  # (M,)
     group: Int64  # (M,)
@@ -103,10 +88,7 @@ class Pool:
         return segment_sum(self.weight[order], self.item[order], start, wide).astype(np.float32)
 
     def mean_max_sum(self, vectors: Float32) -> Float32:
-        """Weighted mean, maximum, and log(1 + sum of the positive parts) side by side. Shapes: (n, D) -> (G, 3 D).
-
-        Maximum and sum take each membership once, whatever it weighs.
-        """
+        """As `Readout.result`, each membership once in maximum and sum. Shapes: (n, D) -> (G, 3 D)."""
         readout = Readout(self.groups, vectors.shape[1], sizes=True)
         order = np.argsort(self.group, kind="stable")
         for first in range(0, len(order), _SLICE):
@@ -132,16 +114,15 @@ def make_pool(
     key: Integer | None = None,
     count: Integer | None = None,
 ) -> Pool:
-    """The pool of some memberships, one for each (item, group).
+    """The pool of some memberships, one for each (item, group), that stand for ``count`` (M,) equal items each.
 
-    Items of one group with one ``key`` (M,) are equal; without keys an item equals itself alone. Each stands for
-    ``count`` (M,) equal items.
+    Items of one group with one ``key`` (M,) are equal; without keys an item equals itself alone.
     """
-    key = item if key is None else key
     owner: Int64 = group.astype(np.int64)
     each: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
     weight = each.astype(np.float64)
     if weighting == "sqrt":
+        key = item if key is None else key
         _, which = distinct(owner * (int(key.max(initial=0)) + 1) + key)
         weight /= np.sqrt(np.bincount(which, weight)[which])
     weight /= np.bincount(owner, weight, groups)[owner]
@@ -150,15 +131,13 @@ def make_pool(
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """How the rows of one level come from a module's texts and nodes.
-
-    ``definitions`` is of texts that define the globals which instructions of a group take; None where they are
-    statements of the group itself, or nobody asks.
-    """
+    """How the rows of one level come from a module's texts and nodes."""
 
     text: Pool  # of texts that are statements
     graph: Pool  # of nodes
-    definitions: Pool | None = None
+    definitions: Pool | None = (
+        None  # of texts that define what a group takes; None: its own statements do, or not asked
+    )
 
     def counts(self, node_kind: Integer) -> Float32:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""
@@ -186,10 +165,9 @@ def module_pools(sample: IRSample, weighting: str) -> Pools:
 def region_pools(
     sample: IRSample, instruction: Integer, group: Integer, groups: int, weighting: str, *, reads: bool = True
 ) -> Pools:
-    """Groups of instructions: their statements, their nodes and what they read, variables and definitions of globals.
+    """Groups of instructions: statements, nodes and, with ``reads``, what is read: variables, definitions of globals.
 
     ``instruction``, ``group`` (P,) say which instruction of the module belongs to which group; to several, or to none.
-    ``reads=False`` leaves out what they read.
     """
     import scipy.sparse as sp  # here, because a module alone does without, and its import takes long
 

@@ -13,15 +13,11 @@ from mirenc.model.sample import IRSample
 
 
 class Pooled(NamedTuple):
-    """Vectors of G groups, float32; a part that was not asked for has no columns.
+    """Vectors of G groups, float32; a part that was not asked for, or that the model has not, has no columns."""
 
-    ``text`` is (G, H); ``graph`` (G, D), D the width of the graph's configuration; ``taught`` (G, width), what the
-    model's trunk makes of both, without columns where it has none.
-    """
-
-    text: Float32
-    graph: Float32
-    taught: Float32
+    text: Float32  # (G, H)
+    graph: Float32  # (G, D)
+    taught: Float32  # (G, width), what the model's trunk makes of both
 
 
 def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str = "both") -> Int64:

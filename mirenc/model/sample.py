@@ -1,7 +1,6 @@
 """`IRSample`: one module ready for a model, as plain numpy.
 
-Statements and nodes share one table of distinct texts, so the text encoder sees each text once. What a model makes of a
-sample depends on how its statements and nodes are pooled: `mirenc.model.pooling`.
+Statements and nodes share one table of distinct texts, so the text encoder sees each text once.
 """
 
 from dataclasses import dataclass, fields
@@ -95,10 +94,6 @@ def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph
         text_length=text_length,
         statement_row=statements.row,
         node_row=graph.node_full_text_row,
-        node_kind=graph.node_kind,
-        node_argument=graph.node_argument,
-        edge_index=graph.edge_index,
-        edge_flow=graph.edge_flow,
-        edge_position=graph.edge_position,
         instruction_node=graph.instruction_node,
+        **{name: getattr(graph, name) for name in GRAPH_ARRAYS[1:]},
     )

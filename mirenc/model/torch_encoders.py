@@ -1,8 +1,4 @@
-"""What encoders have in common in torch: text encoders, and graph encoders with the auto-encoder's decoder.
-
-graph vector = mean over the nodes of Z = mean of Z_f over the flows
-P(edge i-j of flow f) = sigmoid(z_f,i . z_f,j)
-"""
+"""What encoders have in common in torch: text encoders, and graph encoders with the auto-encoder's decoder."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -49,13 +45,10 @@ class TextEncoder(nn.Module, ABC):
         return self.pool(self(ids), ids)
 
     def encode_all(self, ids: Tensor, advance: Callable[[int], None] | None = None) -> Tensor:
-        """Statement vectors of any number of statements, those of similar length together.
-
-        A slice is as wide as its longest statement, up to a multiple of 4: on a CPU every new shape of a product costs
-        memory for good. ``advance`` is told how many statements are done. Shapes: ids (U, T) -> (U, H)
-        """
+        """Statement vectors, similar lengths together; ``advance`` is told how many are done. (U, T) -> (U, H)."""
         length = (ids != PAD).sum(1)
         order = torch.argsort(length, stable=True)
+        # Up to a multiple of 4: on a CPU every new shape of a product costs memory for good.
         width = (-(-length[order] // 4) * 4).clamp(max=ids.shape[1]).tolist()
         parts, last = [ids.new_zeros(0, self.hidden, dtype=self.token.weight.dtype)], len(ids)
         while last:
@@ -92,5 +85,5 @@ class GraphEncoder(nn.Module, ABC):
 
 
 def edge_scores(z: Tensor, pairs: Tensor) -> Tensor:
-    """Inner-product decoder: the logit of an edge between each pair. Shapes: (N, d), (2, P) -> (P,)."""
+    """Inner-product decoder: logits z_i . z_j of an edge between each pair. Shapes: (N, d), (2, P) -> (P,)."""
     return (z[pairs[0]] * z[pairs[1]]).sum(-1)

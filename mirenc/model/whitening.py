@@ -1,14 +1,10 @@
 """The map that whitens pooled vectors, so that cosines mean something.
 
-The means of two programs are nearly parallel, because most of what the encoders say is "this is IR". A whitening map
-takes the mean away and scales every direction. Where one program is there at two optimisation levels, a direction
-counts for what it tells about the program: what changes with the level alone is scaled down (within-class covariance
-normalisation, Hatch et al. 2006, shrunk to the covariance of all; the classes are programs, so no label is needed).
-
     y = (v - mean) S^-1/2,  S = covariance of the vectors (T), or that within a program + 0.01 T
 
-A map is good for the kind of code that it was fitted on. One for several kinds, *domains*, is fitted on the domains'
-moments, each scaled to the same trace, so that none counts more because its vectors are larger.
+Where one program is there at two optimisation levels, what changes with the level alone is scaled down (within-class
+covariance normalisation, Hatch et al. 2006, shrunk to the covariance of all). A map for several kinds of code,
+*domains*, is fitted on their moments, each scaled to the same trace.
 
     mean = sum_d w_d mean_d,  S = sum_d w_d S_d / tr S_d + b B / tr B,  B = sum_d w_d (mean_d - mean)(mean_d - mean)'
 """
@@ -28,15 +24,11 @@ _SHRINKAGE = 0.01  # chosen in pretrain/README.md
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What of a domain's vectors a map is fitted on: ``mean`` (D,) and (D, D) covariances, in float64.
+    """What of a domain's vectors a map is fitted on."""
 
-    ``covariance`` is 0 where the vectors do not differ; ``within`` is of what differs between two levels of a program,
-    None where no program is there twice.
-    """
-
-    mean: Float64
-    covariance: Float64
-    within: Float64 | None
+    mean: Float64  # (D,)
+    covariance: Float64  # (D, D), 0 where the vectors do not differ
+    within: Float64 | None  # (D, D) of what differs between two levels of a program; None: none is there twice
 
 
 def moments_of(vectors: Floating, pairs: Integer | None = None) -> Moments:
@@ -61,23 +53,9 @@ def mixed_whitening(
 ) -> Map:
     """The map ``(x - mean) @ matrix`` for several domains; the identity if no domain's vectors differ.
 
-    A domain with pairs counts by what differs within them, one without by its covariance. The variances add up to D,
-    averaged over the domains, so that text and graph weigh alike side by side.
-
-    Parameters
-    ----------
-    domains : sequence of (Moments, float)
-        Each with its weight, which need not add up to 1.
-    shrinkage : float
-        Share of a domain's whole covariance that is added to the one within its pairs.
-    between : float
-        How much what parts the domains counts, beside what varies within them.
-    floor : float
-        Share of the mean variance that is added to each.
-
-    Returns
-    -------
-    (D,) float32, (D, D) float32
+    The variances add up to D, averaged over the domains, each with its weight, so that text and graph weigh alike.
+    ``shrinkage`` is the share of a domain's whole covariance that is added to the one within its pairs, ``between`` how
+    much what parts the domains counts (b), ``floor`` the share of the mean variance that is added to each. (D,), (D, D)
     """
     width = len(domains[0][0].mean)
     used = [(each, weight) for each, weight in domains if weight > 0 and each.covariance.any()]

@@ -13,10 +13,8 @@ class Encoder:
     def __init__(self, config: ConvolutionConfig, layers: Layers) -> None:
         self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
         # (layers, width, C): one row a neighbour.
-        self.taps = [
-            np.ascontiguousarray(layers.w[f"text.blocks.{layer}.depthwise.weight"][:, 0].T)
-            for layer in range(config.layers)
-        ]
+        weights = (layers.w[f"text.blocks.{layer}.depthwise.weight"] for layer in range(config.layers))
+        self.taps = [np.ascontiguousarray(weight[:, 0].T) for weight in weights]
 
     def __call__(self, ids: UInt16) -> Float32:
         """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
@@ -36,10 +34,7 @@ class Encoder:
 
 
 def _depthwise(x: Float32, taps: Float32, bias: Float32) -> Float32:
-    """Each channel over its neighbours along the tokens, zero beyond the borders.
-
-    Shapes: (B, T, C), (width, C), (C,) -> (B, T, C)
-    """
+    """Each channel over its neighbours along the tokens, zero beyond. (B, T, C), (width, C), (C,) -> (B, T, C)."""
     middle = len(taps) // 2
     y: Float32 = x * taps[middle]
     for shift in range(1, min(middle + 1, x.shape[1])):

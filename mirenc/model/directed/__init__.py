@@ -1,10 +1,7 @@
-"""The directed graph encoder: its configuration, and relations: an edge's flow and position as one number, both ways.
-
-What makes it fast on repetitive code is the colour refinement in ``numpy.py``.
+"""The directed graph encoder: configuration and relations (Schlichtkrull et al. 2018), an edge's flow and position.
 
 Control edges to the first successor (the true branch) and to others are two relations, data edges of operand 0, 1, 2
-and later ones four, call edges one; each again for the way back. Sub-graphs per relation are those of a relational GCN
-(Schlichtkrull et al. 2018).
+and later ones four, call edges one; each again for the way back.
 """
 
 from typing import ClassVar, Literal

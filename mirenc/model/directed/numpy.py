@@ -1,14 +1,9 @@
 """The directed graph encoder in numpy; formulae: `mirenc.model.directed.torch`.
 
-What a node's state is after l layers depends on its surroundings up to l edges away, and code repeats itself: of
-SQLite's 486 thousand nodes 13 thousand differ before the first layer, 136 thousand after it and 302 thousand after two.
-So a layer is computed once for each class of nodes that are equal so far, and classes are refined from layer to layer
-by what a node hears (Weisfeiler and Leman's colour refinement, with 64-bit hashes for colours: two nodes that differ
-are taken for equal with a chance of N^2 / 2^65, a hundred-millionth for SQLite).
-
-A relation's matrix meets each class that speaks under it once in a slice of the nodes, not each node that hears it.
-Slices are what threads work off, and what is read out at once: after the last layer no more than a few slices' vectors
-are in memory.
+Code repeats itself, so a layer is computed once for each class of nodes that are equal so far, and classes are refined
+from layer to layer by what a node hears (Weisfeiler and Leman's colour refinement, with 64-bit hashes for colours: two
+nodes that differ are taken for equal with a chance of N^2 / 2^65, a hundred-millionth for SQLite). A relation's matrix
+meets each class that speaks under it once in a slice of the nodes. Slices are what threads work off and read out.
 """
 
 from collections.abc import Callable
@@ -144,23 +139,16 @@ class Encoder:
         self.config = config
         self.threads = threads
         self._layers, self.w, self._linear, self._norm = layers, layers.w, layers.linear, layers.norm
-        mixed = [
-            np.tensordot(self.w[f"graph.layers.{layer}.mix"], self.w[f"graph.layers.{layer}.basis"], 1)
-            for layer in range(config.layers)
-        ]
-        self._matrices = [
-            np.concatenate([matrices, layers.matrix(f"graph.layers.{layer}.own")[None]]).astype(np.float32)
-            for layer, matrices in enumerate(mixed)
-        ]
+        self._matrices: list[Float32] = []
+        for name in (f"graph.layers.{layer}" for layer in range(config.layers)):
+            mixed = np.tensordot(self.w[f"{name}.mix"], self.w[f"{name}.basis"], 1)
+            self._matrices.append(np.concatenate([mixed, layers.matrix(f"{name}.own")[None]]).astype(np.float32))
         # Mean of the flows' projections, which is one projection.
         self._leave = layers.matrix("graph.leave").reshape(config.hidden, len(Flow), config.out).mean(1)
         self._leave_bias = self.w["graph.leave.bias"].reshape(len(Flow), config.out).mean(0)
 
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
-        """Vectors of groups of nodes, as the configuration has them read out.
-
-        Shapes: features of the texts (U, F), statement vectors of instructions' texts (U, H) -> (G, D) float32
-        """
+        """(G, D) of groups of nodes, from features of texts (U, F) and statement vectors of instructions (U, H)."""
         _tidy(len(sample.node_row))
         classes, vectors = self.nodes(sample, features, statements)
         members = pool.of_classes(classes.of_node)
@@ -215,10 +203,7 @@ class Encoder:
         return state
 
     def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[slice], Float32]:
-        """What makes the next states of a slice of classes, from those of the classes before the layer.
-
-        Shapes: (C, d) -> (SLICE, d)
-        """
+        """What makes the next states of a slice of classes, (SLICE, d), from those before the layer, (C, d)."""
         place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
         name = f"graph.layers.{layer}"
         u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), len(state), state.shape[1], self.threads)

@@ -22,10 +22,7 @@ class Encoder:
         self.config, self.w, self._layers = config, layers.w, layers
 
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None = None) -> Float32:
-        """Vectors of groups of nodes, as the configuration has them read out; it takes no statements.
-
-        Shapes: features (U, F) -> (G, D) float32
-        """
+        """Vectors of groups of nodes; it takes no statements. Shapes: features (U, F) -> (G, D) float32."""
         if self.config.readout == "mean":
             return self._mean(sample, pool, features)
         return pool.mean_max_sum(self._nodes(sample, *self._first_product(sample, features)))
@@ -59,9 +56,8 @@ class Encoder:
     def _mean(self, sample: IRSample, pool: Pool, features: Float32) -> Float32:
         """Weighted mean of the GCN's node vectors of each group. (G, d) float32.
 
-        A mean is linear, so with M the (G, N) matrix of weights, M (N_f H) W2 = ((M N_f) H) W2: in a large module the
-        second convolution costs a product a group instead of one a node, and H is made and used a slice at a time. With
-        many groups (the instructions of a module) that would be the dearer way, and node vectors are made first.
+        With M the (G, N) weights, M (N_f H) W2 = ((M N_f) H) W2: with few groups the second convolution costs a product
+        a group instead of one a node, and H is made a slice at a time.
         """
         nodes, groups = len(sample.node_row), pool.groups
         product, node_pair = self._first_product(sample, features)
@@ -75,9 +71,8 @@ class Encoder:
             weight = sp.csc_matrix(share @ adjacency)  # (G, N)
             joined = np.diff(adjacency.indptr) > 1
             lonely = np.flatnonzero(~joined)
-            spread = sp.csr_matrix(
-                (np.ones(len(lonely), dtype=np.float32), (lonely, node_pair[lonely])), shape=(nodes, len(product))
-            )
+            places, ones = (lonely, node_pair[lonely]), np.ones(len(lonely), dtype=np.float32)
+            spread = sp.csr_matrix((ones, places), shape=(nodes, len(product)))
             total += (weight @ spread) @ alone
             rows = np.flatnonzero(joined)
             for first in range(0, len(rows), _SLICE_NODES):
@@ -94,13 +89,8 @@ def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:
     nodes = len(sample.node_row)
     source, target = sample.edge_index[:, sample.edge_flow == flow]
     loop = np.arange(nodes, dtype=np.int32)
-    adjacency = sp.csr_matrix(
-        (
-            np.ones(2 * len(source) + nodes, dtype=np.float32),
-            (np.concatenate([source, target, loop]), np.concatenate([target, source, loop])),
-        ),
-        shape=(nodes, nodes),
-    )
+    places = (np.concatenate([source, target, loop]), np.concatenate([target, source, loop]))
+    adjacency = sp.csr_matrix((np.ones(len(places[0]), dtype=np.float32), places), shape=(nodes, nodes))
     adjacency.sum_duplicates()
     adjacency.data[:] = 1.0  # parallel edges count once
     scale = (1.0 / np.sqrt(np.diff(adjacency.indptr))).astype(np.float32)

@@ -43,13 +43,8 @@ class _Block(nn.Module):
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """softmax(q k^T / sqrt(d)) v, over the tokens that ``mask`` allows.
-
-    Statements are short, so the whole matrix fits: on a CPU, torch's fused kernel takes up to eight times as long for
-    the backward pass in bfloat16 (12 heads of 32, 16 tokens).
-
-    Shapes: three (B, heads, T, d), (B, 1, 1, T) -> (B, heads, T, d)
-    """
+    """softmax(q k^T / sqrt(d)) v, over the tokens that ``mask`` allows. Three (B, heads, T, d) -> (B, heads, T, d)."""
+    # On a CPU, torch's fused kernel takes up to eight times as long for the backward pass in bfloat16.
     if q.device.type != "cpu":
         return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
     scores = (q @ k.transpose(-1, -2)) * q.shape[-1] ** -0.5  # (B, heads, T, T)
