@@ -80,32 +80,29 @@ class Sampler:
         return iter(DataLoader(steps, batch_size=None, num_workers=self.config.workers, collate_fn=draw))  # type: ignore[arg-type]
 
     def _batch(self, stage: str, step: int) -> Batch:
-        batch = self._masked(step) if stage in ("mlm", "joint") else Batch(0)
+        batch, answers = self._masked(step) if stage in ("mlm", "joint") else Batch(0), self._answers
         if stage != "mlm":
             modules = self.modules(stage, step)
             rng = self.rng(1 if stage == "gae" else 2, step)
             graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
             items = batch.items or int(self.corpus.node_count[modules].sum())
             batch = batch._replace(items=items, modules=modules, graphs=graphs)
-        if stage == "compiler":
-            assert self._answers is not None
-            training = self._answers.training
-            size = min(self.config.compiler.batch, len(training))
-            pieces = self.rng(204, step).choice(training, size, replace=False)
-            graphs = self._answers.graphs(pieces[self.processes.share(size)])
-            items = batch.items + int(self._answers.corpus.node_count[self._answers.modules[pieces]].sum())
+        if stage == "compiler" and answers is not None:
+            size = min(self.config.compiler.batch, len(answers.training))
+            pieces = self.rng(204, step).choice(answers.training, size, replace=False)
+            graphs = answers.graphs(pieces[self.processes.share(size)])
+            items = batch.items + int(answers.corpus.node_count[answers.modules[pieces]].sum())
             batch = batch._replace(items=items, pieces=pieces, piece_graphs=graphs)
         return batch
 
     def _masked(self, step: int) -> Batch:
         """A slice of a pool of statements sorted by length, padded and masked."""
-        size, rng = self.config.mlm.batch, self.rng(100, step // _POOL)
+        size, rng, tokenizer = self.config.mlm.batch, self.rng(100, step // _POOL), self.corpus.tokenizer
         pool = self._statement_rows[np.searchsorted(self._cumulated, rng.random(size * _POOL))]
         pool = pool[np.argsort(self.corpus.text_length[pool], kind="stable")]
-        ids = self.corpus.padded_ids(pool.reshape(_POOL, size)[rng.permutation(_POOL)[step % _POOL]])  # (B, T)
-        tokenizer = self.corpus.tokenizer
-        width = min(-(-ids.shape[1] // _LENGTH_STEP) * _LENGTH_STEP, tokenizer.config.max_length)
-        ids = np.pad(ids, ((0, 0), (0, width - ids.shape[1])), constant_values=PAD)
+        rows = pool.reshape(_POOL, size)[rng.permutation(_POOL)[step % _POOL]]
+        width = -(-int(self.corpus.text_length[rows].max()) // _LENGTH_STEP) * _LENGTH_STEP
+        ids = self.corpus.padded_ids(rows, min(width, tokenizer.config.max_length))  # (B, T)
         rng, share = self.rng(0, step), self.processes.share(size)
         masked, chosen = mask_tokens(ids, rng, vocab_size=tokenizer.vocab_size, share=self.config.mask_share)
         return Batch(int((ids != PAD).sum()), (ids[share], masked[share], chosen[share]), int(chosen.sum()))

@@ -103,12 +103,11 @@ def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, w
 
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
+    at = np.cumsum(corpus.node_count[modules]) // _NODES
+    parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
+    each = (join_graphs(corpus, part, weighting=weighting).data(_device(model), corpus) for part in parts)
     with torch.inference_mode():
-        device = _device(model)
-        at = np.cumsum(corpus.node_count[modules]) // _NODES
-        parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
-        each = (join_graphs(corpus, part, weighting=weighting) for part in parts)
-        return torch.cat([encode_graphs(model, graphs.data(device, corpus)).graph.cpu() for graphs in each])
+        return torch.cat([encode_graphs(model, data).graph.cpu() for data in each])
 
 
 def _slices(rows: Int64, size: int) -> list[Int64]:

@@ -30,10 +30,8 @@ class Optimiser:
             {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
         ]
         self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.98))]
-        if inner:
-            # Updates as large as AdamW's, so that one learning rate serves both.
-            muon = torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw")
-            self._all.append(muon)
+        if inner:  # updates as large as AdamW's, so that one learning rate serves both
+            self._all.append(torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"))
 
     def step(self, learning_rate: float) -> None:
         """Move the parameters along their gradients, and forget these."""

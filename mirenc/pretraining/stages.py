@@ -26,14 +26,9 @@ class Losses:
         self._corpus, self._config, self._processes = sampler.corpus, sampler.config, sampler.processes
         self._device, low = next(model.parameters()).device, self._config.precision == "bfloat16"
         self._precision = torch.autocast(self._device.type, torch.bfloat16, enabled=low)
-        trained: dict[str, list[nn.Module]] = {
-            "mlm": [model.text, model.mlm],
-            "gae": [model.graph],
-            "igm": [model.graph, model.matching],
-            "compiler": [model.graph, model.matching, *(teacher.trained if teacher is not None else [])],
-            "joint": [model],
-        }
-        self.trained = trained[stage]
+        parts: dict[str, list[nn.Module]] = {"mlm": [model.text, model.mlm], "gae": [model.graph], "joint": [model]}
+        taught = teacher.trained if teacher is not None else []
+        self.trained = parts.get(stage, [model.graph, model.matching, *taught])
         # Where the text encoder stays as it is, everything that comes from it is computed once.
         self._texts: encoding.FrozenTexts | None = None
         if stage in ("gae", "igm", "compiler"):

@@ -141,10 +141,7 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
         kept = ", ".join(list_maps(files.name)) or "none"
         raise ModelError(f"{files.name} has no map {name!r}; it has: {kept}. Fit one with: {fit}")
     try:
-        whitening = _read(path, name)
-        # Another model's numbers have another shape, and are not damaged.
-        if whitening.model_digest == files.digest:
-            _check(whitening, files)
+        whitening = _read(path, name, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
         raise ModelError(f"{path}: is no map, or a damaged one ({error}). Fit it again: {fit}") from None
     if (own := whitening.model_digest) != files.digest:
@@ -155,7 +152,8 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     return whitening
 
 
-def _read(path: Path, name: str) -> WhiteningMap:
+def _read(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
+    """A stored map; of this release of the model, one whose numbers take its vectors."""
     from safetensors import safe_open
 
     with safe_open(path, "np") as stored:
@@ -163,7 +161,18 @@ def _read(path: Path, name: str) -> WhiteningMap:
         arrays = {key: np.asarray(stored.get_tensor(key), dtype=np.float32) for key in stored.keys()}  # noqa: SIM118
     if head.get("format") != _FORMAT:
         raise ValueError(f"map format {head.get('format')}, this mirenc reads {_FORMAT}")
-    return WhiteningMap(head["model"], head["model_digest"], *_by_part(arrays), json.loads(head["facts"]), name)
+    mean, matrix = _by_part(arrays)
+    widths = {"text": files.config.text.hidden, "graph": files.config.graph.width}
+    if files.config.lexical is not None:
+        widths["lexical"] = files.config.lexical.width
+    # Another model's numbers have another shape, and are not damaged.
+    for part, width in widths.items() if head["model_digest"] == files.digest else ():
+        shapes = mean[part].shape, matrix[part].shape
+        if shapes != ((width,), (width, width)):
+            raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")
+        if not (np.isfinite(mean[part]).all() and np.isfinite(matrix[part]).all()):
+            raise ValueError(f"{part} has values that are no finite numbers")
+    return WhiteningMap(head["model"], head["model_digest"], mean, matrix, json.loads(head["facts"]), name)
 
 
 def _by_part(arrays: dict[str, Any], prefix: str = "") -> tuple[dict[str, Float32], dict[str, Float32]]:
@@ -172,16 +181,3 @@ def _by_part(arrays: dict[str, Any], prefix: str = "") -> tuple[dict[str, Float3
         {part: arrays[name] for part in PARTS if (name := f"{prefix}{part}.{what}") in arrays} for what in _NUMBERS
     )
     return mean, matrix
-
-
-def _check(whitening: WhiteningMap, files: ModelFiles) -> None:
-    """Refuse numbers that cannot take the model's vectors."""
-    config = files.config
-    widths = {"text": config.text.hidden, "graph": config.graph.width}
-    widths |= {} if config.lexical is None else {"lexical": config.lexical.width}
-    for part, width in widths.items():
-        shapes = whitening.mean[part].shape, whitening.matrix[part].shape
-        if shapes != ((width,), (width, width)):
-            raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")
-        if not (np.isfinite(whitening.mean[part]).all() and np.isfinite(whitening.matrix[part]).all()):
-            raise ValueError(f"{part} has values that are no finite numbers")

@@ -75,6 +75,7 @@ def choose_occurring(counts: Int64, limit: int) -> Int64:
     return np.searchsorted(np.cumsum(counts), places, side="right")
 
 
+@torch.inference_mode()
 def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Baselines) -> Figures:
     """Accuracy and perplexity at the masked positions of some statements.
 
@@ -87,14 +88,18 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
     rng = np.random.default_rng(_SEED)
     rows = rows[np.argsort(corpus.text_length[rows], kind="stable")]
     hits: list[tuple[Bool, Bool, Bool, Int64]] = []  # the model's, the baselines', and the tokens' kinds
-    nats = 0.0
+    nats, device = 0.0, next(model.parameters()).device
     with progress("masked tokens", len(rows)) as advance:
         for first in range(0, len(rows), _BATCH):
             ids = corpus.padded_ids(rows[first : first + _BATCH])
             masked, chosen = mask_tokens(ids, rng, vocab_size=corpus.tokenizer.vocab_size, share=_MASK_SHARE)
             if len(truth := ids[chosen]):
-                own, lost = _predicted(model, masked, chosen, truth)
-                nats, (row, column) = nats + lost, np.nonzero(chosen)
+                tokens = model.text(torch.from_numpy(masked).to(device))[torch.from_numpy(chosen).to(device)]
+                scores = model.mlm(tokens, model.text.token.weight).float()
+                answer = torch.from_numpy(truth).to(device)
+                nats += float(F.cross_entropy(scores, answer, reduction="sum"))
+                own = (scores.argmax(-1) == answer).cpu().numpy()
+                row, column = np.nonzero(chosen)
                 neighbours = baselines.between(ids[row, column - 1], ids[row, column + 1]) == truth
                 kinds = np.array([token_kinds(corpus.tokenizer.pieces(statement)) for statement in ids])
                 hits.append((own, neighbours, truth == baselines.frequent, kinds[chosen]))
@@ -110,17 +115,6 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
         **_accuracies(hit, neighbour_hit),
         "kinds": {name: _accuracies(hit[own], neighbour_hit[own]) for name, own in of_kind.items()},
     }
-
-
-@torch.inference_mode()
-def _predicted(model: MIREncoder, masked: Int64, chosen: Bool, truth: Int64) -> tuple[Bool, float]:
-    """Which chosen positions the model names, and its loss in nats. Shapes: two (B, T), (P,) -> (P,)."""
-    device = next(model.parameters()).device
-    tokens = model.text(torch.from_numpy(masked).to(device))[torch.from_numpy(chosen).to(device)]
-    scores = model.mlm(tokens, model.text.token.weight).float()
-    answer = torch.from_numpy(truth).to(device)
-    hits: Bool = (scores.argmax(-1) == answer).cpu().numpy()
-    return hits, float(F.cross_entropy(scores, answer, reduction="sum"))
 
 
 def _accuracies(hit: Bool, neighbour_hit: Bool) -> Figures:
