@@ -1,12 +1,8 @@
 """`fit_head`: a head for a task, trained on all of its samples, and what its answers are worth on kernels not seen.
 
 A preference is no probability. So a head that is kept is also trained anew without each group in turn, its held-out
-answers are compared with what was measured, and a new answer is told by the record of those that were as sure.
-
-Three questions are kept apart. Do the answers beat what needs no features at all? Then they are taken
-(`Evidence.pays`). Do they beat a head that sees the same context and no code? Only then is there evidence that the code
-matters (`Evidence.found`). And where they beat nothing: does one setting for all code beat the default
-(`Evidence.constant_pays`)?
+answers are compared with what was measured, and a new answer is told by the record of those that were as sure. Whether
+they pay, whether the code matters, and whether one setting for all code would do are three questions (`Evidence`).
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Tables that ``mirenc measure passes`` writes: what a compiler's own passes make of functions and modules.
 
-A folder with ``machine.json`` (what made it), ``pieces.parquet`` (a row a function or module), ``levels.parquet`` (a
-row a piece and optimisation level), ``fires.parquet`` (which passes changed a piece), ``lists.json`` and
-``lists.parquet`` (pass lists, and a row a piece and list). Rows of other files name a piece by its row in
-``pieces.parquet``. ``ir.parquet`` has the pieces' IR by its hash: it is other people's code, so a table may travel
-without it.
+A folder with ``machine.json`` (what made it), ``pieces.parquet`` (a row a function or module; other files name it by
+its row), ``levels.parquet`` (a row a piece and optimisation level), ``fires.parquet`` (which passes changed a piece),
+``lists.json`` and ``lists.parquet`` (pass lists, and a row a piece and list). ``ir.parquet`` has the pieces' IR by its
+hash: it is other people's code, so a table may travel without it.
 """
 
 from __future__ import annotations

@@ -24,11 +24,8 @@ if TYPE_CHECKING:
 
 KNOBS = ("num_threads", "schedule", "chunk_size")
 # A chunk of 0: the clause names none. OpenMP's own default is static without one.
-_SCHEDULES = (
-    ("static", 0),
-    ("static", 1),
-    *((kind, chunk) for kind in ("dynamic", "guided") for chunk in (1, 8, 64, 512)),
-)
+_CHUNKED = tuple((kind, chunk) for kind in ("dynamic", "guided") for chunk in (1, 8, 64, 512))
+_SCHEDULES = (("static", 0), ("static", 1), *_CHUNKED)
 _SERIAL = len(_SCHEDULES)  # the first setting of one thread
 
 _COMMON = ("-O1", "-fopenmp", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
