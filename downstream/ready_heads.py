@@ -46,9 +46,10 @@ def fit_measured(names: Sequence[str]) -> None:
     for task, variant in shipped(names, CompiledTask, others=True):
         # Tables that mirenc measured are here.
         data = task.load(HERE / task.name / "table" if isinstance(task, MeasuredTask) else None, variant)
-        head = fit_head(task, data, encoder, variant=variant)
-        folder = head.save(READY / f"{task.name}.{variant or 'all'}")
-        print(f"{folder.name}: {head.head.weights_}")
+        for row, end in (("both", ""), ("look_ahead", ".look_ahead"))[: 1 + task.looks_ahead]:
+            head = fit_head(task, data, encoder, variant=variant, row=row)
+            folder = head.save(READY / f"{task.name}.{variant or 'all'}{end}")
+            print(f"{folder.name}: {head.head.weights_}")
 
 
 def fit_compiled(task: Task, variant: str, table: Path, files: list[Path], model: str | None, ready: Path) -> str:

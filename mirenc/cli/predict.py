@@ -51,6 +51,9 @@ def predict(
         Path | None,
         Option(metavar="FILE", help="Write the best shapes as a restriction for Kernel Tuner, a Python expression."),
     ] = None,
+    look_ahead: Annotated[
+        bool, Option(help="Compile each setting and look at its code: a second or more a loop (vectorization).")
+    ] = False,
     as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
     apply: Annotated[
         Path | None,
@@ -84,7 +87,7 @@ def predict(
     from mirenc.embed import load
 
     given = _context(task, ",".join(context or ()))
-    trained = _head(task, head, variant)
+    trained = _head(task, head, variant, look_ahead)
     task.check_level(level)
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names)
@@ -131,7 +134,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
     return given
 
 
-def _head(task: Task, folder: Path | None, variant: str) -> TaskHead:
+def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool) -> TaskHead:
     """The head that was named, or the shipped one."""
     from mirenc.deciding import TaskHead, ready_heads
 
@@ -143,7 +146,9 @@ def _head(task: Task, folder: Path | None, variant: str) -> TaskHead:
                 "Leave --variant out, or name the head for it"
             )
         return trained
-    heads = ready_heads(task)
+    if look_ahead and not task.looks_ahead:
+        raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")
+    heads = ready_heads(task, look_ahead=look_ahead)
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):

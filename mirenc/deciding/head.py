@@ -329,9 +329,10 @@ def _setting_names(task: Task) -> list[str]:
     return list(task.space.names) if task.space is not None else []
 
 
-def ready_heads(task: Task) -> dict[str, Path]:
-    """Shipped heads of a task: variant -> folder, in the task's order."""
-    folders = {variant: _READY / f"{task.name}.{variant or 'all'}" for variant in task.variants}
+def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
+    """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
+    end = ".look_ahead" if look_ahead else ""
+    folders = {variant: _READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
     return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
 
 
