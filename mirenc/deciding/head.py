@@ -215,8 +215,7 @@ class TaskHead:
         settings = Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])
         if table is None:
             return [settings]
-        count, default = self.task.iterations(context), np.array([space.default])
-        counts = (count,) if count > 0 else TRIP_COUNTS
+        default, counts = np.array([space.default]), self.task.iterations(context) or TRIP_COUNTS
         return [look_ahead_settings(settings, table[None], default, np.array([float(each)])) for each in counts]
 
     def _choose(

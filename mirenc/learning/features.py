@@ -173,11 +173,11 @@ def _looked_ahead(
     task: Task, data: TaskData, tables: Float64, *, told: bool
 ) -> tuple[Settings, tuple[Settings, ...] | None]:
     """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
-    ran = np.array([task.iterations(told_context(task, sample)) for sample in data.samples])
+    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
     settings = look_ahead_settings(data.settings, tables, data.default, ran)
     if told:
         return settings, None
-    counts = np.array([task.iterations(sample.context) for sample in data.samples])
+    counts = np.array([max(task.iterations(one.context), default=0.0) for one in data.samples])
     draws = (np.where(counts > 0, counts, draw) for draw in TRIP_COUNTS)
     return settings, tuple(look_ahead_settings(data.settings, tables, data.default, draw) for draw in draws)
 

@@ -22,8 +22,8 @@ from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
 from mirenc.tasks import Protocol
 from mirenc.tasks.measured import MeasuredTask
 
-# A trip count that is known about -> one in the middle.
-TRIP_CLASSES = {"<8": 4.0, "<32": 16.0, "<256": 90.0, ">=256": 1000.0}
+# A trip count that is known about -> some that it may be.
+TRIP_CLASSES = {"<8": (2, 4, 6), "<32": (8, 12, 16, 24, 30), "<256": (40, 75, 100, 200), ">=256": (300, 1500, 20_000)}
 # Instruction set -> bits of its widest vector.
 VECTOR_BITS = {"sse2": 128, "neon": 128, "avx2": 256, "avx512": 512}
 # What Linux calls the features of the x86-64 psABI's levels 3 and 4.
@@ -77,16 +77,21 @@ class InnermostTask(MeasuredTask):
         return [loop for loop, outer in zip(found, [*inside, False], strict=False) if not outer]
 
     def parse_feature(self, name: str, text: str) -> Any:
-        about = TRIP_CLASSES.get(text) if name == "trip_count" else None
-        return super().parse_feature(name, text) if about is None else about
+        return text if name == "trip_count" and text in TRIP_CLASSES else super().parse_feature(name, text)
+
+    def check_feature(self, name: str, value: Any, given: Any) -> None:
+        if name != "trip_count" or value not in TRIP_CLASSES:
+            super().check_feature(name, value, given)
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """Whether the trip count is known, its logarithm, and that of the vector bits. (3,)."""
-        count, bits = map(float, context[:2])
-        return np.array([float(count > 0), np.log2(1 + count), np.log2(bits)])
+        counts = self.iterations(context)
+        count = counts[len(counts) // 2] if counts else 0.0
+        return np.array([float(count > 0), np.log2(1 + count), np.log2(float(context[1]))])
 
-    def iterations(self, context: tuple[Any, ...]) -> float:
-        return float(context[0])
+    def iterations(self, context: tuple[Any, ...]) -> tuple[float, ...]:
+        count = context[0]
+        return TRIP_CLASSES.get(count) or ((float(count),) if float(count) > 0 else ())
 
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         if region is None:

@@ -138,7 +138,7 @@ class Task(ABC):
             raise TaskError(f"{len(context)} context features were given; {self.name} names {names}. Give one for each")
         for name, value in zip(self.context_names, context, strict=True):
             if name in self.context_allowed:
-                self._check_feature(name, value, value)
+                self.check_feature(name, value, value)
         try:
             with np.errstate(all="ignore"):  # what comes of it is looked at below
                 encoded = np.asarray(self.encode_context(context), dtype=np.float64)
@@ -185,10 +185,11 @@ class Task(ABC):
         if not words:
             with contextlib.suppress(ValueError):
                 value = float(text)
-        self._check_feature(name, value, text)
+        self.check_feature(name, value, text)
         return value
 
-    def _check_feature(self, name: str, value: Any, given: Any) -> None:
+    def check_feature(self, name: str, value: Any, given: Any) -> None:
+        """Refuse a value of a context feature that is not allowed, by a `TaskError` that says what was ``given``."""
         allowed = self.context_allowed.get(name, -math.inf)
         number = isinstance(value, Real) and math.isfinite(value)
         if value in allowed if isinstance(allowed, tuple) else number and value >= allowed:
@@ -236,9 +237,9 @@ class Task(ABC):
         """What each setting makes of a region; None where nobody knows. Here: nobody does."""
         return [None] * len(self.space_for(context))
 
-    def iterations(self, context: tuple[Any, ...]) -> float:
-        """How often what is decided about runs each time, of its context features; 0: not known. Here: nobody does."""
-        return 0.0
+    def iterations(self, context: tuple[Any, ...]) -> tuple[float, ...]:
+        """How often what is decided about runs each time, or may run, of its context features; (): nobody knows."""
+        return ()
 
     def check_level(self, level: str) -> str:
         """The level of a question, the task's own for ``""``. Raises TaskError: the task says nothing about it."""

@@ -320,7 +320,15 @@ def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
 
 def test_a_trip_count_that_is_known_about() -> None:
     given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0"}
-    counts = [TASK.parse_context({"trip_count": text, **given})[0] for text in ("<8", "<32", "12.5", "0", ">=256")]
-    assert counts == [4, 16, 12.5, 0, 1000]
+    contexts = [TASK.parse_context({"trip_count": text, **given}) for text in ("<8", "<32", "12.5", "0", ">=256")]
+    assert [context[0] for context in contexts] == ["<8", "<32", 12.5, 0, ">=256"]
+    assert [TASK.iterations(context) for context in contexts[2:4]] == [(12.5,), ()]
+    known = [TASK.checked_context(context)[:2].tolist() for context in contexts]
+    assert known[3] == [0, 0]
+    assert all(one == 1 for one, _ in known[:3])
+    for bound, context in ((8, contexts[0]), (32, contexts[1])):
+        assert len(TASK.iterations(context)) > 1
+        assert max(TASK.iterations(context)) < bound
+    assert min(TASK.iterations(contexts[4])) >= 256
     with pytest.raises(TaskError, match="or about: <8, <32, <256, >=256"):
         TASK.parse_context({"trip_count": "<9", **given})
