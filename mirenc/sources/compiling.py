@@ -69,17 +69,13 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One translation unit and how to compile it: words as in `IRRecord`.
-
-    The compiler runs in ``root``: relative paths in a command keep this machine's folders out of the IR
-    (`source_filename`, `__FILE__`).
-    """
+    """One translation unit and how to compile it: words as in `IRRecord`."""
 
     project: str
     file: str
     language: str
     compiler: str
-    root: Path
+    root: Path  # where the compiler runs: relative paths keep this machine's folders out of the IR
     commands: Mapping[str, tuple[str, ...]]  # level -> command that writes text IR; where to is added when it runs
     stamp: str = ""
     version: str = ""

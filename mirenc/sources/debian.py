@@ -1,7 +1,6 @@
 """Source packages of a Debian release to IR: fetched with apt-get, compiled file by file without their build systems.
 
-A recipe (`mirenc.sources.recipe`) says which packages, and what each of them needs. A file that does not compile is
-counted and left out. Two clang versions take turns, so that both dialects of IR occur (typed and opaque pointers).
+Two clang versions take turns, so that both dialects of IR occur (typed and opaque pointers).
 """
 
 import fnmatch

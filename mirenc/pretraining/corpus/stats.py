@@ -76,9 +76,9 @@ def stats_table(stats: dict[str, Any]) -> Table:
             table.add_row(f"{len(rest)} more projects", *(f"{value:,}" for value in sums))
         table.add_section()
     for name in ("projects", "functions", "statements", "distinct_statements", "nodes", "edges", "vocabulary"):
-        table.add_row(name.replace("_", " "), f"{total[name]:,}", "", "")
-    table.add_row("tokens a distinct statement", f"{total['tokens_per_distinct_statement']:.1f}", "", "")
-    table.add_row("statements as long as the limit", f"{total['share_of_statements_of_full_length']:.2%}", "", "")
+        table.add_row(name.replace("_", " "), f"{total[name]:,}")
+    table.add_row("tokens a distinct statement", f"{total['tokens_per_distinct_statement']:.1f}")
+    table.add_row("statements as long as the limit", f"{total['share_of_statements_of_full_length']:.2%}")
     return table
 
 
@@ -101,8 +101,7 @@ def plot_stats(stats: dict[str, Any], path: Path) -> None:
     for name, colour in (("instructions", "#4477aa"), ("nodes", "#cc6677")):
         shares = [float(q) for q in stats["quantiles"][name]]
         size.plot(shares, list(stats["quantiles"][name].values()), marker="o", label=name, color=colour)
-    size.set_yscale("log")
-    size.set_xlabel("share of the modules that have at most")
+    size.set(yscale="log", xlabel="share of the modules that have at most")
     size.set_title("size of a module", fontsize=9)
     size.legend()
     counts = ("programs", "modules", "projects", "distinct_statements")

@@ -1,7 +1,6 @@
 """What a model must beat, fitted once on the training modules and kept beside the model.
 
-A baseline fitted on the folder that is evaluated would change from folder to folder and know the answers; one that
-comes with the model is the same everywhere, and as ignorant of the folder as the model is.
+One fitted on the folder that is evaluated would change from folder to folder and know the answers.
 """
 
 from __future__ import annotations

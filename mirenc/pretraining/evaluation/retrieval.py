@@ -1,8 +1,4 @@
-"""Function retrieval: is the function that was compiled without optimisation found among the optimised ones.
-
-No model was trained for it, and the answer is known without a label: the same function of the same file. A query is a
-function at O0, the candidates are all functions at O2 of the pool, and nearest is by cosine.
-"""
+"""Function retrieval: is a function at O0 found, by cosine, among all functions at O2; no model was trained for it."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
