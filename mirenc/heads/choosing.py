@@ -43,10 +43,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.features.ndim != 2 or self.row.ndim != 2 or not np.isfinite(self.features).all():
-            raise HeadError(
-                f"settings have features {self.features.shape} and rows {self.row.shape}; "
-                "allowed: finite (T, F) and (n, K)"
-            )
+            shapes = f"features {self.features.shape} and rows {self.row.shape}"
+            raise HeadError(f"settings have {shapes}; allowed: finite (T, F) and (n, K)")
         if self.row.size and not -1 <= self.row.min() <= self.row.max() < len(self.features):
             raise HeadError(f"settings name rows up to {self.row.max()} of {len(self.features)}")
 
@@ -100,9 +98,8 @@ class Chooser(Head):
         features: Float64 = self._training_rows(X)
         costs = checked_costs(y)
         if len(costs) != len(features):
-            raise HeadError(
-                f"{len(features)} rows of features and {len(costs)} rows of costs; one row of each a sample is needed"
-            )
+            found = f"{len(features)} rows of features and {len(costs)} rows of costs"
+            raise HeadError(f"{found}; one row of each a sample is needed")
         self.n_choices_ = costs.shape[1]
         self._learn(features, costs, *settings_for(self, settings))
         return self
@@ -208,8 +205,7 @@ def preferences(log_costs: Float64) -> Float64:
 def cost_ratios(preference: Float64) -> Float64:
     """What preferences say about costs: the inverse of `preferences`. (..., K) -> (..., K), 1 for the preferred choice.
 
-    Exact for a head of members that predict costs; a vote without any (trees that all agree) counts as a preference
-    of one in a hundred, a cost ratio of about 10.
+    A choice without any vote counts as a preference of one in a hundred, a cost ratio of about 10.
     """
     bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
     result: Float64 = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)

@@ -105,12 +105,10 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
                 raise outcome.error
             failed.append(outcome.complaint(row))
         if failed:
-            warnings.warn(
-                f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}. "
-                "Leave them out, or set on_error='raise' to stop at the first",
-                UnreadableIRWarning,
-                stacklevel=3,  # past scikit-learn's wrapper, to the caller's line
-            )
+            problem = f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}"
+            advice = "Leave them out, or set on_error='raise' to stop at the first"
+            # Past scikit-learn's wrapper, to the caller's line.
+            warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=3)
         return out[of]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -155,7 +153,6 @@ def _items(inputs: Inputs) -> list[IRInput]:
         items = [item[0] if isinstance(item, (list, tuple)) and len(item) == 1 else item for item in inputs]
     for row, item in enumerate(items):
         if not isinstance(item, (str, bytes, os.PathLike, IRModule)):
-            raise ConfigError(
-                f"input {row} is of type {type(item).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
-            )
+            allowed = "a path, IR text, bitcode bytes or an IRModule"
+            raise ConfigError(f"input {row} is of type {type(item).__name__}; allowed: {allowed}")
     return items

@@ -61,24 +61,14 @@ def save_head(
     stored, same = _once_each(learned | {f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()})
     stored, types = narrowed(stored)
     data = save(stored)
-    description = {
-        "format_version": FORMAT,
-        "same": same,
-        "types": types,
-        "mirenc_version": __version__,
-        "kind": kind,
-        "meta": meta,
-        "extra": extra or {},
-        "sha256": hashlib.sha256(data).hexdigest(),
-    }
+    about: dict[str, Any] = {"format_version": FORMAT, "same": same, "types": types, "mirenc_version": __version__}
+    about |= {"kind": kind, "meta": meta, "extra": extra or {}, "sha256": hashlib.sha256(data).hexdigest()}
     try:
         # NaN is no JSON, and other programs refuse it.
-        text = json.dumps(description, indent=1, allow_nan=False, default=_plain) + "\n"
+        text = json.dumps(about, indent=1, allow_nan=False, default=_plain) + "\n"
     except (TypeError, ValueError) as error:
-        raise HeadError(
-            f"the parameters of the head or `extra` hold what JSON cannot: {error}. "
-            "Allowed are finite numbers, strings, None, lists and dicts"
-        ) from None
+        problem = f"the parameters of the head or `extra` hold what JSON cannot: {error}"
+        raise HeadError(f"{problem}. Allowed are finite numbers, strings, None, lists and dicts") from None
     home = Path(folder)
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -139,10 +129,8 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     _check_format(home, description)
     # Two files are renamed one after the other, and may be copied apart: only the checksum says they are a pair.
     if hashlib.sha256(data).hexdigest() != description.get("sha256"):
-        raise HeadError(
-            f"{home}: {ARRAY_FILE} is damaged, or not the one that {HEAD_FILE} was saved with. "
-            "Copy both files again, or save the head again"
-        )
+        problem = f"{ARRAY_FILE} is damaged, or not the one that {HEAD_FILE} was saved with"
+        raise HeadError(f"{home}: {problem}. Copy both files again, or save the head again")
     try:
         arrays = load(data)
     except (SafetensorError, AttributeError, KeyError, TypeError, ValueError) as error:  # a type that numpy lacks
@@ -214,8 +202,7 @@ def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]
 def rounded(head: Head) -> Head:
     """The fitted head in a fraction of the room, with answers that are hardly other ones.
 
-    Large matrices (rows of training, principal components, weights) are rounded to half precision, leaves of a forest
-    to 256 values a column; `save_head` then finds that they fit narrower types.
+    Large matrices are rounded to half precision, leaves of a forest to 256 values a column.
     """
     entry, arrays = pack(head, "head")
     result: Head = unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "head")

@@ -86,8 +86,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     def _setting_columns(self, features: Float64) -> Float64:
         """Settings as the regressor sees them. (T, F) -> (T, F').
 
-        With ``products`` also squares and products: a linear regressor can then have a best value in the middle, and
-        knobs can act together.
+        Of ``products``, squares let a linear regressor have a best value in the middle.
         """
         scaled = (features - self.setting_middle_) / self.setting_spread_
         if not self.products:
@@ -105,11 +104,10 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
         features = self._seen(features)
         settings = settings or _numbered(self.n_choices_, len(features))
-        if len(settings) != len(features) or settings.features.shape[1] != len(self.setting_middle_):
-            raise HeadError(
-                f"{len(features)} rows of features and settings {settings.row.shape} of {settings.features.shape[1]} "
-                f"columns; one row a sample and {len(self.setting_middle_)} columns are needed"
-            )
+        wide, known = settings.features.shape[1], len(self.setting_middle_)
+        if len(settings) != len(features) or wide != known:
+            found = f"{len(features)} rows of features and settings {settings.row.shape} of {wide} columns"
+            raise HeadError(f"{found}; one row a sample and {known} columns are needed")
         reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
         sample, place = np.nonzero(settings.row >= 0)

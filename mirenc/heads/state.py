@@ -46,10 +46,8 @@ def kind_of_head(head: Any) -> str:
     for kind, head_class in _CLASSES.items():
         if type(head) is head_class:
             return kind
-    raise HeadError(
-        f"a {type(head).__name__} cannot be saved; available: {', '.join(sorted(_CLASSES)) or 'none'}. "
-        "To add a class, decorate it with mirenc.heads.state.register"
-    )
+    problem = f"a {type(head).__name__} cannot be saved; available: {', '.join(sorted(_CLASSES)) or 'none'}"
+    raise HeadError(f"{problem}. To add a class, decorate it with mirenc.heads.state.register")
 
 
 def pack(head: Any, prefix: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -90,9 +88,8 @@ def build(entry: Any, arrays: Arrays, where: str) -> Any:
     for name, what, least, most in _COUNTS:
         count = getattr(head, name, least)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= most:
-            raise HeadError(
-                f"{where}: a head of {count!r} {what}; allowed: whole numbers up to {most}. Train the head anew"
-            )
+            found = f"{where}: a head of {count!r} {what}"
+            raise HeadError(f"{found}; allowed: whole numbers up to {most}. Train the head anew")
     _check_answer(head, where)
     return head
 
@@ -127,10 +124,8 @@ def meta_of_labels(labels: NDArray[Any]) -> dict[str, Any]:
     """(K,) labels, bool, int, float or str, as JSON can hold them; `HeadError` for others."""
     values = labels.tolist()
     if labels.dtype.kind not in "biufUO" or not all(isinstance(value, (bool, int, float, str)) for value in values):
-        raise HeadError(
-            f"labels of type {labels.dtype} cannot be saved; available: bool, int, float, str. "
-            "Give the classes as strings or numbers"
-        )
+        problem = f"labels of type {labels.dtype} cannot be saved; available: bool, int, float, str"
+        raise HeadError(f"{problem}. Give the classes as strings or numbers")
     return {"dtype": labels.dtype.str, "values": values}
 
 

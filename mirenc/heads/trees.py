@@ -55,10 +55,8 @@ class Forest:
         # How many subtrees are still to come, after each node; a tree ends one below where it began.
         left = np.cumsum(np.where(inner, 1, -1))
         ends = np.flatnonzero(np.diff(np.minimum.accumulate(np.minimum(left, 0)), prepend=0) < 0)
-        dimensions = self.column.ndim, self.cut.ndim, self.value.ndim
-        if dimensions != (1, 1, 2) or (len(self.cut), len(self.value)) != (inner.sum(), (~inner).sum()):
-            raise HeadError(_UNFIT)
-        if not len(ends) or ends[-1] != nodes - 1:
+        fits = (self.column.ndim, self.cut.ndim, self.value.ndim) == (1, 1, 2) and ends[-1:].tolist() == [nodes - 1]
+        if not fits or (len(self.cut), len(self.value)) != (inner.sum(), (~inner).sum()):
             raise HeadError(_UNFIT)
         self._root: Int64 = np.concatenate([[0], ends[:-1] + 1])  # (M,) first node of each tree
         # The left side of a node ends at the next place that is one below it.
@@ -209,8 +207,7 @@ class TreesHead(_Trees, Chooser, kind="trees"):
 def log_ratios(costs: Float64, default: int) -> Float64:
     """log(cost / cost of the default), cut where it teaches no more. (n, K), NaN: not measured -> (n, K) finite.
 
-    What was not measured gets the setting's mean over the other samples, so that it says nothing; a setting that no
-    sample has is a loss.
+    What was not measured gets the setting's mean over the other samples; a setting that no sample has is a loss.
     """
     ratios = np.clip(np.log(costs / costs[:, default, None]), -_MOST_GAIN, _MOST_LOSS)
     measured = np.isfinite(ratios)
@@ -277,7 +274,6 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
         super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
 
     def _find_components(self, seen: Float64) -> None:
-        """Of the first row of each different piece of code."""
         # As bytes: sorting thousands of rows of hundreds of numbers takes longer than finding their components.
         rows: dict[bytes, int] = {}
         for row, code in enumerate(seen[:, self.context_columns :] + 0.0):  # minus zero is zero
@@ -293,10 +289,7 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
 
 @dataclass(eq=False, repr=False)
 class TreesLabels(_RegressionTrees, Labels, kind="trees_labels"):
-    """Extremely randomised trees of all labels at once, 0 or 1 each; parameters as those of `RatioTreesHead`.
-
-    A leaf has many rows, which is what keeps a forest of many labels small.
-    """
+    """Extremely randomised trees of all labels at once, 0 or 1 each; parameters as those of `RatioTreesHead`."""
 
     _: KW_ONLY
     components: int = 32
@@ -324,13 +317,9 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     _KEPT = ("start start_",)
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
-        boosted = HistGradientBoostingRegressor(
-            max_iter=self.trees,
-            max_leaf_nodes=self.leaves,
-            learning_rate=self.learning_rate,
-            early_stopping=False,
-            random_state=self.random_state,
-        ).fit(rows, target[:, 0])
+        how = {"learning_rate": self.learning_rate, "early_stopping": False, "random_state": self.random_state}
+        boosted = HistGradientBoostingRegressor(max_iter=self.trees, max_leaf_nodes=self.leaves, **how)
+        boosted.fit(rows, target[:, 0])
         # No public attribute holds the trees; tests/heads/test_boosted.py compares with the estimator's own answers.
         self.start_ = float(boosted._baseline_prediction.item())
         grown = []

@@ -77,9 +77,8 @@ class Library(PassLibrary):
         for target in _TARGETS:
             for part in _PARTS:
                 # A library is built for some targets, and not every target has every part.
-                initialise = getattr(self._c, f"LLVMInitialize{target}{part}", None)
-                if initialise is not None:
-                    initialise()
+                with contextlib.suppress(AttributeError):
+                    getattr(self._c, f"LLVMInitialize{target}{part}")()
         self._options = self._c.LLVMCreatePassBuilderOptions()
         self._machine = cache(self._new_machine)
         self._errors: list[str] = []

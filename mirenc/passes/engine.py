@@ -7,17 +7,17 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from mirenc.errors import IRParseError, PassError, ToolchainError
 from mirenc.ir.child import Child, EndedError
+from mirenc.passes.side import Answer
 
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
 _TIMEOUT = 60.0  # seconds for one list on one module
 _MEMORY_LIMIT = 4 * 2**30  # bytes of address space
 _NO_MODULE = b'target triple = ""\n'
-_Answer = tuple[dict[str, Any], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,8 @@ class Engine:
     """Runs lists of passes in a child process (`mirenc.ir.worker`): `mirenc.passes.installed` has those there are.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
-    The child loads ``side`` with ``arguments``. ``kind`` says how LLVM is reached, ``advice`` what to type where it
-    cannot be started. One list on one module may take ``timeout`` seconds, 60 by default, and LLVM ``memory_limit``
-    bytes of address space, 4 GiB by default.
+    ``kind`` says how LLVM is reached, ``advice`` what to type where it cannot be started. One list on one module may
+    take ``timeout`` seconds, 60 by default, and LLVM ``memory_limit`` bytes of address space, 4 GiB by default.
     """
 
     def __init__(
@@ -146,12 +145,7 @@ class Engine:
         """Run each list on the module by itself; one result for each, in their order, and no optimised IR.
 
         A list that crashes or hangs is `Failed`, and the others go on. Machine code is made once for all lists that
-        give the same module, so this is much faster than `run` for each.
-
-        Raises
-        ------
-        IRParseError, ToolchainError
-            As `run`.
+        give the same module, so this is much faster than `run` for each. Raises IRParseError, ToolchainError as `run`.
         """
         answers = self._ask(ir, list(pipelines), codegen)
         return [each if isinstance(each, Failed) else Optimised(**each[0]) for each in answers]
@@ -165,7 +159,7 @@ class Engine:
         (result,) = self._ask(_NO_MODULE, [pipeline])
         return not (isinstance(result, Failed) and result.status == "pipeline")
 
-    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> _Answer:
+    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> Answer:
         (answer,) = self._ask(ir, [pipeline], codegen, keep)
         if isinstance(answer, Failed):
             raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
@@ -179,9 +173,9 @@ class Engine:
 
     def _ask(
         self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
-    ) -> list[_Answer | Failed]:
+    ) -> list[Answer | Failed]:
         """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept."""
-        answers: list[_Answer | Failed] = []
+        answers: list[Answer | Failed] = []
         child = self._child
         with self._lock:
             while len(answers) < len(pipelines):

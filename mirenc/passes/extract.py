@@ -23,14 +23,11 @@ _NAMED = re.compile(rf"(?:attributes )?([@%#!]{_WORD}) = ")
 _FUNCTION = re.compile(rf"(?:define|declare) [^\n]*?(@{_WORD})\(")
 _VARIABLE = re.compile(rf"@{_WORD} = ((?:[\w()]+ )*?)(global|constant) ")
 _ALIAS = re.compile(rf"@{_WORD} = ((?:[\w()]+ )*?)(?:alias|ifunc) ")
-_LINKAGE = re.compile(
-    r"\b(private|internal|available_externally|linkonce|weak|common|appending|linkonce_odr|weak_odr|external) "
-)
+_LINKAGES = "private|internal|available_externally|linkonce|weak|common|appending|linkonce_odr|weak_odr|external"
+_LINKAGE = re.compile(rf"\b({_LINKAGES}) ")
 _COMDAT = re.compile(rf'("[^"]*")|,? comdat(?:\(\${_WORD}\)|(?=[ ,]|$))', re.MULTILINE)
 # What may follow a declaration's attributes and belongs to definitions.
-_OF_DEFINITIONS = re.compile(
-    r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]"
-)
+_DEFINED = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
 _ALIGNMENT = re.compile(r", align \d+(?=, |$)")
 _BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{_WORD}), ")
 _SUFFIX = re.compile(r"\*|(?: addrspace)?(?: ?\()")
@@ -73,9 +70,9 @@ def extract_functions(text: str) -> Iterator[tuple[str, str]]:
     """Name and module of each function that a module defines, as a module of its own.
 
     ``text`` is a module as LLVM prints it (``clang -S -emit-llvm``, `mirenc.ir.IRModule.text`). A name is the
-    function's symbol without ``@`` and quotes, as `mirenc.ir.regions.Region.symbol` has it; its module has the
-    function, what it reaches, target and module flags. Attributes stay, linkage and comdats go. A function that takes
-    the address of another one's block cannot stand alone and is left out. Raises IRParseError: a function has no end.
+    function's symbol without ``@`` and quotes; its module has the function, what it reaches, target and module flags.
+    Attributes stay, linkage and comdats go. A function that takes the address of another one's block is left out.
+    Raises IRParseError: a function has no end.
     """
     head, entries = _entries(text)
     always = [entries[name] for name in _KEPT_METADATA if name in entries]
@@ -165,7 +162,7 @@ def _declared(source: str) -> str:
         assert symbol is not None
         end = _balanced(line, symbol.end() - 1)
         tail = line[end:]
-        cut = _OF_DEFINITIONS.search(tail)
+        cut = _DEFINED.search(tail)
         return "declare " + _without_linkage(line[len("define ") : end]) + (tail[: cut.start()] if cut else tail)
     name = line.split(" = ")[0]
     variable = _VARIABLE.match(line)

@@ -40,11 +40,10 @@ class SharedEngine(Engine):
     def fires(self, ir: bytes, pipelines: Sequence[str]) -> list[frozenset[str] | Failed]:
         """For each list the passes that change the module, or any part of it, at least once.
 
-        The answer is LLVM's own (its option ``-print-changed``, in a process beside that of `run`): a pass fires where
-        the printed IR of what it works on is another one after it. Passes that run without being named count too, such
-        as those that bring loops into the form that passes of loops want. Names are LLVM's as it prints them, without
-        ``Pass`` at the end: ``SROA``, ``InstCombine``. It is slower than `run_all`, since LLVM prints what it compares.
-        To ask about one function, `mirenc.passes.extract` makes a module of it. Raises as `run_all`.
+        The answer is LLVM's own (its option ``-print-changed``): a pass fires where the printed IR of what it works on
+        is another one after it. Passes that run without being named count too, such as those that bring loops into the
+        form that passes of loops want. Names are LLVM's as it prints them, without ``Pass`` at the end: ``SROA``,
+        ``InstCombine``. To ask about one function, `mirenc.passes.extract` makes a module of it. Raises as `run_all`.
         """
         answers = self._watcher._ask(ir, pipelines)
         return [each if isinstance(each, Failed) else frozenset(each[0]["changed"]) for each in answers]
@@ -95,30 +94,20 @@ def major_of(version: str) -> int:
 
 def _engines(first: int | None, **limits: Any) -> Iterator[Engine]:
     """Every engine that starts here, in the order they are preferred."""
-    if first is not None:
-        engine = SharedEngine(first, **limits)
-        if _starts(engine):
-            yield engine
-    version: int | None = None  # the newest: found in one go, since each failed start is a process
-    while version is None or version >= OLDEST:
+    versions: list[int | None] = [first, None] if first else [None]
+    for version in versions:  # grows by those below the newest, which is found in one go: a failed start is a process
         engine = SharedEngine(version, **limits)
-        if _starts(engine):
-            version = major_of(engine.version)
-            if version == first:
-                engine.close()
-            else:
-                yield engine
-        elif version is None:
-            break
-        version -= 1
+        try:
+            major = major_of(engine.version)
+        except ToolchainError:
+            continue
+        if version is None:
+            versions += [older for older in range(major - 1, OLDEST - 1, -1) if older != first]
+        if version is None and major == first:
+            engine.close()
+        else:
+            yield engine
     yield EmbeddedEngine(**limits)
-
-
-def _starts(engine: Engine) -> bool:
-    try:
-        return bool(engine.version)
-    except ToolchainError:
-        return False
 
 
 def _names(version: int | None) -> Iterator[str]:

@@ -138,9 +138,8 @@ def _method(step: Step) -> str:
             return _METHODS[Step(kind, step.text)]
     if step.name in {known.name for known in PASSES} and step.name != step.text:
         raise PassError(f"llvmlite's {step.name} takes no options; found {step.text!r}")
-    raise PassError(
-        f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3> and PASSES"
-    )
+    known = "default<O0> to default<O3> and PASSES"
+    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has {known}")
 
 
 def open_library(arguments: list[str]) -> Library:

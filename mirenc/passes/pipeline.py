@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import groupby
 
 from mirenc.errors import PassError
@@ -74,8 +75,7 @@ def steps(passes: Iterable[PassNode], kind: str = "module") -> Iterator[Step]:
 def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode, ...]:
     """A list with one to `MOST_CHANGES` changes; PassError where it has no pass to change.
 
-    A change drops a pass, repeats a pass in its adaptor, swaps two neighbours, or repeats an adaptor with all that is
-    in it. Analyses stay. An adaptor without passes goes.
+    A change drops or repeats a pass, swaps two neighbours, or repeats an adaptor with all that is in it.
     """
     if not any(steps(passes)):
         raise PassError("a list without passes cannot be changed; give one like 'function(sroa,instcombine)'")
@@ -88,10 +88,7 @@ def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode
 
 
 def random_list(pool: Sequence[Step], chance: random.Random, longest: int = LONGEST) -> str:
-    """A list of one to ``longest`` passes, drawn from a pool with repetition; neighbours of one kind share an adaptor.
-
-    PassError for an empty pool.
-    """
+    """A list of one to ``longest`` passes of a pool, with repetition; PassError for an empty pool."""
     if not pool:
         raise PassError("there are no passes to draw a list from")
     drawn = [chance.choice(pool) for _ in range(chance.randint(1, longest))]
@@ -115,18 +112,13 @@ def _changed(root: PassNode, chance: random.Random) -> PassNode:
     if not places:
         return root
     *way, at = chance.choice(places)
-    parent = root
-    for index in way:
-        parent = parent.passes[index]
-    children = list(parent.passes)
+    children = list(reduce(lambda node, index: node.passes[index], way, root).passes)
     if change == "drop":
         del children[at]
     elif change == "swap":
         children[at], children[at + 1] = children[at + 1], children[at]
-    elif change == "repeat":
-        children.insert(chance.randint(0, len(children)), children[at])
     else:
-        children.insert(at, children[at])
+        children.insert(chance.randint(0, len(children)) if change == "repeat" else at, children[at])
     return _replaced(root, way, tuple(children))
 
 
@@ -173,6 +165,5 @@ def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
 
 def _unreadable(text: str, at: int) -> PassError:
     found = f"{text[at : at + 20]!r} at character {at + 1}" if at < len(text) else "its end"
-    return PassError(
-        f"a list of passes is wrong at {found}; it looks like 'function(sroa,loop-mssa(licm)),globaldce', no spaces"
-    )
+    right = "'function(sroa,loop-mssa(licm)),globaldce', no spaces"
+    return PassError(f"a list of passes is wrong at {found}; it looks like {right}")

@@ -20,10 +20,7 @@ class RefusedError(Exception):
 
 
 class PassLibrary:
-    """An LLVM that runs passes. Every list starts from the same bytes in a context of its own.
-
-    So no list sees what another left behind, and the result is that of ``opt`` on that bitcode.
-    """
+    """An LLVM that runs passes: each list from the same bytes, in a context of its own, as ``opt`` on that bitcode."""
 
     version: str
 
@@ -55,11 +52,7 @@ class PassLibrary:
         raise NotImplementedError
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
-        """``read``, then one answer for each of the ``pipelines``; or ``input`` alone, where the IR is refused.
-
-        An answer is ``ok`` with figures, and the bitcode or object file that the request wants to ``keep``; or the
-        status and ``problem`` of a list that gives none.
-        """
+        """``read``, then ``ok`` with figures, or a ``problem``, for each list; ``input`` alone if the IR is refused."""
         try:
             module = self.read(holder.pop())
         except ValueError as error:
