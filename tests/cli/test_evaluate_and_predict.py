@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command_line import Run
@@ -76,6 +77,7 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     answer = run("predict", "--task-file", task, EXAMPLE, *words)
     assert answer.code == 0
     line = json.loads(answer.out)
+    assert line["context"] == {"length": 64}
     assert {line["choice"], line["preferred"], line["default"]} <= {"narrow", "wide"}
     assert set(line["preference"]) == set(line["cost_ratio"]) == {"narrow", "wide"}
     assert line["choice"] == (line["preferred"] if line["evidence"]["pays"] else line["default"])
@@ -318,3 +320,50 @@ def test_ir_is_given_to_a_table_that_comes_without(run: Run, tmp_path: Path) -> 
     assert fitted.code == 0
     answer = run("predict", "numa_prefetch", tmp_path / "ir" / f"{regions[0]}.ll", "--head", head, "-m", "mirenc-tiny")
     assert answer.code == 0
+
+
+LOOP = """target triple = "x86_64-unknown-linux-gnu"
+define void @f(ptr noalias %p, ptr noalias %r, i64 %n) {
+entry:
+  br label %again
+again:
+  %i = phi i64 [ 0, %entry ], [ %next, %again ]
+  %q = getelementptr float, ptr %p, i64 %i
+  %x = load float, ptr %q
+  %y = fmul float %x, 3.0
+  %s = getelementptr float, ptr %r, i64 %i
+  store float %y, ptr %s
+  %next = add nuw nsw i64 %i, 1
+  %c = icmp eq i64 %next, %n
+  br i1 %c, label %out, label %again
+out:
+  ret void
+}
+"""
+
+
+def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "loop.ll"
+    path.write_text(LOOP)
+
+    def ask(*words: str) -> dict[str, Any]:
+        found = run("predict", "vectorization", path, "--json", *words)
+        assert found.code == 0
+        answer: dict[str, Any] = json.loads(found.out)
+        return answer
+
+    short, long = (ask("--look-ahead", "-c", f"vector_bits=256,trip_count={count}") for count in ("3", "100000"))
+    assert short["context"]["trip_count"] == 3
+    # Three iterations leave a vector body of eight unused: a narrower one is expected to be faster than LLVM's.
+    widths = [int(one["preferred"].split()[0].partition("=")[2]) for one in (short, long)]
+    assert 0 < widths[0] <= 4
+    assert short["gain"] > long["gain"]
+    assert ask("--look-ahead", "-c", "vector_bits=256,trip_count=<8")["context"]["trip_count"] == "<8"
+    monkeypatch.setattr("mirenc.tasks.vectorization.look_ahead", None)
+    assert ask("-c", "vector_bits=256")["preferred"]
+
+
+def test_a_task_that_does_not_look_ahead(run: Run) -> None:
+    found = run("predict", "device_mapping", EXAMPLE, "--look-ahead", "--context", "transfer=1,wgsize=1")
+    assert found.code == 1
+    assert "task device_mapping does not look ahead. Leave --look-ahead out" in found.err

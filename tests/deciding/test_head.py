@@ -115,7 +115,10 @@ def test_a_shipped_head_has_a_name_and_brings_its_model() -> None:
     task = get_task("size_after")
     for name, folder in (("size_after.O0", ready_heads(task)["O0"]), ("size_after", ready_heads(task)["Oz"])):
         (answer,) = TaskHead.load(name).predict(SAXPY)
-        assert answer == TaskHead.load(folder, encoder=mirenc.load(DEFAULT_MODEL, cache=False)).predict(SAXPY)[0]
+        (other,) = TaskHead.load(folder, encoder=mirenc.load(DEFAULT_MODEL, cache=False)).predict(SAXPY)
+        # The cache may have vectors of another batch, which moves the last digits.
+        assert (answer.value, answer.distance) == pytest.approx((other.value, other.distance), rel=1e-6)
+        assert replace(answer, value=0.0, distance=0.0) == replace(other, value=0.0, distance=0.0)
     with pytest.raises(HeadError, match=r"size_after\.O9"):
         TaskHead.load("size_after.O9")
 
