@@ -58,33 +58,18 @@ def prepare_ir(
     advance: Advance | None = None,
     report: Report = lambda line: None,
 ) -> Path:
-    """Turn a source of programs into a folder of IR; called again after it was stopped, it goes on where it was.
+    """Turn a source of programs (`kind_of_source`) into a folder of IR, which is returned; one of IR is as it is.
 
-    Programs that are gone from the source since then go, those whose file or flags changed are compiled again. An
-    edited header is seen below a folder of sources only, an edited package of a recipe not at all.
+    Called again after it was stopped, it goes on where it was. Programs that are gone from the source since then go,
+    those whose file or flags changed are compiled again. An edited header is seen below a folder of sources only, an
+    edited package of a recipe not at all.
 
-    Parameters
-    ----------
-    source : Path
-        See `kind_of_source`. A folder of IR is returned as it is.
-    out : Path
-        Folder for the IR, its log and ``manifest.csv``; it is returned.
-    choices : Choices, optional
-    work : Path, optional
-        Folder for the sources of a recipe's packages. Default: beside ``out``, its name with ``-work``.
-    workers : int, optional
-        Compilers at once. Default: as many as there are cores.
-    limits : Limits, optional
-        Of one compilation; a recipe brings its own.
-    retry_failed : bool
-        Compile again what failed in an earlier run.
-    advance, report : callable, optional
+    ``out`` gets the IR, its log and ``manifest.csv``, and ``work`` (beside it, its name with ``-work``) the sources of
+    a recipe's packages; a recipe brings its own ``limits``. There are as many compilers at once as ``workers``, or
+    cores; with ``retry_failed`` they try again what failed in an earlier run.
 
-    Raises
-    ------
-    ConfigError, IRFileError, ToolchainError
-        The source cannot be used, or nothing in it became IR. A program that does not compile is counted and
-        reported, no more.
+    Raises ConfigError, IRFileError, ToolchainError: the source cannot be used, or nothing in it became IR. A program
+    that does not compile is counted and reported, no more.
     """
     choices, limits, workers = choices or Choices(), limits or Limits(), workers or os.cpu_count() or 1
     kind = kind_of_source(source, report, with_reserved=choices.with_reserved)

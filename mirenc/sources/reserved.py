@@ -1,8 +1,4 @@
-"""Programs kept for evaluation: no corpus may hold them, whatever a recipe says.
-
-The downstream tasks compile these. A model that has seen them in pre-training would be judged on what it knows by
-heart.
-"""
+"""Programs kept for evaluation, since tasks compile them: no corpus may hold them, whatever a recipe says."""
 
 import re
 
