@@ -1,8 +1,7 @@
 """The cache in the user's cache folder: statement vectors and whole-file results, in one SQLite file for each model.
 
-SQLite is in the standard library, safe under concurrent writers and one file that can be deleted at any time. The
-model's digest names the file, so another model can never be answered with these vectors. A cache that cannot be used is
-left alone: it saves time, and moves a vector by no more than rounding.
+The file can be deleted at any time. The model's digest names it, so another model is never answered with these vectors.
+A cache that cannot be used is left alone: it saves time, and moves a vector by no more than rounding.
 """
 
 import contextlib
@@ -25,8 +24,7 @@ CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
 
 def cache_folder() -> Path:
     """``$MIRENC_CACHE``, or the platform's cache folder."""
-    named = os.environ.get("MIRENC_CACHE")
-    if named:
+    if named := os.environ.get("MIRENC_CACHE"):
         return Path(named)
     from platformdirs import user_cache_path
 
@@ -52,11 +50,7 @@ def _latest(connection: sqlite3.Connection) -> int:
 
 
 class Cache:
-    """Bytes by 16-byte keys.
-
-    ``digest`` is what the entries depend on beside their key: the model and what runs it. When the file grows past
-    ``max_bytes``, the entries not used for longest go.
-    """
+    """Bytes by 16-byte keys, of one ``digest``: the model and what runs it. Past ``max_bytes`` the oldest used go."""
 
     def __init__(self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
         self.digest = digest
@@ -110,9 +104,8 @@ class Cache:
             latest = _latest(connection)
             stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
-                part = list(keys[first : first + _QUERY_ROWS])
-                marks = ",".join("?" * len(part))
-                query = f"SELECT key, used, data FROM entries WHERE key IN ({marks})"
+                part = keys[first : first + _QUERY_ROWS]
+                query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))})"
                 for key, used, data in connection.execute(query, part):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
                         stored[key] = data[_CHECKSUM:]
@@ -130,10 +123,8 @@ class Cache:
             if connection is None:
                 return
             now = _latest(connection) + 1
-            connection.executemany(
-                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)",
-                ((key, now, _checksum(key, data) + data) for key, data in entries.items()),
-            )
+            rows = ((key, now, _checksum(key, data) + data) for key, data in entries.items())
+            connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
             self._shrink(connection)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
@@ -147,10 +138,8 @@ class Cache:
             (count,) = connection.execute("SELECT COUNT(*) FROM entries").fetchone()
             if count == 0:
                 return
-            connection.execute(
-                "DELETE FROM entries WHERE key IN (SELECT key FROM entries ORDER BY used LIMIT ?)",
-                (max(1, count // 10),),
-            )
+            oldest = "SELECT key FROM entries ORDER BY used LIMIT ?"
+            connection.execute(f"DELETE FROM entries WHERE key IN ({oldest})", (max(1, count // 10),))
 
     def clear(self) -> None:
         """Delete the cache file."""

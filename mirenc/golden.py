@@ -1,7 +1,4 @@
-"""Golden vectors: a few IR texts and what a model makes of them, kept beside the weights.
-
-They tell a user that this installation, on this processor, computes what the release did.
-"""
+"""Golden vectors, kept beside the weights: this installation, on this processor, computes what the release did."""
 
 import json
 from pathlib import Path
@@ -15,8 +12,7 @@ from mirenc.weights import seal
 
 TOLERANCE = 1e-5
 """What `difference` may be between two vectors of one code: of another processor, BLAS or runtime, beside other inputs,
-or from statement vectors that a cache had. BLAS adds a row up in an order that depends on the number of rows and on the
-row's place, and a whitening map makes the last bit of what is encoded larger."""
+or from statement vectors that a cache had."""
 _HOME = Path(__file__).parent / "weights" / "golden_ir"
 GOLDEN_IR = {name: (_HOME / f"{name}.ll").read_text(encoding="utf-8") for name in ("sum", "greet", "scale")}
 
@@ -34,8 +30,7 @@ def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
 def write_golden(folder: Path) -> None:
     """Compute the golden vectors of a model folder and seal it."""
     encoder = load(folder, cache=False)
-    vectors = {name: encoder.embed(text) for name, text in GOLDEN_IR.items()}
-    lines = {name: [round(float(value), 6) for value in vector] for name, vector in vectors.items()}
+    lines = {name: [round(float(one), 6) for one in encoder.embed(text)] for name, text in GOLDEN_IR.items()}
     (folder / "golden.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     seal(folder)
 

@@ -1,7 +1,6 @@
 """What a decision is worth: speedups, the oracle's share, accuracy, and intervals over groups.
 
-Why here: a mean speedup can be computed in ways that flatter (arithmetic means, a weak baseline, samples that share a
-kernel counted as independent), and published comparisons mix them. Each function says which one it is.
+A mean speedup can be computed in ways that flatter, and published comparisons mix them: each function says its own.
 """
 
 from __future__ import annotations
@@ -14,13 +13,10 @@ from numpy.typing import NDArray
 
 from mirenc.arrays import Bool, Float64, Int64
 
-# A run is called slower than its baseline from one per cent on: below, it is the noise of a timer.
-SLOWDOWN = 1.01
-# What a person would notice, and what is worth deciding at all.
-PLAIN_SLOWDOWN = 1.02
-HEADROOM = 1.05
-# The mark that published tables of OpenMP settings count by.
-NEAR_ORACLE = 0.9
+SLOWDOWN = 1.01  # below, it is the noise of a timer
+PLAIN_SLOWDOWN = 1.02  # what a person would notice
+HEADROOM = 1.05  # what is worth deciding at all
+NEAR_ORACLE = 0.9  # the mark that published tables of OpenMP settings count by
 _RESAMPLES = 2000
 _LEVEL = 0.95
 
@@ -41,29 +37,17 @@ def decision_figures(
 ) -> dict[str, float]:
     """Figures of one list of decisions.
 
-    Parameters
-    ----------
-    costs : (n, K) float64, seconds
-        Cost of what runs when each setting is asked for (`mirenc.tasks.TaskData.known`); NaN: nobody may ask.
-    choice, truth : (n,) int
-        The settings that run (`mirenc.tasks.TaskData.resolve`), and those of least cost
-        (`mirenc.tasks.TaskData.labels`; the first of them if left out).
-    baseline : (n,) float64, seconds
-        What the sample costs without a decision (a static mapping, no coarsening).
-    paid : (n, K) float64, seconds, optional
-        What each setting costs when it is measured again (`mirenc.tasks.TaskData.paid`): the oracle chooses by
-        ``costs`` and pays this, as everybody does. ``baseline`` is then of these too. ``costs`` if left out.
+    ``costs``, (n, K), and ``paid``, the same measured again, by which all are then judged, ``baseline`` too, are of
+    `mirenc.tasks.TaskData` (known, paid), in seconds; ``choice``, (n,), are settings that run, ``truth`` those of least
+    cost; ``baseline``, (n,), seconds, is what a sample costs without a decision (a static mapping, no coarsening).
 
-    Returns
-    -------
-    dict
-        accuracy (no other setting costs less), macro_f1 (of settings, the first of equally good ones counting as the
-        right one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the
-        same for the least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate,
-        mean of chosen cost / least cost - 1; slowdowns and slowdowns_2, the shares of samples more than 1 % and 2 %
-        slower than the baseline; near_oracle, the share of samples at more than 0.9 of the oracle's speed; headroom,
-        the share of samples that the oracle speeds up by more than 5 %. Where there is any: headroom_geometric, the
-        speedup over those samples; oracle_gain_share, (speedup_geometric - 1) over (oracle_geometric - 1).
+    Accuracy (no other setting costs less), macro_f1 (of settings, the first of equally good ones counting as the right
+    one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the same for the
+    least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate, mean of chosen
+    cost / least cost - 1; slowdowns and slowdowns_2, the shares of samples more than 1 % and 2 % slower than the
+    baseline; near_oracle, the share of samples at more than 0.9 of the oracle's speed; headroom, the share that the
+    oracle speeds up by more than 5 %. Where there is any: headroom_geometric, the speedup over those samples;
+    oracle_gain_share, (speedup_geometric - 1) over (oracle_geometric - 1).
     """
     from sklearn.metrics import f1_score
 
@@ -120,13 +104,10 @@ def group_interval(
     applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
     """
     _, row = np.unique(group, return_inverse=True)
-    sums = np.bincount(row, weights=values)
-    sizes = np.bincount(row)
+    sums, sizes = np.bincount(row, weights=values), np.bincount(row)
     drawn = _drawn(len(sums))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    if statistic is not None:
-        means = statistic(means)
-    return _middle(means)
+    return _middle(means if statistic is None else statistic(means))
 
 
 def _drawn(groups: int) -> Int64:
@@ -147,9 +128,8 @@ def brier(truth: Bool, scores: Float64) -> float:
 def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
     """Figures of labels (n, P) that were predicted by a score each (n, P), more for more likely.
 
-    auc and average_precision, means over the labels that some samples have and others have not; labels_told, of how
-    many labels these are; `brier`; rate, the share
-    of true labels.
+    auc and average_precision, means over the labels that some samples have and others have not; labels_told, how many
+    these are; `brier`; rate, the share of true labels.
     """
     from sklearn.metrics import average_precision_score
 

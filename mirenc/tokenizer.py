@@ -33,7 +33,6 @@ UNK, CLS, SEP, PAD, MASK = range(5)
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
 _SPACE = "▁"
 _SILENT = tuple(SPECIAL_TOKENS[index] for index in (CLS, SEP, PAD))
-_PUNCTUATION = string.punctuation
 # 64 pieces reach nowhere near this far; cutting here keeps a megabyte initialiser from being tokenized whole.
 _MAX_CHARACTERS = 8192
 _MAX_WORD = 100
@@ -193,9 +192,8 @@ class IRTokenizer:
             config = TokenizerConfig.from_dict(values, where=where)
             tokenizer = Tokenizer.from_str(own)
         except Exception as error:  # noqa: BLE001 - the tokenizers library raises bare Exception
-            raise TokenizerError(
-                f"{where}: not a mirenc tokenizer ({error}). Train one with `mirenc tokenizer train`"
-            ) from None
+            advice = "Train one with `mirenc tokenizer train`"
+            raise TokenizerError(f"{where}: not a mirenc tokenizer ({error}). {advice}") from None
         for index, token in enumerate(SPECIAL_TOKENS):
             if tokenizer.token_to_id(token) != index:
                 raise TokenizerError(f"{where}: token {index} must be {token}, found {tokenizer.id_to_token(index)}")
@@ -203,11 +201,7 @@ class IRTokenizer:
 
 
 def _split(text: str) -> tuple[str, dict[str, Any]]:
-    """The tokenizers library's own JSON, and the configuration that is kept with it.
-
-    `IRTokenizer.to_json` puts the configuration last: cut off there, 28,000 pieces need no parsing and printing in
-    Python, a tenth of a small file's time.
-    """
+    """The library's JSON, and the configuration, which stands last: cut off there, 28,000 pieces need no parsing."""
     own, _, rest = text.rpartition('"mirenc":')
     own, rest = own.rstrip(), rest.rstrip()
     if own.endswith(",") and rest.endswith("}"):
@@ -234,10 +228,10 @@ def train_tokenizer(statements: Iterable[str], config: TokenizerConfig | None = 
     """Train a WordPiece tokenizer on normalised statements; repeat one to weigh it. Without any, a `TokenizerError`."""
     config = config or TokenizerConfig()
     tokenizer = _pipeline(models.WordPiece({token: i for i, token in enumerate(SPECIAL_TOKENS)}, unk_token="[UNK]"))
-    alphabet = [*string.ascii_lowercase, *string.digits, *_PUNCTUATION, _SPACE]
+    alphabet = [*string.ascii_lowercase, *string.digits, *string.punctuation, _SPACE]
     # Pieces that must exist so that no ASCII statement has an [UNK]. They are given first, with the special tokens,
     # because the trainer numbers those it finds by itself in the order of a hash table, another in every process.
-    required = [f"##{c}" for c in string.ascii_lowercase + string.digits + _PUNCTUATION]
+    required = [f"##{c}" for c in string.ascii_lowercase + string.digits + string.punctuation]
     trainer = trainers.WordPieceTrainer(
         vocab_size=config.vocab_size,
         min_frequency=config.min_frequency,

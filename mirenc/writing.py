@@ -15,9 +15,8 @@ _LOCK = ".lock"
 def only_one(folder: Path) -> Iterator[None]:
     """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other, and get a ConfigError.
 
-    The file goes at the end, and the system lets go of it when the process is killed. A folder that is not there is
-    made, and goes again where nothing was put into it. A file system without locks (some network ones) has no such
-    protection, nor has Windows.
+    The system lets go of it when the process is killed. A folder that is not there is made, and goes again where
+    nothing was put into it. A file system without locks (some network ones) has no such protection, nor has Windows.
     """
     fresh = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,9 +41,8 @@ def _locked(folder: Path) -> int:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
-            raise ConfigError(
-                f"{folder}: another run is at work there. Wait until that one is done, or name another folder"
-            ) from None
+            advice = "Wait until that one is done, or name another folder"
+            raise ConfigError(f"{folder}: another run is at work there. {advice}") from None
         except (ImportError, OSError):
             return descriptor
         with contextlib.suppress(FileNotFoundError):
@@ -67,8 +65,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
 class Target:
     """Where an output that the user named goes; it is written to ``part``.
 
-    A symbolic link stays, and the file it leads to is replaced. A device or a pipe cannot be replaced: it is written as
-    it is.
+    The file that a symbolic link leads to is replaced. A device or a pipe cannot be: it is written as it is.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -92,10 +89,7 @@ class Target:
 
 @contextlib.contextmanager
 def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Where to write what gets this name when it is complete; of what failed nothing is left.
-
-    An OSError names the path as it was given.
-    """
+    """Where to write what gets this name when complete, or goes; an OSError names the path as it was given."""
     target = Target(path)
     try:
         yield target.part

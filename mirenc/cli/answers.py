@@ -51,13 +51,10 @@ class Answers:
                     typer.echo(f"  {line}")
             if one.far:
                 # A head of one part of a machine is at any distance from all others.
-                far = f"{one.distance:.2f}" if one.distance < 100 else "over 100"
-                common.warn(
-                    f"{place}: unlike what the head was trained on (distance {far}, where 1 is far). "
-                    "Measure before you rely on the answer"
-                )
+                far = f"distance {one.distance:.2f}" if one.distance < 100 else "distance over 100"
+                unlike = f"unlike what the head was trained on ({far}, where 1 is far)"
+                common.warn(f"{place}: {unlike}. Measure before you rely on the answer")
 
-    # -- JSON ------------------------------------------------------------------------------------------
     def _json(self, file: str, one: Any) -> dict[str, object]:
         line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}
         if one.region is not None:
@@ -78,7 +75,6 @@ class Answers:
             evidence[name], *evidence[interval] = worth or (None, None, None)
         return {**line, **self.task.details(one), "evidence": evidence, "distance": one.distance, "far": one.far}
 
-    # -- words: the answer, and lines below it ---------------------------------------------------------
     def _number(self, one: PredictedNumber) -> list[str]:
         near = f"a factor of {math.exp(one.error):.2f}" if self.task.logarithm else f"{one.error:.3g} {self.task.unit}"
         below = f"8 of 10 answers on unseen groups were within {near.strip()}"
@@ -95,10 +91,9 @@ class Answers:
         words = self.task.default_words
         named = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
         if not one.evidence.pays:
-            first = f"{words}: no evidence for anything else"
+            lines = [f"{words}: no evidence for anything else"]
             if not words:
-                first = f"no evidence for any {title} but the default, {one.default}"
-            lines = [first]
+                lines = [f"no evidence for any {title} but the default, {one.default}"]
             if one.choice != one.default:
                 lines = [f"always {named}: no evidence that the code tells more"]
                 lines.append(f"on unseen kernels it was worth {_factor(one.evidence.constant_worth)} of the default")
@@ -205,11 +200,7 @@ def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any
 
 
 class Copies:
-    """Writes copies of sources, with the answers in them as pragmas.
-
-    Raises TaskError: the task's answers are no lines of source; ConfigError: a file that is no source, two of one name,
-    or a copy that would replace something.
-    """
+    """Writes copies of sources, with the answers in them as pragmas; what cannot be is refused before any work."""
 
     def __init__(self, task: Task, folder: Path, files: Sequence[str]) -> None:
         self.task, self.folder = task, folder
@@ -221,9 +212,7 @@ class Copies:
         for file in files:
             path = Path(file)
             if path.suffix not in _SOURCES:
-                raise ConfigError(
-                    f"{file} is no C or C++ source, and --apply writes into sources. Leave one of them out"
-                )
+                raise ConfigError(f"{file} is no C or C++ source, which --apply writes into. Leave one of them out")
             if path.name in names:
                 raise ConfigError(f"two sources are called {path.name}. Give each a folder of its own with --apply")
             if (folder / path.name).exists():
@@ -247,8 +236,7 @@ class Copies:
             elif wanted.setdefault(region.line, line) != line:
                 differ.add(region.line)
                 wanted[region.line] = wanted[region.line] or line
-        # Bytes as they are, whatever their encoding.
-        text = Path(file).read_bytes().decode("latin-1")
+        text = Path(file).read_bytes().decode("latin-1")  # bytes as they are, whatever their encoding
         wanted = {number: line for number, line in wanted.items() if line}
         # A pragma that is there already may be why a loop has copies: the place is looked at first.
         refused = dict.fromkeys(differ, "its copies (templates, inlining) want different settings")

@@ -59,7 +59,6 @@ _Result = TypeVar("_Result")
 _IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
 _ALONE = 12
 _WIDTH = 160
-_INDENT = "    "
 _HEADLINE = re.compile(r"(?:^|: )(?:fatal )?error: ")
 _CARET = re.compile(r"[ |~^]*\^[ ~^]*")
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -111,10 +110,7 @@ def read_options(
 
 
 def reads(verb: Callable[..., None], *, sources: bool = True) -> Callable[..., None]:
-    """A verb that takes ``options: Reading``: the command line has what `read_options` takes in their place.
-
-    Without ``sources``, what is for a compiler is left out.
-    """
+    """A verb with what `read_options` takes in place of ``options``; without ``sources``, nothing for a compiler."""
     signature = inspect.signature(verb, eval_str=True)
     every = inspect.signature(read_options, eval_str=True).parameters
     reading = {name: one for name, one in every.items() if sources or name not in ("compiler", "cflags")}
@@ -141,10 +137,7 @@ def is_project(given: str) -> bool:
 
 
 def expand(inputs: list[str]) -> list[Given]:
-    """What the inputs stand for (`mirenc.ir.inputs`), paths all of them. What is left out is told.
-
-    A file that is given twice is there twice: who asks for n files counts on n answers.
-    """
+    """What the inputs stand for (`mirenc.ir.inputs`), twice what is given twice. What is left out is told."""
     from mirenc.ir.inputs import path_input
     from mirenc.ir.projects import expand_inputs
 
@@ -164,12 +157,10 @@ def warn(line: object) -> None:
 
 
 def shown(error: MirencError, most: int = _ALONE) -> str:
-    """Lines to print after an error's own, each with its line break; "" if there is nothing to show.
-
-    The headline, which the error repeats, is left out. A caret stays below its place: both lines are cut alike.
-    """
+    """Lines to print after an error's own, without the headline; a caret stays below its place: both are cut alike."""
     words: str = getattr(error, "diagnostic", "")
-    lines = [_printable(line) for line in words.splitlines()]
+    # Without what would steer a terminal: a stranger wrote it.
+    lines = ["".join(c if c.isprintable() else "?" for c in line.expandtabs(8)) for line in words.splitlines()]
     headline = next((number for number, line in enumerate(lines) if _HEADLINE.search(line)), 0)
     rest = lines[headline + 1 :]
     out = []
@@ -179,19 +170,11 @@ def shown(error: MirencError, most: int = _ALONE) -> str:
         out.append(line[start : start + _WIDTH].rstrip())
     if len(rest) > most > _IN_A_BATCH:
         out.append(f"... {len(rest) - most} more lines")
-    return "".join(f"{_INDENT}{line}\n" for line in out)
-
-
-def _printable(line: str) -> str:
-    """A line without tabs and without what would steer a terminal: a stranger wrote it."""
-    return "".join(char if char.isprintable() else "?" for char in line.expandtabs(8))
+    return "".join(f"    {line}\n" for line in out)
 
 
 def print_table(table: Table, width: int = 160) -> None:
-    """A table on stdout, as wide as the terminal; a file or a pipe has no width of its own and gets ``width``.
-
-    Words and numbers stay whole: in a narrow terminal lines are longer than it.
-    """
+    """A table on stdout, as wide as the terminal, or ``width`` in a file or pipe; words and numbers stay whole."""
     from rich.console import Console
     from rich.measure import Measurement
 
@@ -205,8 +188,7 @@ class Failures:
     """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on."""
 
     def __init__(self, total: int, problems: Iterable[MirencError] = ()) -> None:
-        self.total = total
-        self.count = 0
+        self.total, self.count = total, 0
         for problem in problems:
             self.add(problem)
 

@@ -48,18 +48,15 @@ def compare(
     encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths))
     # Of one file there is nothing to tell.
-    failed = failures.add if len(paths) > 2 else None
-    table = index(encoder, paths, level=level, failed=failed, progress=True)
+    table = index(encoder, paths, level=level, failed=failures.add if len(paths) > 2 else None, progress=True)
     names = [source["file"] for source in table.sources]
-    found: dict[str, Any] = {}
-    if level == "module":
-        found["cosines"] = cosines.compare(table.vectors).tolist()
-    else:
-        found["matches"] = _matches(table, names)
+    module = level == "module"
+    found: dict[str, Any]
+    found = {"cosines": cosines.compare(table.vectors).tolist()} if module else {"matches": _matches(table, names)}
     if as_json and names:
         head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}
         typer.echo(json.dumps({**head, "files": names, **found}))
-    elif level != "module":
+    elif not module:
         _print_matches(names, found["matches"])
     elif len(paths) == 2:
         typer.echo(f"{found['cosines'][0][1]:.4f}")

@@ -118,9 +118,8 @@ def build(
                 workers=workers,
                 advance=advance,
             )
-    typer.echo(f"{output}: {corpus!r}")
     typer.echo(
-        f"{report.files} files: {report.modules} kept ({report.without_graph} without graph), "
+        f"{output}: {corpus!r}\n{report.files} files: {report.modules} kept ({report.without_graph} without graph), "
         f"{report.duplicates} duplicates, {len(report.reserved)} with a function kept for evaluation, "
         f"{len(report.failures)} unreadable"
     )

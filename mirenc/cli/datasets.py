@@ -35,11 +35,9 @@ def list_(as_json: common.JSON = False, data: Data = None) -> None:
 
     folders = {name: find_folder(name, data) for name in DATASETS}
     if as_json:
-        entries = [
-            dataset.model_dump(exclude={"urls", "sums"})
-            | {"files": len(dataset.sums), "folder": None if folders[name] is None else str(folders[name])}
-            for name, dataset in DATASETS.items()
-        ]
+        places = {name: None if folder is None else str(folder) for name, folder in folders.items()}
+        own = {name: {"files": len(dataset.sums), "folder": places[name]} for name, dataset in DATASETS.items()}
+        entries = [one.model_dump(exclude={"urls", "sums"}) | own[name] for name, one in DATASETS.items()]
         typer.echo(json.dumps(entries, indent=1))
         return
     from rich.table import Table
@@ -140,9 +138,8 @@ def verify(names: Names, data: Data = None) -> None:
         if bad:
             wrong[name] = f"{len(bad)} of {len(findings)} files of {name} in {folder}"
         else:
-            typer.echo(
-                f"{name}: {len(findings)} files as published in {folder} (content {content_hash(name, data)[:12]})"
-            )
+            content = content_hash(name, data)[:12]
+            typer.echo(f"{name}: {len(findings)} files as published in {folder} (content {content})")
     if wrong:
         raise DatasetError(
             f"{'; '.join(wrong.values())} are not as published (listed above). "

@@ -7,18 +7,13 @@ from typer import Option
 
 from mirenc.cli import common
 
+_OUTPUT = "File whose suffix says how: .npy .npz .jsonl .csv .parquet. [default: JSON lines on stdout]"
+
 
 @common.reads
 def embed(
     inputs: common.Inputs,
-    output: Annotated[
-        str | None,
-        Option(
-            "--output",
-            "-o",
-            help="File whose suffix says how: .npy .npz .jsonl .csv .parquet. [default: JSON lines on stdout]",
-        ),
-    ] = None,
+    output: Annotated[str | None, Option("--output", "-o", help=_OUTPUT)] = None,
     level: common.Level = "module",
     function: common.Function = None,
     purpose: Annotated[

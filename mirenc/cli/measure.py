@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from mirenc.tasks.compiled import CompiledTable
 
 _PASSES = "passes"
-_LLVM = 19
-"""One LLVM for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass."""
+_LLVM = 19  # one for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass
 _OF_PASSES = ("functions", "modules", "lists")
 _OF_KERNELS = ("count", "part", "rounds", "compile_only")
 
@@ -144,10 +143,8 @@ def _deliver(run: TimedRun, wanted: int) -> None:
         if not table.machine["samples"]:
             advice = "Mend the source or its driver, and type the same again"
             if any(sample.dropped.startswith("noise") for sample in table.samples):
-                advice = (
-                    "Where it is noise, close other programs or give more --rounds, and type the same again; after "
-                    f"{MAX_TRIES} tries, with another folder"
-                )
+                advice = "Where it is noise, close other programs or give more --rounds, and type the same again"
+                advice += f"; after {MAX_TRIES} tries, with another folder"
             raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
         common.say(f"wrote {run.folder}")
         dropped = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
@@ -214,10 +211,8 @@ def _say_done(run: TimedRun, wanted: int) -> None:
     common.say(f"{kept}; {dropped}; {len(run.new)} left")
     common.say("cells: " + (", ".join(f"{number} {status}" for status, number in record["cells"].items()) or "none"))
     if spread := record["noise"]:
-        common.say(
-            f"noise (two copies of the default): median {100 * spread['p50']:.2f} %, "
-            f"90 of 100 samples below {100 * spread['p90']:.2f} %"
-        )
+        median, most = (f"{100 * spread[share]:.2f} %" for share in ("p50", "p90"))
+        common.say(f"noise (two copies of the default): median {median}, 90 of 100 samples below {most}")
 
 
 def _say_labelled(run: PassRun, table: CompiledTable) -> None:
@@ -237,10 +232,8 @@ def _say_labelled(run: PassRun, table: CompiledTable) -> None:
         common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces{by_opt}")
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
-        common.say(
-            "no piece is smaller for minsize, so this -Oz is the weak baseline. For the other one compile with: "
-            + " ".join(record["flags"])
-        )
+        found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
+        common.say(f"{found}. For the other one compile with: {' '.join(record['flags'])}")
     if counts := ", ".join(f"{count} {word}" for word, count in record["executed"].items() if word != "lists"):
         common.say(f"winning lists on loops that run: {counts}")
     for level, (count, seconds) in sorted(run.seconds.items()):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from mirenc.ir.inputs import Input
     from mirenc.tasks import Task
 
+_CONTEXT = "Context features, as in --context transfer=1048576,wgsize=128; may be repeated."
+
 
 @common.reads
 def predict(
@@ -29,15 +31,7 @@ def predict(
             "for stdin. size_after makes one table of a folder, by -Oz itself.",
         ),
     ] = None,
-    context: Annotated[
-        list[str] | None,
-        Option(
-            "--context",
-            "--aux",
-            "-c",
-            help="Context features, as in --context transfer=1048576,wgsize=128; may be repeated.",
-        ),
-    ] = None,
+    context: Annotated[list[str] | None, Option("--context", "--aux", "-c", help=_CONTEXT)] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: tasks.TaskFile = None,
     variant: Annotated[str, Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
@@ -118,9 +112,8 @@ def _context(task: Task, text: str) -> dict[str, str]:
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
-            raise typer.BadParameter(
-                f"{item!r} is no NAME=VALUE; write transfer=1048576,wgsize=128", param_hint="--context"
-            )
+            advice = "write transfer=1048576,wgsize=128"
+            raise typer.BadParameter(f"{item!r} is no NAME=VALUE; {advice}", param_hint="--context")
         if name.strip() in given:
             raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--context")
         given[name.strip()] = value.strip()
@@ -128,8 +121,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
         if feature not in given:
             given[feature] = value
             common.say(f"{feature} {value}, as this machine has; another: --context {feature}=...")
-    context = task.ask_context(given)
-    if context is not None:
+    if (context := task.ask_context(given)) is not None:
         task.checked_context(context)
     return given
 

@@ -1,8 +1,4 @@
-"""``mirenc predict size_after FOLDER``: one table for a whole project, of where its bytes are.
-
-Nothing is predicted here: -Oz itself runs on every file, which takes no longer than predictions, and knows what is
-inlined.
-"""
+"""``mirenc predict size_after FOLDER``: where a project's bytes are; no prediction, -Oz itself runs on every file."""
 
 from __future__ import annotations
 
@@ -58,10 +54,7 @@ def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_js
 def _files(
     inputs: Sequence[str], scratch: Path, options: ReadOptions
 ) -> tuple[list[tuple[str, str]], list[MirencError]]:
-    """What people call each file (its place in the folder), and where its IR is: sources are compiled into ``scratch``.
-
-    Beside them what is wrong with each source that did not become IR.
-    """
+    """Each file's place in the folder, and where its IR is (``scratch`` has sources'); what did not become IR."""
     from mirenc.ir.files import find_inputs
     from mirenc.sources.compiling import Choices, Limits
     from mirenc.sources.ir_folder import failures_of, origins_of
@@ -91,10 +84,7 @@ def _files(
 
 
 def _engine(options: ReadOptions) -> tuple[Engine, str]:
-    """The LLVM that makes the table, and the level it runs: -Oz, or -O2 where there is only llvmlite's.
-
-    On functions that say ``minsize`` the two are near each other.
-    """
+    """The LLVM that makes the table, and the level it runs: -Oz, or the near -O2 where there is only llvmlite's."""
     from mirenc.passes import EmbeddedEngine, find_engine
     from mirenc.passes.levels import level
 
@@ -112,11 +102,10 @@ def _engine(options: ReadOptions) -> tuple[Engine, str]:
 def _table(
     engine: Engine, run: str, files: Sequence[tuple[str, str]], options: ReadOptions, failures: common.Failures
 ) -> dict[str, Any]:
-    """Bytes of every function before any pass and after a level's, as nm -S has them, of functions that are linked.
+    """Bytes of every linked function before any pass and after a level's, as nm -S has them.
 
-    ``total`` has functions without a row as well. They are counted: ``gone`` have no code after the passes (inlined
-    wherever they are called, or not used), ``copies`` are in a file before, too, and a linker keeps one of them;
-    ``devices`` counts files of device code, which has no machine code here.
+    ``total`` has functions without a row as well: ``gone`` have no code after the passes (inlined wherever they are
+    called, or not used), of ``copies`` a linker keeps one; ``devices`` are files of device code.
     """
     from mirenc.deciding import read_code
     from mirenc.ir.functions import Linker, linkages_of, object_name

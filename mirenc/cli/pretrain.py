@@ -52,14 +52,12 @@ def pretrain(
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:
         rate = 0.0
-        told = False
 
         def report(step: StepReport) -> None:
-            nonlocal rate, told
-            rate = 0.95 * rate + 0.05 * step.items / step.seconds if rate else step.items / step.seconds
+            nonlocal rate
             # What a resumed run did before counts as done.
-            done = 1 if told else trainer.steps_done
-            told = True
+            done = 1 if rate else trainer.steps_done
+            rate = 0.95 * rate + 0.05 * step.items / step.seconds if rate else step.items / step.seconds
             advance(done, note=f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f} {step.unit} {rate:,.0f}/s")
 
         trainer.report = report

@@ -18,18 +18,13 @@ if TYPE_CHECKING:
     from mirenc.ir import ReadOptions
     from mirenc.search import VectorTable
 
+_INDEX = "What to search in: vectors by `mirenc embed -o`, a folder of IR or sources, or compile_commands.json."
+
 
 @common.reads
 def search(
     query: Annotated[str, Argument(metavar="QUERY", help="IR or source file, or - for stdin.")],
-    index: Annotated[
-        str,
-        Argument(
-            metavar="INDEX",
-            help="What to search in: vectors by `mirenc embed -o`, a folder of IR or "
-            "sources, or compile_commands.json.",
-        ),
-    ],
+    index: Annotated[str, Argument(metavar="INDEX", help=_INDEX)],
     k: Annotated[int, Option("-k", help="How many to show.", min=1)] = 10,
     level: Annotated[
         common.LevelName | None,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mirenc.deciding import Code, FixedList, Outcome
 
 _SUFFIXES = (".bc", ".ll")
+_OUTPUT = "With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in llvmlite."
 
 
 @common.reads
@@ -31,15 +32,7 @@ def suggest(
         Path | None, Option(help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]")
     ] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
-    output: Annotated[
-        Path | None,
-        Option(
-            "--output",
-            "-o",
-            help="With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in "
-            "llvmlite.",
-        ),
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
     as_json: common.JSON = False,
     *,
     options: common.Reading,
@@ -105,11 +98,10 @@ def _write(bitcode: bytes, output: Path) -> None:
     from mirenc.ir.llvm import default_worker
     from mirenc.writing import delivered
 
-    data = bitcode
     if output.suffix == ".ll":
-        data = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
+        bitcode = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
     with delivered(output) as part:
-        part.write_bytes(data)
+        part.write_bytes(bitcode)
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> dict[str, Any]:

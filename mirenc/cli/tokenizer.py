@@ -68,8 +68,6 @@ def report(
 
 def _print_report(head: str, tokenizer: IRTokenizer, texts: list[str]) -> None:
     report = tokenizer.report(texts)
-    typer.echo(head)
-    typer.echo(f"statements        {report.statements}")
-    typer.echo(f"mean tokens       {report.mean_tokens:.2f}")
+    typer.echo(f"{head}\nstatements        {report.statements}\nmean tokens       {report.mean_tokens:.2f}")
     typer.echo(f"[UNK] rate        {100 * report.unk_rate:.4f} %")
     typer.echo(f"truncation rate   {100 * report.truncation_rate:.3f} %")

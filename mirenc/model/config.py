@@ -76,10 +76,9 @@ class PoolingConfig(Config):
 
 
 class TaughtConfig(Config):
-    """Trunk that a compiler's answers are read from: `mirenc.model.mirencoder.Trunk`.
+    """Trunk that a compiler's answers are read from (`mirenc.model.mirencoder.Trunk`).
 
-    ``width`` and ``hidden`` are those of its vector and of its hidden layer; ``dropout`` is the share of that layer's
-    inputs that are left out at random while it learns.
+    ``width`` is of its vector, ``hidden`` of its hidden layer, of whose inputs ``dropout`` are left out in training.
     """
 
     width: int = Field(256, ge=8)
@@ -116,10 +115,7 @@ class LexicalConfig(Config):
 
 
 class ModelConfig(Config):
-    """Architecture of one model; saved beside its weights, and all that is needed to build it.
-
-    ``taught`` and ``lexical`` are None for a model without such a trunk or view.
-    """
+    """Architecture of a model, saved beside its weights; without ``taught`` trunk or ``lexical`` view they are None."""
 
     tokenizer: TokenizerConfig = TokenizerConfig()
     text: TextConfig = TextEncoderConfig()
