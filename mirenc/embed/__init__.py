@@ -1,10 +1,5 @@
 """IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds.
 
-encoder = mirenc.load()
-vector = encoder.embed("foo.ll")                          # (1280,) float32, to compare and search
-matrix = encoder.embed(["a.ll", "b.bc"])                  # (2, 1280)
-columns = encoder.embed("foo.ll", purpose="features")     # for a head that predicts something
-
 On the way down: a `Request` is made at the encoder's door; inputs are read and prepared (`processes`, `reading`),
 encoded and pooled (`encoding`), and whitened (`stream`, which holds the steps together).
 """

@@ -33,6 +33,8 @@ from mirenc.model.runtime import Runtime
 from mirenc.progress import progress as progress_bar
 from mirenc.weights import ModelFiles, WhiteningMap
 
+_Inside = Literal["function", "loop", "block", "instruction"]
+
 
 class _Options(TypedDict, total=False):
     """What all forms of `Encoder.embed` take."""
@@ -137,13 +139,7 @@ class Encoder:
     ) -> Float32: ...
 
     @overload
-    def embed(
-        self,
-        ir: Iterable[IRInput],
-        *,
-        level: Literal["function", "loop", "block", "instruction"],
-        **options: Unpack[_Options],
-    ) -> list[Float32]: ...
+    def embed(self, ir: Iterable[IRInput], *, level: _Inside, **options: Unpack[_Options]) -> list[Float32]: ...
 
     def embed(
         self,

@@ -85,8 +85,8 @@ def _stays_here(given: Input) -> bool:
 class _Process:
     """One child, started when first needed and again after it died.
 
-    Over its stdin and stdout go pickles, between processes of one program: first (request, tokenizer's JSON, memory
-    limit), then lists of inputs, each answered by a list of answers, or by the exception that no input is to blame for.
+    Over its pipes go pickles: first (request, tokenizer's JSON, memory limit), then lists of inputs, each answered by a
+    list of answers, or by the exception that no input is to blame for.
     """
 
     def __init__(self, setup: bytes) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mirenc.arrays import Int64
 from mirenc.cache import cache_key
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.request import Request
@@ -24,10 +23,7 @@ from mirenc.tokenizer import IRTokenizer
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """One module ready for a model: how its rows come from texts and nodes, and its embedding without columns.
-
-    ``key`` is where the cache keeps the embedding; empty where it does not.
-    """
+    """One module ready for a model, its embedding without columns, and its ``key`` in the cache (empty: not kept)."""
 
     sample: IRSample
     pools: Pools
@@ -72,17 +68,11 @@ def prepare(
         "edges": len(sample.edge_flow),
     }
     none = np.zeros((len(regions), 0), dtype=np.float32)
-    sizes = _sizes(sample, pools, instructions)
+    statements = np.bincount(pools.text.group, weights=pools.text.count, minlength=pools.text.groups)
+    nodes = pools.counts(sample.node_kind)
+    sizes = np.column_stack([statements, nodes[:, -1], instructions, nodes[:, :-1]]).astype(np.int64)  # (G, 6)
     blank = Embedding("+".join(levels), none, none, none, none, sizes, regions, counts, module.content_hash)
     return Prepared(sample, pools, blank)
-
-
-def _sizes(sample: IRSample, pools: Pools, instructions: Int64) -> Int64:
-    """`Embedding.sizes` of each group; (G,) instructions are given. (G, 6) int64."""
-    text = pools.text
-    statements = np.bincount(text.group, weights=text.count, minlength=text.groups)
-    counts = pools.counts(sample.node_kind)
-    return np.column_stack([statements, counts[:, -1], instructions, counts[:, :-1]]).astype(np.int64)
 
 
 # An embedding that the cache knew, a module to be encoded, or why there is none.
@@ -97,10 +87,7 @@ class Reader:
         self._tokenizer = tokenizer
 
     def read(self, inputs: Sequence[Input]) -> list[Answer]:
-        """One answer for each input, in their order.
-
-        The cache is asked before anything is parsed, once for all of them.
-        """
+        """One answer for each input, in their order; the cache is asked first, once for all of them."""
         loaded = [self._load(given) for given in inputs]
         keys = [self._key(content) for content in loaded]
         cache = self._request.cache

@@ -45,10 +45,9 @@ def in_batches(
 
 @dataclass(frozen=True)
 class Request:
-    """What is wanted of every input, in words of `mirenc.Encoder.embed`; rows of several levels stand in their order.
+    """What is wanted of every input, in words of `mirenc.Encoder.embed`, checked (ConfigError).
 
     ``weighting`` says how often a text counts (`mirenc.model.config.PoolingConfig`); ``cache`` may know the embedding.
-    ConfigError: a word or number that is none of those allowed.
     """
 
     levels: tuple[str, ...]

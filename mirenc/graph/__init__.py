@@ -40,9 +40,7 @@ def build_graph(ir: IRModule | str | bytes, backend: str = "native", *, normalis
         from mirenc.graph.programl import build_programl
 
         if isinstance(ir, IRModule):
-            raise GraphError(
-                f"{ir.name}: graph backend 'programl' needs the IR as it was written, not an "
-                "IRModule. Give its text: build_graph(Path(file).read_text(), backend='programl')"
-            )
+            what = f"{ir.name}: graph backend 'programl' needs the IR as it was written, not an IRModule"
+            raise GraphError(f"{what}. Give its text: build_graph(Path(file).read_text(), backend='programl')")
         return build_programl(ir)
     raise GraphError(f"unknown graph backend {backend!r}; available: {', '.join(BACKENDS)}")

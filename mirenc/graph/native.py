@@ -184,12 +184,10 @@ class _Texts:
         """Full texts of arguments."""
         if not self.named:
             return self._unnamed(types, self.module.types)
-        texts = []
-        for row, function, number in zip(types.tolist(), functions.tolist(), numbers.tolist(), strict=True):
-            name = self.module.headers[function].arguments[number].name
-            printed = name if _PLAIN_NAME.fullmatch(name) else f'"{name}"'
-            texts.append(f"{self.module.types[row]} %{printed}")
-        return self.rows(texts)
+        headers, places = self.module.headers, zip(functions.tolist(), numbers.tolist(), strict=True)
+        names = (headers[function].arguments[number].name for function, number in places)
+        printed = (name if _PLAIN_NAME.fullmatch(name) else f'"{name}"' for name in names)
+        return self.rows(f"{self.module.types[row]} %{name}" for row, name in zip(types.tolist(), printed, strict=True))
 
     def constants(self, keys: Int64) -> Int64:
         """Full texts of constants, and of globals from ``len(constants)`` on: ProGraML prints their definitions."""

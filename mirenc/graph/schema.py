@@ -113,15 +113,10 @@ class ProgramGraph:
         for name, shape in (nodes | {"edge_position": (e,), "edge_index": (2, e)}).items():
             if getattr(self, name).shape != shape:
                 raise GraphError(f"{name} has shape {getattr(self, name).shape}, needs {shape}")
-        for name, first, limit in (
-            ("edge_index", 0, n),
-            ("node_text_row", 0, len(self.texts)),
-            ("node_full_text_row", 0, len(self.texts)),
-            ("node_kind", 0, len(NodeKind)),
-            ("node_function", -1, len(self.functions)),
-            ("edge_flow", 0, len(Flow)),
-            ("instruction_node", 0, n),
-        ):
+        ranges = dict.fromkeys(("node_text_row", "node_full_text_row"), (0, len(self.texts)))
+        ranges |= {"node_kind": (0, len(NodeKind)), "node_function": (-1, len(self.functions))}
+        ranges |= {"edge_index": (0, n), "edge_flow": (0, len(Flow)), "instruction_node": (0, n)}
+        for name, (first, limit) in ranges.items():
             column = getattr(self, name)
             if column.size and (column.min() < first or column.max() >= limit):
                 raise GraphError(f"{name} has values outside {first}..{limit - 1}")

@@ -13,7 +13,7 @@ from pathlib import Path
 from mirenc.errors import CompileError, IRFileError, IRResourceError, ToolchainError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, check_file, read_limited
-from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
+from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
@@ -22,7 +22,6 @@ _CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknow
 LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.split()), "cuda": tuple(_CUDA.split())}
 """Flags by language, where no `Dialect` has others: OpenCL C with clang's own header, CUDA for the device only."""
 _CUDA_EXAMPLE = "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
-_DEFAULT_TIMEOUT = 120.0  # seconds
 
 
 def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
@@ -66,7 +65,7 @@ def assemble_old_text(
     for name in filter(shutil.which, (f"clang-{version}" for version in range(18, 9, -1))):
         command = [name, "-x", "ir", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-w", "-o", "-", "-"]
         try:
-            done = run_limited(command, timeout=timeout or _DEFAULT_TIMEOUT, memory_limit=memory_limit, data=text)
+            done = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=text)
         except subprocess.TimeoutExpired:
             return None
         if done.code == 0 and done.output:
@@ -88,15 +87,14 @@ def compile_source(
 ) -> bytes:
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
-    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. Each process of the
-    compiler may take ``memory_limit`` bytes of address space, and the IR ``max_bytes``. The compiler runs in
+    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. It runs in
     ``folder``, where one is named. Raises IRFileError, ToolchainError, CompileError, IRResourceError.
     """
     name = os.fspath(path)
     check_file(name)
     if folder and not os.path.isdir(folder):
         raise IRFileError(f"{name}: the folder that it is built in, {folder}, is not there. Configure the build again")
-    limit = timeout or _DEFAULT_TIMEOUT
+    limit = timeout or DEFAULT_TIMEOUT
     try:
         command = ir_compiler(language, compiler, oldest=dialect is not None and dialect.oldest_clang)
     except ToolchainError as error:

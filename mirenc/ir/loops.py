@@ -53,9 +53,8 @@ def find_loops(module: IRModule) -> LoopForest:
     """Find the natural loops of every function."""
     functions: list[int] = []
     loops: list[tuple[int, int, int]] = []  # header, parent, depth
-    innermost = np.full(module.block_count, -1, dtype=np.int32)
+    arrays, innermost = module.arrays, np.full(module.block_count, -1, dtype=np.int32)
     # Functions with an edge to the same or an earlier block: without one there is no cycle.
-    arrays = module.arrays
     source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
     function_of_block = arrays.function[arrays.block_start[:-1]]
     for number in np.unique(function_of_block[source[arrays.successor <= source]]).tolist():

@@ -1,8 +1,4 @@
-"""Fix-ups for text that LLVM 22 refuses only because an older LLVM wrote it.
-
-They are applied after LLVM has refused the text, and keep every line in its place, so that line numbers in a second
-refusal still hold. For what is not cheap to fix `explain` says which LLVM wrote it and what to do.
-"""
+"""Fix-ups for text that LLVM 22 has refused only because an older LLVM wrote it; every line keeps its place."""
 
 import re
 

@@ -73,7 +73,6 @@ class Parser:
         self.name_slots: list[int] = []
         self.drops: list[tuple[int, int, str]] = []  # (start, end, replacement) in the statement
 
-    # -- small moves -----------------------------------------------------------------------------------
     @property
     def word(self) -> str:
         return self.words[self.at]
@@ -116,7 +115,6 @@ class Parser:
             if depth == 0:
                 return
 
-    # -- types and values ------------------------------------------------------------------------------
     def at_type(self) -> bool:
         kind = self.kinds[self.at]
         if kind == "word":
@@ -228,7 +226,6 @@ class Parser:
         while self.kind == "word" and not self.at_type():
             self.at += 1
 
-    # -- statement -------------------------------------------------------------------------------------
     def drop_alignment(self) -> None:
         """``, align N`` and ``, !kind !N`` say how, not what."""
         for index in range(self.count - 2):

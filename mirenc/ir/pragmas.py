@@ -1,7 +1,4 @@
-"""`with_pragmas`: lines such as ``#pragma clang loop`` written before the loops of a source text.
-
-It writes where nobody can be in doubt about which loop is meant, and says why it left the others alone.
-"""
+"""`with_pragmas`: lines such as ``#pragma clang loop`` before loops of a source text."""
 
 import re
 from collections.abc import Mapping

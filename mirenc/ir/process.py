@@ -65,9 +65,8 @@ def run_limited(
 ) -> Ended:
     """Run a program to its end, in ``folder`` or here, with ``data`` as its standard input.
 
-    It, and each process that it starts, may take ``timeout`` seconds and ``memory_limit`` bytes of address space. Of
-    its output ``most_output`` bytes are kept; the rest is read and dropped. Raises subprocess.TimeoutExpired: it took
-    too long, and was ended with all it started; OSError: it cannot be started.
+    It may take ``timeout`` seconds, and each process ``memory_limit`` bytes; ``most_output`` bytes of output are kept.
+    Raises subprocess.TimeoutExpired: it was ended with all it started; OSError: it cannot be started.
     """
     limited = os.name == "posix" and memory_limit is not None
     if os.name == "posix" and memory_limit is not None:

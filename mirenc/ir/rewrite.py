@@ -1,8 +1,7 @@
 """`bring`: IR of another target as a task's heads know it.
 
-It edits LLVM's own print-out and lets LLVM parse and verify the result: address spaces go, kernels and builtins get
-the dialect's calling convention and names, and what asks for the number of a thread asks as OpenCL C does. What has
-no counterpart, such as a warp shuffle, makes the module foreign.
+It edits LLVM's own print-out and lets LLVM parse and verify the result. What has no counterpart in OpenCL C, such as a
+warp shuffle, makes the module foreign.
 """
 
 import re
@@ -139,14 +138,12 @@ def _opencl_builtins(text: str) -> str:
         kind, axis = match[2] or match[4], match[3] or match[5]
         return query(_mangled(_QUERY[kind]), match[1], _AXIS[axis]) if kind in _QUERY else match[0]
 
-    def barrier(match: re.Match[str]) -> str:
-        needed["_Z7barrierj"] = "declare void @_Z7barrierj(i32)"
-        return "  call void @_Z7barrierj(i32 1)"
-
     text = _PLAIN_QUERY.sub(lambda match: _mangled(match[0]), text)
     text = _SPECIAL_REGISTER.sub(register, text)
     text = _NARROW_QUERY.sub(lambda match: query(match[2], match[1], match[3]), text)
-    text = _BARRIER.sub(barrier, text)
+    text, barriers = _BARRIER.subn("  call void @_Z7barrierj(i32 1)", text)
+    if barriers:
+        needed["_Z7barrierj"] = "declare void @_Z7barrierj(i32)"
     for line in needed.values():
         text = re.sub(rf"^declare i32 {re.escape(line.split()[2].split('(')[0])}\(.*\n", "", text, flags=re.MULTILINE)
     return text + "".join(line + "\n" for line in needed.values())

@@ -74,12 +74,8 @@ def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None
 def _local_arrays(text: str) -> list[str]:
     """Arrays in local memory. LLVM has them among the globals, but their names are local ones: shown as `%`."""
     arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])  # LLVM prints globals before functions
-    functions = set(_DEFINED.findall(text)) if arrays else set()
-
-    def of_a_function(name: str) -> bool:
-        return any(name[:index] in functions for index, char in enumerate(name) if char == ".")
-
-    return [name for name, in_space_3 in arrays if in_space_3 or of_a_function(name)]
+    prefixes = tuple(f"{function}." for function in _DEFINED.findall(text)) if arrays else ()
+    return [name for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)]
 
 
 def unescaped(text: str) -> str:

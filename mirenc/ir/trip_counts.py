@@ -33,10 +33,9 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
 
 
 def profiled_trip_count(module: IRModule, loop: Region) -> float:
-    """Mean iterations of a loop each time it is entered, as a profile in the IR tells; 0 where it has none.
+    """Mean iterations of a loop each time it is entered, by branch weights (``!prof``) in the IR; 0 where it has none.
 
-    That is branch weights (``!prof``) of the latch, or of the one branch that leaves (LLVM's
-    getLoopEstimatedTripCount).
+    Those are of the latch, or of the one branch that leaves the loop (LLVM's getLoopEstimatedTripCount).
     """
     if _WEIGHTS_ARE not in module.annotated:
         return 0.0
