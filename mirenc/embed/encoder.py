@@ -103,12 +103,12 @@ class Encoder:
     @property
     def text_dimension(self) -> int:
         """Length of a statement's vector."""
-        return self.files.config.text.hidden
+        return int(self.files.config.text.hidden)
 
     @property
     def graph_dimension(self) -> int:
         """Length of what the graph encoder makes of a module or of a part of it."""
-        return self.files.config.graph.width
+        return int(self.files.config.graph.width)
 
     @property
     def dimension(self) -> int:

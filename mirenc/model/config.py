@@ -1,15 +1,20 @@
 """The architecture of a model, the kinds of encoders that it is made of, and the presets."""
 
-from typing import Annotated, Any, Literal, Self, get_args
+import pkgutil
+from functools import reduce
+from importlib import import_module
+from operator import or_
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
+import mirenc.model
 from mirenc.config import Config
 from mirenc.errors import ConfigError
 from mirenc.model.convolution import ConvolutionConfig
 from mirenc.model.directed import DirectedGraphConfig
 from mirenc.model.gcn import GraphEncoderConfig
-from mirenc.model.kinds import COUNTS, Shapes
+from mirenc.model.kinds import COUNTS, GraphKind, Shapes, TextKind
 from mirenc.model.transformer import TextEncoderConfig
 from mirenc.tokenizer import TokenizerConfig
 
@@ -31,27 +36,27 @@ __all__ = [
 ]
 
 
-def _by_kind(default: str, kinds: Any) -> Discriminator:
-    """A table or configuration is of the kind it names; a table saved before there were several names none."""
-    tags = " or ".join(repr(get_args(each)[1].tag) for each in get_args(kinds))
-    return Discriminator(
+def _kinds(base: type[Config], default: str) -> Any:
+    """A configuration of the kind it names, of those whose folders are here; what was saved before names none."""
+    for module in pkgutil.iter_modules(mirenc.model.__path__, "mirenc.model."):
+        if module.ispkg:
+            import_module(module.name)
+    kinds = {each.model_fields["kind"].default: each for each in base.__subclasses__()}
+    names = sorted(kinds, key=lambda kind: (kind != default, kind))
+    by_kind = Discriminator(
         lambda value: value.get("kind", default) if isinstance(value, dict) else getattr(value, "kind", None),
         custom_error_type="kind",
-        custom_error_message=f"kind must be {tags}",
+        custom_error_message=f"kind must be {' or '.join(map(repr, names))}",
     )
+    return Annotated[reduce(or_, (Annotated[kinds[name], Tag(name)] for name in names)), by_kind]
 
 
-# The register: a line a kind.
-_Texts = (
-    Annotated[TextEncoderConfig, Tag("transformer")]
-    | Annotated[ConvolutionConfig, Tag("convolution")]
-)  # fmt: skip
-_Graphs = (
-    Annotated[GraphEncoderConfig, Tag("gcn")]
-    | Annotated[DirectedGraphConfig, Tag("directed")]
-)  # fmt: skip
-TextConfig = Annotated[_Texts, _by_kind("transformer", _Texts)]
-GraphConfig = Annotated[_Graphs, _by_kind("gcn", _Graphs)]
+if TYPE_CHECKING:
+    TextConfig = Any
+    GraphConfig = Any
+else:
+    TextConfig = _kinds(TextKind, "transformer")
+    GraphConfig = _kinds(GraphKind, "gcn")
 
 
 class MatchingConfig(Config):

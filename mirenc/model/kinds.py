@@ -1,7 +1,7 @@
 """Kinds of encoders: what the configuration of each says of it.
 
-A kind is a folder beside this file: ``__init__.py`` (a `TextKind` or `GraphKind`), ``torch.py`` and ``numpy.py`` (an
-``Encoder`` each), and a line in `mirenc.model.config`.
+A kind is a folder beside this file, and that is all: ``__init__.py`` (a `TextKind` or `GraphKind`), ``torch.py`` and
+``numpy.py`` (an ``Encoder`` each).
 """
 
 from importlib import import_module
