@@ -78,7 +78,7 @@ class CostHead(CostRegressor, kind="cost"):
         code = np.isfinite(self.spread_[self.context_columns :]).sum()
         self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
         # In single precision, as it is saved: a head that was saved and read answers to the bit as before.
-        self.support_ = self._scaled(features).astype(np.float32).astype(np.float64)
+        self.support_ = ((features - self.center_) / self.spread_).astype(np.float32).astype(np.float64)
         relative = relative_log_costs(target, self.clip)
         self.mean_: Float64 = relative.mean(axis=0)
         residual = relative - self.mean_  # (n, K)
@@ -98,12 +98,9 @@ class CostHead(CostRegressor, kind="cost"):
         self.dual_: Float64 = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
 
     def _answer(self, features: Float64) -> Float64:
-        """(n, K) predicted log cost of each choice, relative to the mean over the choices."""
-        kernel = _kernel(self.theta_, self._terms(), self._distances(self._scaled(features), self.support_))
+        scaled = (features - self.center_) / self.spread_
+        kernel = _kernel(self.theta_, self._terms(), self._distances(scaled, self.support_))
         return self.mean_ + kernel @ self.dual_
-
-    def _scaled(self, features: Float64) -> Float64:
-        return (features - self.center_) / self.spread_
 
     def _distances(self, rows: Float64, others: Float64) -> list[Float64]:
         """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""

@@ -120,10 +120,9 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
             raise HeadError(f"{home}: no {name}. {wanted}")
     try:
         text, data = (home / HEAD_FILE).read_bytes(), (home / ARRAY_FILE).read_bytes()
+        description = json.loads(text)
     except OSError as error:
         raise HeadError(f"{home}: cannot be read: {error.strerror}. Check its permissions") from None
-    try:
-        description = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise damaged(f"{home}/{HEAD_FILE}", error) from None
     _check_format(home, description)

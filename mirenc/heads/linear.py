@@ -97,7 +97,7 @@ class _Landmarks(Reducing):
         # Each context feature weighs one, and so does all code together.
         spread[context:] = float(np.sqrt((spread[context:] ** 2).sum())) / math.sqrt(max(context, 1))
         self.spread_ = np.where(spread > 1e-9 * np.maximum(1.0, np.abs(self.middle_)), spread, np.inf)
-        rows = self._scaled(reduced)
+        rows = (reduced - self.middle_) / self.spread_
         drawn = np.random.default_rng(self.random_state).permutation(len(rows))[: self.landmarks]
         self.landmarks_ = rows[np.sort(drawn)]
         self.mean_: Float64 = target.mean(axis=0)
@@ -111,9 +111,6 @@ class _Landmarks(Reducing):
         penalised[np.diag_indices_from(penalised)] += _JITTER
         self.weights_: Float64 = la.solve(penalised, moment / len(rows), assume_a="pos")
 
-    def _scaled(self, reduced: Float64) -> Float64:
-        return (reduced - self.middle_) / self.spread_
-
     def _kernel(self, rows: Float64) -> Float64:
         """A Gaussian, for what is near, and the inner product, for what is far from all. (n, C) -> (n, m)."""
         product = rows @ self.landmarks_.T
@@ -124,7 +121,7 @@ class _Landmarks(Reducing):
         return result
 
     def _answer(self, features: Float64) -> Float64:
-        rows = self._scaled(self._reduced(features))
+        rows = (self._reduced(features) - self.middle_) / self.spread_
         parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
         return self.mean_ + np.concatenate(parts)
 

@@ -264,8 +264,7 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):
             raise ConfigError(f"default is {self.default}; allowed: 0 to {self.n_choices_ - 1}, the columns of costs")
-        measured = np.isfinite(target[:, self.default]).sum()
-        if measured < len(features):
+        if (measured := np.isfinite(target[:, self.default]).sum()) < len(features):
             raise HeadError(f"{len(features)} rows of features, {measured} costs of the default; one each is needed")
         ratios = log_ratios(target, self.default)
         self.mean_: Float64 = ratios.mean(axis=0)

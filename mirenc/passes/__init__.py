@@ -1,9 +1,6 @@
 """Running LLVM's passes on IR and weighing what comes out: exact sizes, without noise.
 
-from mirenc.passes import EmbeddedEngine, code_bytes, extract_functions
-
-Beside `mirenc.ir` the only part that touches LLVM. `engine` says what can be asked, `installed` has two
-LLVMs that answer, `extract` makes a module of one function.
+`engine` says what can be asked, `installed` has two LLVMs that answer, `extract` makes a module of one function.
 """
 
 from mirenc.passes.engine import Engine, Failed, Optimised, code_bytes

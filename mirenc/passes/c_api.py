@@ -87,8 +87,7 @@ class Library(PassLibrary):
 
     def read(self, ir: bytes) -> bytes:
         with self._module(ir) as module:
-            problem = self._broken(module)
-            if problem:
+            if problem := self._broken(module):
                 raise ValueError(problem)
             self._c.LLVMStripModuleDebugInfo(module)
             return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
@@ -108,8 +107,7 @@ class Library(PassLibrary):
             yield module, machine
 
     def finished(self, module: c_void_p, machine: int) -> bytes:
-        problem = self._broken(module)
-        if problem:
+        if problem := self._broken(module):
             raise RefusedError("broken", problem)
         return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 

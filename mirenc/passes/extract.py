@@ -134,8 +134,7 @@ def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
             source = "\n".join(body)
         else:
             source = line
-        named = (_FUNCTION if source.startswith(("define ", "declare ")) else _NAMED).match(source)
-        if named:
+        if named := (_FUNCTION if source.startswith(("define ", "declare ")) else _NAMED).match(source):
             entries[named[1]] = _Entry(len(entries), named[1], _kept(source), source)
     return head, entries
 
@@ -165,8 +164,7 @@ def _declared(source: str) -> str:
         cut = _DEFINED.search(tail)
         return "declare " + _without_linkage(line[len("define ") : end]) + (tail[: cut.start()] if cut else tail)
     name = line.split(" = ")[0]
-    variable = _VARIABLE.match(line)
-    if variable:
+    if variable := _VARIABLE.match(line):
         kind = line[variable.end() : _type_end(line, variable.end())[0]]
         alignment = _ALIGNMENT.findall(re.sub(r'"[^"]*"', "", line))
         words = _without_linkage(variable[1])

@@ -77,8 +77,7 @@ def find_engine(
     wanted = list(dict.fromkeys(pipelines))
     unknown = []
     for engine in _engines(major_of(prefer) if prefer else None, timeout=timeout, memory_limit=memory_limit):
-        missing = next((each for each in wanted if not engine.knows(each)), None)
-        if missing is None:
+        if (missing := next((each for each in wanted if not engine.knows(each)), None)) is None:
             return engine
         short = missing if len(missing) <= 60 else f"{missing[:57]}..."
         unknown.append(f"{engine.name} does not know {short!r}")

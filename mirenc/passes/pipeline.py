@@ -147,8 +147,7 @@ def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
     """Passes up to the bracket that closes them, or to the end, and the place of that."""
     passes = []
     while True:
-        found = _PASS.match(text, at)
-        if found is None:
+        if (found := _PASS.match(text, at)) is None:
             raise _unreadable(text, at)
         at = found.end()
         inner: tuple[PassNode, ...] = ()
