@@ -1,7 +1,4 @@
-"""Compare vectors and find the nearest: exact cosines in plain numpy, a block at a time.
-
-A million vectors of 640 float32 are 2.6 GB; beside them a search holds one block of them and its cosines.
-"""
+"""Compare vectors and find the nearest: exact cosines in plain numpy, a block at a time."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,8 +1,7 @@
 """The command line: data to stdout or ``-o``, log and progress to stderr.
 
-Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``, and indented what
-LLVM or the compiler showed of the place; 2: usage. One file a verb; each verb imports what
-it needs when it runs, and is itself imported when it is asked for, so that every one starts at once.
+Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``, and indented what LLVM or the compiler showed of the
+place; 2: usage. One file a verb, imported when it is asked for, and what it needs when it runs: each starts at once.
 """
 
 import errno

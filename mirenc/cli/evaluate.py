@@ -95,10 +95,7 @@ def evaluate(
 
 
 def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
-    """Protocols with something to hold out, those left out on stderr; all where none has, to fail with the reason.
-
-    A table of one's own few sources may be of one family only, and the others judge it all the same.
-    """
+    """Protocols with something to hold out, those left out on stderr; all where none has, to fail with the reason."""
     single = {name: only for name in names if (only := task.protocol(name).only_unit(data))}
     if len(single) == len(names):
         return names

@@ -31,10 +31,8 @@ def list_() -> None:
         config = files.config
         widths = [config.text.hidden, config.graph.width] + ([config.lexical.width] if config.lexical else [])
         mark = "  (default)" if name == DEFAULT_MODEL else ""
-        typer.echo(
-            f"{name:16} {'+'.join(map(str, widths))} dimensions  {files.parameter_count:,} parameters  "
-            f"{files.digest[:12]}{mark}"
-        )
+        size = f"{'+'.join(map(str, widths))} dimensions  {files.parameter_count:,} parameters"
+        typer.echo(f"{name:16} {size}  {files.digest[:12]}{mark}")
         if maps := list_maps(name):
             typer.echo(f"{'':16} maps: {', '.join(maps)}")
 
@@ -109,10 +107,8 @@ def _show_figures(figures: dict[str, Any]) -> None:
     common.print_table(table)
     own = figures["baselines"].endswith("this folder")
     note = ": the model has none of its own, and these know the folder's statements" if own else ""
-    typer.echo(
-        f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct. "
-        f"Baselines {figures['baselines']}{note}."
-    )
+    size = f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct"
+    typer.echo(f"{size}. Baselines {figures['baselines']}{note}.")
 
 
 @app.command()

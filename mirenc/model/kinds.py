@@ -52,8 +52,7 @@ class GraphKind(Config):
     ``mean`` (paper section 3.4) or ``mean-max-sum`` (`mirenc.model.pooling`).
     """
 
-    without_order: ClassVar[str] = ""
-    """What to set in a recipe for one that sees no order, where that can be."""
+    without_order: ClassVar[str] = ""  # what to set in a recipe for one that sees no order, where that can be
     joins: ClassVar[bool] = False
     """Whether modules side by side in one small graph have the vectors that they have alone."""
 

@@ -21,8 +21,6 @@ from mirenc.tokenizer import PAD, TokenizerConfig
 
 
 class _Block(nn.Module):
-    """One depthwise-separable layer with its residual."""
-
     def __init__(self, config: ConvolutionConfig) -> None:
         super().__init__()
         channels, wide = config.channels, config.expansion * config.channels

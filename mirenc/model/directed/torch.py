@@ -45,8 +45,6 @@ def neighbours(edge_index: Tensor, edge_flow: Tensor, edge_position: Tensor, nod
 
 
 class _RelationLayer(nn.Module):
-    """One residual layer over all relations."""
-
     def __init__(self, width: int, bases: int) -> None:
         super().__init__()
         self.norm = nn.LayerNorm(width)

@@ -17,8 +17,6 @@ from mirenc.tokenizer import PAD, TokenizerConfig
 
 
 class _Block(nn.Module):
-    """One pre-norm Transformer layer."""
-
     def __init__(self, config: TextEncoderConfig) -> None:
         super().__init__()
         self.heads = config.heads
