@@ -105,7 +105,7 @@ class _Ensemble(Head):
             if len(folds) < 2:
                 raise ConfigError(f"part has {len(folds)} inner folds; two are needed to choose among members")
             held_out = {
-                name: self._held_out(member, features, target, settings, asked, inner) for name, member in self.members
+                name: self._held_out(member, features, target, settings, inner, asked) for name, member in self.members
             }
             counts = self._pick(held_out, target)
         self.scores_ = {name: self._score(predicted, target) for name, predicted in held_out.items()}
@@ -130,8 +130,8 @@ class _Ensemble(Head):
         features: Float64,
         target: Float64,
         settings: Settings | None,
-        asked: Known,
         inner: NDArray[Any],
+        asked: Known = None,
     ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)

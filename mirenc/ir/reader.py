@@ -20,6 +20,7 @@ from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, w
 from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, TextTable
 from mirenc.ir.parser import parse_header
 from mirenc.ir.symbols import display_symbols
+from mirenc.ir.trip_counts import PROFILED
 
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
@@ -80,7 +81,7 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     if annotated.startswith("; ModuleID"):
         annotated = annotated[annotated.index("\n") + 1 :]
     text = without_attachments(annotated)
-    if "!DILocation(" not in annotated and '!"branch_weights"' not in annotated:  # no places, no profile
+    if "!DILocation(" not in annotated and PROFILED not in annotated:  # no places, no profile
         annotated = ""
     source = _SOURCE_NAME.search(text)
     source_name = source[1] if source else ""

@@ -17,10 +17,11 @@ _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME})
 _STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
 _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
-# A branch with a profile: the first target, and the node of its weights.
-_PROFILED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label {_NAME}.*, !prof !(\d+)")
-_WEIGHTS_ARE = '!"branch_weights", '
-_WEIGHTS = rf'^!{{node}} = !{{{{{_WEIGHTS_ARE}(?:!"expected", )?i32 (\d+), i32 (\d+)}}}}$'
+PROFILED = '!"function_entry_count", '
+"""What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
+# A branch with weights: the first target, and their node.
+_WEIGHED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label {_NAME}.*, !prof !(\d+)")
+_WEIGHTS = r'^!{node} = !{{!"branch_weights", (?:!"expected", )?i32 (\d+), i32 (\d+)}}}}$'
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
@@ -37,7 +38,7 @@ def profiled_trip_count(module: IRModule, loop: Region) -> float:
 
     Those are of the latch, or of the one branch that leaves the loop (LLVM's getLoopEstimatedTripCount).
     """
-    if _WEIGHTS_ARE not in module.annotated:
+    if PROFILED not in module.annotated:
         return 0.0
     forest = find_loops(module)
     row = _row(module, forest, loop)
@@ -48,7 +49,7 @@ def profiled_trip_count(module: IRModule, loop: Region) -> float:
     if len(exits) != 1:
         return 0.0
     line = module.annotated.split("\n")[module.arrays.line[module.arrays.block_start[exits[0] + 1] - 1]]
-    branch = _PROFILED.match(line)
+    branch = _WEIGHED.match(line)
     node = branch and re.search(_WEIGHTS.format(node=branch[2]), module.annotated, re.MULTILINE)
     if not branch or not node:
         return 0.0

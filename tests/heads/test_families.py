@@ -16,6 +16,7 @@ from mirenc.heads import (
     CautiousEnsembleHead,
     CostHead,
     EnsembleHead,
+    HedgingEnsembleHead,
     LabelHead,
     LabelsEnsembleHead,
     LandmarkLabels,
@@ -68,6 +69,7 @@ HEADS: dict[str, Any] = {
     "mlp": MLP,
     "ensemble": EnsembleHead(list(CHOOSERS.items())),
     "cautious ensemble": CautiousEnsembleHead(list(CHOOSERS.items())[:3], default=1),
+    "hedging ensemble": HedgingEnsembleHead(list(CHOOSERS.items())[:3], default=1),
     "number ensemble": NumberEnsembleHead(list(NUMBERS.items())),
     "labels ensemble": LabelsEnsembleHead(list(LABELS.items())),
 }

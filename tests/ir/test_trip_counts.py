@@ -139,7 +139,7 @@ def test_counters_with_a_constant_beside_them(beside: str, limit: int, count: in
 
 
 PROFILED = """
-define void @f(ptr %a, i64 %n) {
+define void @f(ptr %a, i64 %n) !prof !2 {
 entry:
   br label %top
 top:
@@ -160,6 +160,7 @@ out:
 
 !0 = !{!"branch_weights", i32 120, i32 10}
 !1 = !{!"branch_weights", !"expected", i32 5, i32 20}
+!2 = !{!"function_entry_count", i64 10}
 """
 
 
@@ -168,8 +169,10 @@ def test_what_a_profile_tells() -> None:
     found = {one.header: profiled_trip_count(module, one) for one in regions_of(module, "loop").regions}
     # Left at its head, after as many rounds as there are ways back; left at its end, one more.
     assert found == {"%top": 12.0, "%bottom": 5.0}
-    bare = parse_ir(PROFILED.replace(", !prof !0", "").replace(", !prof !1", ""))
-    assert [profiled_trip_count(bare, one) for one in regions_of(bare, "loop").regions] == [0, 0]
+    # Without weights; and with weights that no run gave.
+    for bare in (PROFILED.replace(", !prof !0", "").replace(", !prof !1", ""), PROFILED.replace(" !prof !2", "")):
+        module = parse_ir(bare)
+        assert [profiled_trip_count(module, one) for one in regions_of(module, "loop").regions] == [0, 0]
 
 
 def test_a_loop_with_two_ways_out_tells_by_its_latch() -> None:
