@@ -21,7 +21,7 @@ PROFILED = '!"function_entry_count", '
 """What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
 # A branch with weights: the first target, and their node.
 _WEIGHED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label {_NAME}.*, !prof !(\d+)")
-_WEIGHTS = r'^!{node} = !{{!"branch_weights", (?:!"expected", )?i32 (\d+), i32 (\d+)}}}}$'
+_WEIGHTS = r'^!{node} = !{{!"branch_weights", (?:!"expected", )?i32 (\d+), i32 (\d+)}}$'
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
