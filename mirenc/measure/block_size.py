@@ -74,9 +74,7 @@ class BlockSizeMethod(Method):
 
     def describe(self, part: str) -> Mapping[str, Any]:
         """A device's own words; an error says how to get an OpenCL device."""
-        if part == CUDA:
-            return cuda_device()
-        return opencl_devices().get(part, {})
+        return cuda_device() if part == CUDA else opencl_devices().get(part, {})
 
     def flags(self, part: str) -> tuple[str, ...]:
         """Those of the PTX; what an OpenCL device is given is the source."""
@@ -138,21 +136,19 @@ class BlockSizeMethod(Method):
         if part == CUDA:
             library = "kernel.ptx"
             build_ptx(source, folder / library, toolchain, _cuda_flags(toolchain))
-        space = block_space(kernel.language, driver.dimensions)
-        code = hashlib.sha256((folder / library).read_bytes()).hexdigest()
-        device: dict[str, Any] = {}
-        if part != CUDA:
-            # No key where there are none: it is part of what tells one measurement from another.
-            options = list(build_options(toolchain.cflags))
-            device = {"device": part} | ({"options": options} if options else {})
+        space, built = block_space(kernel.language, driver.dimensions), (folder / library).read_bytes()
+        code = hashlib.sha256(built).hexdigest()
+        device: dict[str, Any] = {} if part == CUDA else {"device": part}
+        # No key where there are none: it is part of what tells one measurement from another.
+        if part != CUDA and (options := list(build_options(toolchain.cflags))):
+            device["options"] = options
         cells = []
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
-            before = {"local": list(block), **device}
-            problem = driver.refusal(kernel.size, block)
+            before, problem = {"local": list(block), **device}, driver.refusal(kernel.size, block)
             cells.append(Cell(setting, setting, code, library, kernel.function, before, problem))
         copy = f"copy{Path(library).suffix}"
-        (folder / copy).write_bytes((folder / library).read_bytes())
+        (folder / copy).write_bytes(built)
         again = replace(cells[space.default], library=copy)
         return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
 
@@ -180,8 +176,7 @@ def _plain(name: str) -> str:
 def build_options(cflags: Sequence[str]) -> Iterator[str]:
     """The user's compiler flags for ``clBuildProgram`` (OpenCL 1.2, section 5.6.4), but for those about CUDA.
 
-    A `ConfigError` names a flag that a device's own compiler does not know, or one with a blank, which its one line
-    cannot hold.
+    A `ConfigError` names a flag that a device's own compiler does not know, or that has a blank.
     """
     flags = iter(cflags)
     for flag in flags:
@@ -211,17 +206,15 @@ def find_libdevice() -> Path | None:
 
 
 def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> None:
-    """Compile the kernels of one CUDA source by a clang that knows CUDA, with ``flags`` beside the toolchain's.
+    """Compile the kernels of one CUDA source, with ``flags`` beside the toolchain's, or with a toolkit named in those.
 
-    With ``--cuda-path`` among those that toolkit is used in full. A `CompileError`: clang refuses it; a
-    `ToolchainError`: it calls CUDA's mathematical functions, and there is no libdevice.
+    A `CompileError`: clang refuses it; a `ToolchainError`: it calls CUDA's mathematics, and there is no libdevice.
     """
     command = [toolchain.compiler, *_PTX_FLAGS, _OPTIMISATION, "-S", "-Wno-unknown-cuda-version", *flags]
-    libdevice = find_libdevice()
     if not names_toolkit(toolchain.cflags):
         # A folder without a toolkit: else clang takes one that it finds, and writes PTX that older drivers refuse.
         command += [f"--cuda-path={target.parent}", "-nocudainc", "-nocudalib"]
-        if libdevice is not None:
+        if (libdevice := find_libdevice()) is not None:
             command += ["-Xclang", "-mlink-builtin-bitcode", "-Xclang", str(libdevice)]
     command += [*toolchain.cflags, "-o", str(target), str(source)]
     if problem := compile_problem(command):

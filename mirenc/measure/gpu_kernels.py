@@ -54,14 +54,14 @@ _CUDA_WORDS = {
     "__local ": "",
     "__global ": "",
 }
+_PLAIN = re.compile(r"[\w.-]+")
 _MATH = re.compile(r"\b(sqrt|rsqrt|exp|log|sin|cos|pow|tanh|fabs|fmin|fmax)\(")
 
 
 def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
     """All kernels in one language (``cl`` or ``cuda``), at each of their sizes, in the order of a seed.
 
-    Any beginning is spread over structures (groups): one kernel of each comes at one of its three sizes, then each at
-    another, then a second kernel of those that have types or constants left.
+    Any beginning is spread: one kernel of each structure (group) at one of its sizes, then at another, then others.
     """
     structures = [list(_at_sizes(text, language)) for texts in read_folder("gpu", KEYS).values() for text in texts]
     random.Random(seed).shuffle(structures)
@@ -76,7 +76,6 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]
     sizes = _sizes(text, language)
     for one in variants(text):
         source = one.opencl() if language == "cl" else one.cuda()
-        context = {"n": 0, "dimensions": len(one.items), "cuda": int(language == "cuda")}
         yield [
             MeasuredKernel(
                 name=f"{one.name} {language} {size}",
@@ -88,7 +87,7 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]
                 function=text.name,
                 line=0,
                 size=size,
-                context=context | {"n": size},
+                context={"n": size, "dimensions": len(one.items), "cuda": int(language == "cuda")},
             )
             for size in sizes
         ]
@@ -109,7 +108,7 @@ def variants(text: KernelText) -> Iterator[GpuText]:
     if text.function != text.name:
         text.fail("name", f"is {text.name!r}, and its function is {text.function!r}")
     words = {word: values for word, values in text.words.items() if not word.endswith(" by T")}
-    by_type = {word: values for word, values in text.words.items() if word.endswith(" by T")}
+    by_type = {word: values for word, values in text.words.items() if word not in words}
     for word, values in by_type.items():
         if len(values) != len(words["T"]):
             text.fail(word, f"has {len(values)} values, and T {len(words['T'])}")
@@ -117,12 +116,10 @@ def variants(text: KernelText) -> Iterator[GpuText]:
         chosen = dict(zip(words, values, strict=True))
         place = words["T"].index(chosen["T"])
         filled = chosen | {word.partition(" ")[0]: values[place] for word, values in by_type.items()}
-        # A formula is named by its place.
-        named = (
-            value if re.fullmatch(r"[\w.-]+", value) else str(words[word].index(value) + 1)
-            for word, value in chosen.items()
-        )
-        yield GpuText(text, "-".join([text.name, *named]), filled)
+        name = text.name
+        for word, value in chosen.items():  # a formula is named by its place
+            name += f"-{value if _PLAIN.fullmatch(value) else words[word].index(value) + 1}"
+        yield GpuText(text, name, filled)
 
 
 @dataclass(frozen=True)
@@ -152,12 +149,8 @@ class GpuText:
         self.parameters = []
         for parameter in self.spelled:
             *qualifiers, kind, spelled = parameter.split()
-            role = "in" if "const" in qualifiers else "out"
-            if not spelled.startswith("*"):
-                role = "value"
-            elif "__local" in qualifiers:
-                role = "local"
-            bare = spelled.lstrip("*")
+            pointed = "local" if "__local" in qualifiers else "in" if "const" in qualifiers else "out"
+            role, bare = pointed if spelled.startswith("*") else "value", spelled.lstrip("*")
             data = filled(text.data.get(bare, bare if role == "value" else "n"))
             self.parameters.append(_Parameter(role, kind, bare, data))
 
@@ -165,9 +158,8 @@ class GpuText:
         """As OpenCL C."""
         above = f"{self.above}\n\n" if self.above else ""
         source = f"{above}__kernel void {self.function}({_listed(self.spelled)})\n{{\n{self.body}\n}}\n"
-        if re.search(r"\bdouble\b", source):
-            source = f"#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n\n{source}"
-        return source
+        enabled = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n\n" if re.search(r"\bdouble\b", source) else ""
+        return enabled + source
 
     def cuda(self) -> str:
         """As CUDA; functions of floating numbers get their ``f`` unless the kernel is of doubles."""

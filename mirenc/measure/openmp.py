@@ -18,16 +18,8 @@ from pathlib import Path
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
-from mirenc.measure.building import (
-    CSource,
-    Toolchain,
-    build_driver,
-    c_source,
-    c_sources,
-    compile_problem,
-    user_source,
-    without_folder,
-)
+from mirenc.measure import building
+from mirenc.measure.building import CSource, Toolchain, compile_problem
 from mirenc.measure.kernel_files import KERNELS
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.method import Method
@@ -87,15 +79,13 @@ class OpenMPMethod(Method):
             yield list(_kernels(*sources[row]))[(turn + row) % _SIZES]
 
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
-        for path in c_sources(paths):
-            yield from _kernels(path.stem, user_source(path, toolchain))
+        for path in building.c_sources(paths):
+            yield from _kernels(path.stem, building.user_source(path, toolchain))
 
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
-        driver = build_driver(kernel, folder, toolchain)
-        beside, space = toolchain.beside(kernel.include), self.space
-        cells = tuple(
-            _cell(kernel, setting, folder / f"{index}.so", beside) for index, setting in enumerate(space.settings)
-        )
+        driver = building.build_driver(kernel, folder, toolchain)
+        beside, space, numbered = toolchain.beside(kernel.include), self.space, enumerate(self.space.settings)
+        cells = tuple(_cell(kernel, setting, folder / f"{number}.so", beside) for number, setting in numbered)
         default = cells[space.default]
         if default.problem:
             raise CompileError(f"{default.problem}. Mend it, or give flags it needs with --cflags")
@@ -122,7 +112,7 @@ def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple
     source = folder / "kernel.c"
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
     # The user's flags; and a table says nothing of the folder that somebody measured in.
-    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", without_folder(folder))
+    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", building.without_folder(folder))
     ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
     module = without_places(parse_ir(ir, name=kernel.name))
     for region in parallel_regions(module):
@@ -152,7 +142,7 @@ def _own_sources() -> dict[str, CSource]:
     for path in sorted(folder.glob(f"*{ending}")):
         name = path.name.removesuffix(ending)
         driver = path.read_text(encoding="utf-8").replace('#include "inputs.h"\n', inputs)
-        sources[name] = c_source((folder / f"{name}.c").read_text(encoding="utf-8"), driver, path.name)
+        sources[name] = building.c_source((folder / f"{name}.c").read_text(encoding="utf-8"), driver, path.name)
     return sources
 
 
@@ -168,7 +158,6 @@ class Pragma:
     line: int  # its first line, from 1
     start: int  # where its text is in the source; without the last line's end and what is commented there
     end: int
-    text: str  # as it stands
 
 
 def parallel_loops(source: str) -> list[Pragma]:
@@ -184,8 +173,7 @@ def parallel_loops(source: str) -> list[Pragma]:
     for match in _PRAGMA.finditer(code):
         if _LOOP.search(_LINE_BREAK.sub(" ", match[0])):
             end = match.start() + len(match[0].rstrip())
-            text = source[match.start() : end]
-            found.append(Pragma(code.count("\n", 0, match.start()) + 1, match.start(), end, text))
+            found.append(Pragma(code.count("\n", 0, match.start()) + 1, match.start(), end))
     return found
 
 
@@ -199,10 +187,8 @@ def function_span(source: str, name: str) -> tuple[int, int]:
     """
     code = _blanked(source)
     for match in re.finditer(rf"\b{re.escape(name)}\s*(?=\()", code):
-        opening = re.match(r"[^{};]*\{", code[_after_brackets(code, match.end()) :])
-        if opening:
-            brace = _after_brackets(code, match.end()) + opening.end() - 1
-            end = _after_brackets(code, brace, "{}")
+        if opening := re.compile(r"[^{};]*\{").match(code, _after_brackets(code, match.end())):
+            end = _after_brackets(code, opening.end() - 1, "{}")
             return code.count("\n", 0, match.start()) + 1, code.count("\n", 0, end) + 1
     return 0, 0
 
@@ -228,7 +214,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
         lines = ", ".join(str(one.line) for one in pragmas) or "no line"
         raise TaskError(f"line {line} is no `#pragma omp parallel for`; such stand on {lines}. Name one of them")
     # Commented words are blank in the code, at the same places.
-    text, code = pragma.text, _blanked(source)[pragma.start : pragma.end]
+    text, code = (one[pragma.start : pragma.end] for one in (source, _blanked(source)))
     kept, at = "", 0
     while match := _DECIDED.search(code, at):
         end = _after_brackets(code, match.end() - 1)

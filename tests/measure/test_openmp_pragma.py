@@ -18,7 +18,7 @@ def test_only_code_has_pragmas() -> None:
         "#pragma omp parallel\n#pragma omp for\n"
     )
     (found,) = parallel_loops(text)
-    assert (found.line, found.text) == (6, "  #  pragma omp parallel \\\n  for simd")
+    assert (found.line, text[found.start : found.end]) == (6, "  #  pragma omp parallel \\\n  for simd")
 
 
 @pytest.mark.parametrize(

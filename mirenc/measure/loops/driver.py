@@ -24,10 +24,7 @@ class _Array:
 
 
 def write_driver(source: Source, repeats: int, rng: Random) -> str:
-    """Write the driver of a source; a call of it calls the function so often, as short loops take too little time.
-
-    The seed of the data and the alignment are drawn.
-    """
+    """Write the driver of a source; a call of it calls the function so often, as short loops take too little time."""
     arrays = [_array(one, source) for one in source.parameters if one.pointer and not _alias(one, source)]
     outputs = [array for array in arrays if array.changed]
     setup = "".join(_setup(array, rng) for array in arrays)
@@ -109,7 +106,6 @@ def _name(parameter: str) -> str:
 
 
 def _setup(array: _Array, rng: Random) -> str:
-    """What fills an array."""
     fill = array.fill
     # A branch that is taken in runs is foretold by the machine, one that is taken at random is not.
     if fill == "percent" and rng.random() < 0.3:

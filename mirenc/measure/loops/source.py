@@ -16,6 +16,7 @@ condition on what the loop itself changes settles after the first call, so few h
 - ``weight``: how often it is drawn, from 1 to 4.
 """
 
+import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -103,16 +104,14 @@ def fill_value(fill: str, ctype: str) -> str:
 
 @cache
 def structures() -> Mapping[str, Sequence[KernelText]]:
-    """All of them by family: a family is what the strictest protocol leaves out as a whole."""
+    """All of them by family; a `ConfigError` where a header has a value that is not allowed."""
     families = read_folder("loops", _KEYS)
-    for texts in families.values():
-        for text in texts:
-            _check(text)
+    for text in itertools.chain.from_iterable(families.values()):
+        _check(text)
     return families
 
 
 def _check(text: KernelText) -> None:
-    """Refuse a header with a value that is not allowed."""
     if sum(line.count("@") for line in text.body) != 1:
         text.fail("name", f"{text.name!r} has not one loop with @ before it")
     for kind in "/".join(text.words["T"]).split("/"):
@@ -184,7 +183,7 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     # A short loop of constant trip count is unrolled away before the vectorizer sees it.
     constant = text.flag("constant") and n >= 120 and rng.random() < 0.3
     if rows:
-        body = _in_rows(body, parameters, data, words["I"], returns)
+        body = _in_rows(body, parameters, data, words["I"])
         if returns != "void":
             parameters.insert(0, _read_parameter(f"{returns} *{RESULTS}", words["T"]))
             data[RESULTS], returns = "1: zero", "void"
@@ -204,6 +203,9 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     if re.search(r"\babs\(", code):
         headers.append("#include <stdlib.h>")
     signature = f"{returns} {function}({', '.join(parameter.text for parameter in parameters)})"
+    trip = fill_words(text.keys["trip"], words)
+    known = trip != "unknown" and (constant or not re.search(r"\bn\b", trip))
+    trip_count = int(read_expression(trip, ("n",))(n=n)) if known else 0
     lines = [*headers, "", *([*above.split("\n"), ""] if above else [])]
     lines += [signature, "{", *(f"    {line}" if line else "" for line in body), "}"]
     return Source(
@@ -216,35 +218,30 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
         structs=above if above.startswith("struct") else "",
         n=n,
         rows=rows,
-        trip_count=_known_trip(text.keys["trip"], n if constant else None, words),
+        trip_count=trip_count,
     )
 
 
 def _draw_words(text: KernelText, rng: Random) -> dict[str, str]:
     choices = dict(text.words)
-    first, *second = rng.choice(choices.pop("T")).split("/")
-    words = {"T": first, "U": second[0] if second else first}
+    first, _, second = rng.choice(choices.pop("T")).partition("/")
+    words = {"T": first, "U": second or first, "_F": "f" if first == "float" else ""}
     words |= {"I": rng.choice(COUNTERS), "J": rng.choice(SIGNED_COUNTERS)}
-    words |= {word: rng.choice(values) for word, values in choices.items()}
-    return words | {"_F": "f" if first == "float" else ""}
+    return words | {word: rng.choice(values) for word, values in choices.items()}
 
 
 def _read_parameter(text: str, element: str) -> Parameter:
     name = re.findall(r"[A-Za-z_]\w*", text.split("[")[0])[-1]
     ctype = re.sub(rf"\bconst\b|\*.*|\b{name}\b.*", "", text).strip()
     pointer = "*" in text or "[" in text
-    if ctype.startswith("struct"):
-        ctype = element
+    ctype = element if ctype.startswith("struct") else ctype
     return Parameter(text, name, ctype, pointer, pointer and not text.startswith("const "))
 
 
-def _in_rows(
-    body: list[str], parameters: list[Parameter], data: Mapping[str, str], counter: str, returns: str
-) -> list[str]:
+def _in_rows(body: list[str], parameters: list[Parameter], data: Mapping[str, str], counter: str) -> list[str]:
     lines = [f"for ({counter} row = 0; row < rows; row++) {{"]
     for line in body:
-        value = re.match(r"return (.*);$", line)
-        text = f"{RESULTS}[row] = {value[1]};" if value and returns != "void" else line
+        text = re.sub(r"^return (.+);$", rf"{RESULTS}[row] = \1;", line)
         lines.append(f"    {text}" if text else "")
     for parameter in parameters:
         length = data.get(parameter.name, "n").split(":")[0].strip()
@@ -253,10 +250,3 @@ def _in_rows(
             # Lengths count elements; of a struct one member each, and a row has n of them.
             lines.append(f"    {parameter.name} += {'n' if 'struct ' in parameter.text else length};")
     return [*lines, "}"]
-
-
-def _known_trip(expression: str, n: int | None, words: Mapping[str, str]) -> int:
-    """Value of a trip count's expression; 0 where it is not known."""
-    if expression == "unknown" or (n is None and re.search(r"\bn\b", expression)):
-        return 0
-    return int(read_expression(fill_words(expression, words), ("n",))(n=n or 0))

@@ -22,11 +22,7 @@ from mirenc.passes.engine import Engine
 from mirenc.tasks.compiled import CompiledTable, PassList
 from mirenc.tasks.measured import MeasuredKernel
 
-KERNELS = 12
-"""Loops that are run."""
-LISTS = 10
-"""Lists that they are run under."""
-
+KERNELS, LISTS = 12, 10  # loops that are run, and lists that they are run under
 _ROUNDS = 4  # the fewest; times decide nothing here
 
 
@@ -40,8 +36,7 @@ def winning_lists(table: CompiledTable) -> list[int]:
 def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[str, int]:
     """Compile and run generated loops under some lists; ``compiler`` is a clang of the engine's version.
 
-    Counts ``loops`` that were run, and how many runs were ``same`` as the first list's, ``differs``, ``crash``,
-    ``timeout``, ``flood`` or ``compile``.
+    Counts ``loops`` that were run, and runs that were ``same`` as the first list's, ``differs``, ``crash`` or the like.
     """
     counts: Counter[str] = Counter()
     with Timekeeper("c", _ROUNDS, pin=False) as keeper, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
@@ -69,7 +64,6 @@ def _build(kernel: MeasuredKernel, folder: Path, engine: Engine, compiler: str, 
     ir = compile_source(source, "c", compiler=compiler, cflags=(*FLAGS, "-fPIC"))
 
     def cell(number: int, pipeline: str) -> Cell:
-        """The loop under one list, as a shared object of its own."""
         library, bitcode = f"list{number}.so", folder / f"list{number}.bc"
         try:
             made = engine.run(ir, pipeline)
@@ -77,8 +71,7 @@ def _build(kernel: MeasuredKernel, folder: Path, engine: Engine, compiler: str, 
             return Cell((number,), (number,), problem=f"compile: {error}")
         bitcode.write_bytes(made.ir)
         command = [compiler, *FLAGS, "-w", "-fPIC", "-shared", "-o", str(folder / library), str(bitcode), "-lm"]
-        problem = compile_problem(command)
-        return Cell((number,), (number,), made.digest, library, kernel.function, problem=problem)
+        return Cell((number,), (number,), made.digest, library, kernel.function, problem=compile_problem(command))
 
     *cells, copy = (cell(number, one.pipeline) for number, one in enumerate((*lists, lists[0])))
     if cells[0].problem:

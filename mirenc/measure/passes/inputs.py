@@ -54,18 +54,17 @@ def find_ir(
     sources: Sequence[Path],
     work: Path,
     compiler: Callable[[], str],
+    report: Report,
+    failed: Callable[[MirencError], None] = lambda error: None,
     *,
     cflags: Sequence[str] = (),
     jobs: int = 1,
-    report: Report,
-    failed: Callable[[MirencError], None] = lambda error: None,
 ) -> list[IRFile]:
     """The IR of all sources, sorted by project and file; what was compiled before is not compiled again.
 
     Sources are recipes, folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR. What is
-    fetched and compiled goes to ``work``; ``compiler`` gives the clang, where something is to be compiled; ``cflags``
-    are for folders of sources and single sources. ``failed`` is told of each file of a folder or
-    ``compile_commands.json`` that does not compile; a recipe's packages are a sample, and ``report`` tells how many.
+    fetched and compiled goes to ``work``; ``compiler`` gives the clang where it is wanted; ``cflags`` are for folders
+    of sources and single sources. ``failed`` is told of each file that does not compile, but of a recipe's.
     """
     files: list[IRFile] = []
     for number, source in enumerate(sources):
@@ -92,10 +91,7 @@ def find_ir(
 
 
 def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
-    """The files without copies of reserved programs inside of projects that are for training.
-
-    They may not be trained on, and the rest of their project is: as a test they would be none of an unseen project.
-    """
+    """The files without copies of reserved programs inside of projects that are for training: no test is seen there."""
     trained = {one.project for one in files if not one.held_out}
     kept = [one for one in files if not (one.held_out and one.project in trained)]
     if len(kept) < len(files):
@@ -123,9 +119,7 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
 
 def _prepared(source: Path, root: Path, held_out: Sequence[str], report: Report) -> list[IRFile]:
     """The files of a folder of IR, which was made of a source."""
-    origins = origins_of(root)
-    files = []
-    others = 0
+    origins, files, others = origins_of(root), [], 0
     for path in find_inputs(root):
         below = path.relative_to(root)
         origin = origins.get(below.as_posix())

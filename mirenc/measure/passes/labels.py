@@ -22,6 +22,7 @@ Figures = tuple[int, int, str]
 """Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of
 `mirenc.tasks.compiled.STATUSES`); 0 where it failed."""
 
+_VERIFY = ("-passes=verify", "-disable-output", "-")
 _SECONDS = 60.0  # of the verifier
 _MEMORY = 4 * 2**30  # bytes of its address space
 
@@ -99,14 +100,11 @@ def find_opt(version: str) -> str | None:
 
 def verify(opt: str, ir: bytes) -> str:
     """What ``opt -passes=verify`` says of a text or bitcode: ``ok``, or why not."""
-    command = [opt, "-passes=verify", "-disable-output", "-"]
     try:
-        done = run_limited(command, timeout=_SECONDS, memory_limit=_MEMORY, data=ir)
+        done = run_limited([opt, *_VERIFY], timeout=_SECONDS, memory_limit=_MEMORY, data=ir)
     except subprocess.TimeoutExpired:
         return f"longer than {_SECONDS:g} s"
-    if done.code == 0:
-        return "ok"
-    return one_line(done.words) or f"exit {done.code}"
+    return "ok" if done.code == 0 else one_line(done.words) or f"exit {done.code}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,6 @@ class Records(Journal):
         self.known[record.name, record.stamp] = record
 
     def add(self, record: Record) -> None:
-        """Keep a finished piece."""
         self.write(asdict(record))
         self.known[record.name, record.stamp] = record
 

@@ -4,7 +4,8 @@ import contextlib
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,7 @@ class PassRun(Run):
     def prepare(self) -> None:
         """Compile, scan and choose; make the pass lists.
 
-        A `ConfigError`: the folder has a run of another setup; a `TaskError`: the sources have no piece. Any other: a
-        source cannot be used.
+        A `ConfigError`: the folder has another setup's run; a `TaskError`: no piece; any other: a source is unusable.
         """
         plan = self.plan
         self.work.mkdir(exist_ok=True)
@@ -74,15 +74,8 @@ class PassRun(Run):
             }
             self.journal = Records(self.work / "journal.jsonl", self.setup)
             self._check_sources()
-            files = find_ir(
-                plan.sources,
-                self.work,
-                lambda: clang_of(version, plan.compiler),
-                cflags=plan.cflags,
-                jobs=plan.jobs,
-                report=self.report,
-                failed=self.failed,
-            )
+            clang, said = partial(clang_of, version, plan.compiler), (self.report, self.failed)
+            files = find_ir(plan.sources, self.work, clang, *said, cflags=plan.cflags, jobs=plan.jobs)
             self.files = len(files)
             self._check_files({(one.project, one.file) for one in files})
             self.report(f"{len(files)} files of IR; those that are new are read")
@@ -94,10 +87,8 @@ class PassRun(Run):
             self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
             self.pieces = self.choice.pieces
             if not self.pieces:
-                raise TaskError(
-                    "the sources have no function that is large enough to decide about. Give more of them, and see "
-                    f"{self.work / 'scan.jsonl'}"
-                )
+                found = "the sources have no function that is large enough to decide about"
+                raise TaskError(f"{found}. Give more of them, and see {self.work / 'scan.jsonl'}")
             self.texts = Texts(self.work / "pieces", self.pieces)
             self.lists = kept_lists(self.work / "lists.json", self.setup, lambda: self._draw(engine))
         changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
@@ -131,16 +122,14 @@ class PassRun(Run):
 
     def _draw(self, engine: Engine) -> list[PassList]:
         self.report(f"drawing {self.plan.lists} pass lists")
-        return make_lists(engine, self._first_texts(), self.plan.lists, self.plan.seed)
-
-    def _first_texts(self) -> Iterator[str]:
-        """Some pieces, which say what passes are worth drawing; of those for training, where there are any."""
+        texts = []  # some pieces say what is worth drawing: those for training, where there are any
         pieces = [piece for piece in self.pieces if not piece.source.held_out] or self.pieces
         for level, count in _ASKED.items():
             for piece in [piece for piece in pieces if piece.level == level][:count]:
                 # One that cannot stand alone is dropped when its turn comes.
                 with contextlib.suppress(IRParseError):
-                    yield self.texts.of(piece)
+                    texts.append(self.texts.of(piece))
+        return make_lists(engine, texts, self.plan.lists, self.plan.seed)
 
     @property
     def left(self) -> list[Chosen]:
@@ -178,7 +167,6 @@ class PassRun(Run):
         return Record(*facts, **labels), time.monotonic() - start
 
     def table(self) -> CompiledTable:
-        """What is finished, sorted by name."""
         records = [record for piece in self.pieces if (record := self._record(piece)) is not None]
         versions = {piece.source.project: piece.source.version for piece in self.pieces}
         counts: dict[str, Any] = {
@@ -193,12 +181,8 @@ class PassRun(Run):
         return compiled_table(self.setup, counts, records, self.lists)
 
     def execute(self) -> None:
-        """Run the lists that win on the project's own loops; what came out stands in the table from then on.
-
-        A `ToolchainError` where there is no clang of the engine's version, or nothing can be run here.
-        """
-        numbers = winning_lists(self.table())
-        if numbers:
+        """Run the lists that win on the project's own loops, for the table; a `ToolchainError`: there is no clang."""
+        if numbers := winning_lists(self.table()):
             with self.make_engine() as engine:
                 lists = [self.lists[number] for number in (0, *numbers)]
                 self.executed = {"lists": numbers, **execute(engine, clang_of(engine.version), lists)}

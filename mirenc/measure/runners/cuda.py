@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from mirenc.errors import CompileError, ToolchainError
-from mirenc.measure.gpu_driver import Argument
 from mirenc.measure.runners import Array, Cell, CellRefusedError, GpuRunner
 
-Library = Any
-"""What `ctypes.CDLL` gives: functions by their names."""
+Library = Any  # what `ctypes.CDLL` gives
 
 _NAME = "libcuda.so.1"
 _POINTER = POINTER(c_void_p)
@@ -51,9 +49,9 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
 }
 
 
-# Numbers of cuda.h.
-_MAJOR, _MINOR = 75, 76
-_OF_DEVICE = {"processors": 16, "warp": 10, "threads": 39, "blocks": 106, "registers": 82, "shared": 81}
+# Numbers of cuda.h; threads and what follows are of one multiprocessor.
+_ATTRIBUTES = {"major": 75, "minor": 76, "processors": 16, "warp": 10}
+_ATTRIBUTES |= {"threads": 39, "blocks": 106, "registers": 82, "shared": 81}
 _STREAM_ALONE = 1  # a stream that does not wait for the one of everybody
 _CAPTURE_HERE = 1  # only this thread's calls are captured
 # Python takes longer to launch a small kernel than a GPU to run it. So launches are recorded once as a graph, which
@@ -86,12 +84,9 @@ class LibCuda:
 
     def __init__(self, library: Library) -> None:
         for name, takes in _FUNCTIONS.items():
-            try:
-                function = getattr(library, name)
-            except AttributeError:
-                raise ToolchainError(
-                    f"NVIDIA's driver here has no {name}. Install one for CUDA 11.4 or later"
-                ) from None
+            if not hasattr(library, name):
+                raise ToolchainError(f"NVIDIA's driver here has no {name}. Install one for CUDA 11.4 or later")
+            function = getattr(library, name)
             function.argtypes, function.restype = takes, c_int
         self._library = library
 
@@ -113,25 +108,19 @@ class LibCuda:
 
 
 def cuda_device(library: Library = None) -> dict[str, Any]:
-    """What a table says of the GPU that kernels would be timed on, or a `ToolchainError`.
-
-    Bytes of memory, multiprocessors, threads of a warp; then what one multiprocessor holds, shared memory in bytes.
-    """
+    """What a table says of the GPU that kernels would be timed on, sizes in bytes; or a `ToolchainError`."""
     cuda, device = _opened(library)
     name = ctypes.create_string_buffer(256)
     cuda.call("cuDeviceGetName", name, len(name), device)
     version = cuda.ask("cuDriverGetVersion", c_int)
-
-    def attribute(number: int) -> int:
-        return int(cuda.ask("cuDeviceGetAttribute", c_int, number, device))
-
+    facts = {key: cuda.ask("cuDeviceGetAttribute", c_int, number, device) for key, number in _ATTRIBUTES.items()}
     return {
         "name": name.value.decode(),
         "platform": "CUDA",
-        "capability": f"{attribute(_MAJOR)}.{attribute(_MINOR)}",
+        "capability": f"{facts.pop('major')}.{facts.pop('minor')}",
         "driver": f"{version // 1000}.{version % 1000 // 10}",
         "memory": cuda.ask("cuDeviceTotalMem_v2", c_size_t, device),
-        **{name: attribute(number) for name, number in _OF_DEVICE.items()},
+        **facts,
     }
 
 
@@ -168,22 +157,18 @@ class CudaRunner(GpuRunner):
         # holds before a call, and its array.
         self.values: list[Array] = []
         self.starts: list[tuple[int, int, Array]] = []
-        for argument in self.driver.arguments:
-            if argument.kind != "local":  # CUDA's is said beside the parameters
-                self.values.append(self._value(argument))
+        for argument in self.driver.arguments:  # local memory is said beside the parameters
+            if argument.kind == "scalar":
+                self.values.append(np.array(argument.scalar(size)))
+            elif argument.kind == "buffer":
+                array = argument.array(size)
+                address = self._uploaded(array)
+                self.values.append(np.array(address, np.uint64))
+                if argument.output:
+                    self.starts.append((address, self._uploaded(array), array))
         self.parameters = (c_void_p * len(self.values))(*(value.ctypes.data for value in self.values))
         self.functions: dict[tuple[str, str], int] = {}
         self.graphs: dict[tuple[int, tuple[int, ...], int], int] = {}
-
-    def _value(self, argument: Argument) -> Array:
-        """A parameter, as an array of no dimension."""
-        if argument.kind == "scalar":
-            return np.array(argument.scalar(self.size))
-        array = argument.array(self.size)
-        address = self._uploaded(array)
-        if argument.output:
-            self.starts.append((address, self._uploaded(array), array))
-        return np.array(address, np.uint64)
 
     def _uploaded(self, array: Array) -> int:
         address = int(self.cuda.ask("cuMemAlloc_v2", c_uint64, array.nbytes))
@@ -241,9 +226,8 @@ class CudaRunner(GpuRunner):
         return self.functions[key]
 
     def _launch(self, function: int, block: tuple[int, ...]) -> None:
-        grid = (*self.driver.blocks(self.size, block), 1, 1)[:3]
+        shape = (*(*self.driver.blocks(self.size, block), 1, 1)[:3], *(*block, 1, 1)[:3])
         shared = self.driver.local_bytes(self.size, block)
-        shape = (*grid, *(*block, 1, 1)[:3])
         self.cuda.call("cuLaunchKernel", function, *shape, shared, self.stream, self.parameters, None)
 
     def _graph(self, function: int, block: tuple[int, ...], launches: int) -> int:

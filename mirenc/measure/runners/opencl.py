@@ -28,8 +28,8 @@ _POCL = "Portable Computing Language"
 def opencl_devices() -> dict[str, dict[str, Any]]:
     """What a table says of each device of this machine, in its own words, the first one first.
 
-    They go by their names in small letters and hyphens, which parts and cells call them; a second of the same name is
-    left out. An error says what to install: pyopencl, a device, or for pocl alone ``ld``.
+    They go by their names in small letters and hyphens; a second of the same name is left out. An error says what to
+    install: pyopencl, a device, or for pocl alone ``ld``.
     """
     return {
         slug: {
@@ -74,8 +74,7 @@ def _devices() -> dict[str, cl.Device]:
 class OpenCLRunner(GpuRunner):
     """Launches OpenCL C through pyopencl; times are the device's own.
 
-    A cell may be told ``device``, the slug of one (`opencl_devices`), and ``options`` of the build; all cells of a
-    sample the same two.
+    A cell may be told ``device``, a name of `opencl_devices`, and ``options`` of the build; all of a sample the same.
     """
 
     known = ("local", "device", "options")
@@ -161,13 +160,14 @@ class OpenCLRunner(GpuRunner):
         key = cell.library, cell.symbol
         if key not in self.kernels:
             text = (self.folder / cell.library).read_text(encoding="utf-8")
+            options: Any = cell.before.get("options", ())  # the user's, whose standard of the language stands for ours
+            if not any(option.startswith("-cl-std=") for option in options):
+                options = [_STANDARD, *options]
             # Else pyopencl fills a folder in the user's home.
-            program = self.cl.Program(self.context, text).build(_options(cell), cache_dir=str(self.folder / "opencl"))
-            kernel = self.cl.Kernel(program, cell.symbol)
-            if kernel.num_args != len(self.driver.arguments):
-                raise RuntimeError(
-                    f"{cell.symbol} has {kernel.num_args} parameters, and its driver {len(self.driver.arguments)}"
-                )
+            program = self.cl.Program(self.context, text).build([*options], cache_dir=str(self.folder / "opencl"))
+            kernel, said = self.cl.Kernel(program, cell.symbol), len(self.driver.arguments)
+            if kernel.num_args != said:
+                raise RuntimeError(f"{cell.symbol} has {kernel.num_args} parameters, and its driver {said}")
             for index, argument in enumerate(self.driver.arguments):
                 if argument.kind == "buffer":
                     kernel.set_arg(index, self.memory[index])
@@ -175,10 +175,3 @@ class OpenCLRunner(GpuRunner):
                     kernel.set_arg(index, argument.scalar(self.size))
             self.kernels[key] = kernel
         return self.kernels[key]
-
-
-def _options(cell: Cell) -> list[str]:
-    """The user's, whose standard of the language stands for ours."""
-    options: Any = cell.before.get("options", ())
-    standard = [] if any(option.startswith("-cl-std=") for option in options) else [_STANDARD]
-    return [*standard, *options]
