@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 import subprocess
 import tempfile
@@ -19,11 +20,8 @@ from mirenc.ir.process import run_limited, without_memory
 from mirenc.tasks.measured import MeasuredKernel
 
 INCLUDE = Path(__file__).parent
-"""Folder of ``mirenc_measure.h``, for ``-I``."""
 HEADER = INCLUDE / "mirenc_measure.h"
-MEMORY_LIMIT = 4 * 2**30
-"""Bytes of address space of a compiler."""
-
+MEMORY_LIMIT = 4 * 2**30  # bytes of address space of a compiler
 _TIMEOUT = 60.0  # seconds, for what is no variant: its time decides nothing
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
@@ -39,10 +37,9 @@ class Toolchain:
 
     def beside(self, include: str) -> Toolchain:
         """The same for a copy of a source whose headers lie in a folder, unless that is ""."""
-        if not include:
-            return self
         # As a compiler looks beside a source: for "x.h" and not for <x.h>.
-        return replace(self, cflags=(*self.cflags, "-iquote", include, without_folder(include)))
+        found = ("-iquote", include, without_folder(include)) if include else ()
+        return replace(self, cflags=(*self.cflags, *found))
 
 
 def without_folder(folder: str | Path) -> str:
@@ -77,10 +74,7 @@ def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> 
 
 @lru_cache(maxsize=512)
 def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Dialect | None) -> str:
-    """IR of a source's text as heads know it, under a file's name: it says nothing of the machine's folders.
-
-    It is kept, as all sizes of a kernel are one text.
-    """
+    """IR of a source's text as heads know it, without the machine's folders; kept, as all sizes share it."""
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         path = Path(folder, name)
         path.write_text(text, encoding="utf-8")
@@ -96,15 +90,12 @@ def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[S
     the flags of each way that they are built, as an instruction set's macros may choose headers.
     """
     headers: dict[Path, None] = {}  # in order, each once
-    for path in paths:
-        for flags in arms:
-            command = [toolchain.compiler, "-w", f"-I{INCLUDE}", *flags, *toolchain.cflags, "-M", str(path.absolute())]
-            headers |= dict.fromkeys(_prerequisites(command))
-    digest = hashlib.sha256()
-    for header in headers:
-        if header not in [path.absolute() for path in paths]:
-            digest.update(hashlib.sha256(header.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    files = [path.absolute() for path in paths]
+    for path, flags in itertools.product(files, arms):
+        command = [toolchain.compiler, "-w", f"-I{INCLUDE}", *flags, *toolchain.cflags, "-M", str(path)]
+        headers |= dict.fromkeys(_prerequisites(command))
+    digests = [hashlib.sha256(header.read_bytes()).digest() for header in headers if header not in files]
+    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
 
 
 def _prerequisites(command: Sequence[str]) -> Iterator[Path]:
@@ -183,12 +174,11 @@ def user_source(path: Path, toolchain: Toolchain, arms: Sequence[Sequence[str]] 
     if not driver.is_file():
         raise TaskError(f"{path}: no driver {driver.name} beside it. Write one; {HEADER} says what it defines")
     headers = headers_digest((path, driver), toolchain, arms)
-    return c_source(
-        read_text(path), read_text(driver), str(driver), include=str(path.absolute().parent), headers=headers
-    )
+    source = c_source(read_text(path), read_text(driver), str(driver))
+    return replace(source, include=str(path.absolute().parent), headers=headers)
 
 
-def c_source(text: str, driver: str, where: str, *, include: str = "", headers: str = "") -> CSource:
+def c_source(text: str, driver: str, where: str) -> CSource:
     """A source and its driver, whose file is ``where``; a `TaskError` says what the driver lacks."""
     function, listed = _FUNCTION.search(driver), _SIZES.search(driver)
     sizes = tuple(int(size) for size in re.findall(r"\d+", listed[1]) if int(size)) if listed else ()
@@ -197,4 +187,4 @@ def c_source(text: str, driver: str, where: str, *, include: str = "", headers: 
             f"{where}: it does not say which function is timed on which sizes. Write, for example: "
             'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
         )
-    return CSource(text, driver, function[1], sizes, include, headers)
+    return CSource(text, driver, function[1], sizes)

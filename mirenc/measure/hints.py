@@ -1,9 +1,8 @@
 """`HintedLoop`: copies of a function in IR text, each with hints of its own for one of its loops.
 
-Why: a source with a pragma is compiled to IR that differs in the loop's metadata alone, so one run of clang's front end
-serves all settings, and what the optimiser is given is what the pragma would have given it. Many copies in one module
-also share the compiler's start. Static functions that the loop's function reaches are copied with it: a second caller
-would change what is inlined.
+Why: a pragma changes the loop's metadata alone, so one run of clang's front end serves all settings, and many copies in
+one module share the compiler's start. Static functions that the loop's function reaches are copied with it: a second
+caller would change what is inlined.
 """
 
 import itertools
@@ -57,16 +56,15 @@ class HintedLoop:
         others = self._bodies.keys() - self.symbols
         named = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._rest))} & self.symbols
         self._kept = sorted(self._reach(others | named, local=False))
-        units = (number for number, node in self._nodes.items() if " !DICompileUnit(" in node)
-        self._shared = frozenset(units)  # the one node of a module that lists it
+        # The one node of a module that lists it.
+        self._shared = {number for number, node in self._nodes.items() if " !DICompileUnit(" in node}
 
     def _read(self, lines: list[str]) -> None:
         into = self._rest
         for line in lines:
             if (match := _DEFINED.match(line)) is not None:
                 into = self._bodies.setdefault(match["name"].strip('"'), [])
-            node = _NODE_LINE.match(line)
-            if node is not None:
+            if (node := _NODE_LINE.match(line)) is not None:
                 self._nodes[int(node[1])] = line
             else:
                 into.append(line)
@@ -78,7 +76,6 @@ class HintedLoop:
         return match is not None and not {"internal", "private"}.isdisjoint(match["linkage"].split())
 
     def _find_loop(self, line: int) -> int:
-        """The loop's own node."""
         body = "\n".join(self._bodies[self.function])
         places = {int(match[1]): match for node in self._nodes.values() if (match := _LOCATION.match(node))}
         found: dict[int, int] = {}
@@ -88,16 +85,14 @@ class HintedLoop:
             if place is not None and int(place[2]) == line:
                 found[number] = int(place[3] or 0)
         if not found:
-            raise CompileError(
-                f"no `for`, `while` or `do` of {self.function!r} begins in line {line}. Name a line where one does"
-            )
+            missing = f"no `for`, `while` or `do` of {self.function!r} begins in line {line}"
+            raise CompileError(f"{missing}. Name a line where one does")
         loop_node = max(found, key=lambda number: found[number])
         named = _NODE.findall(self._nodes[loop_node])
         hints = [self._nodes[int(number)] for number in named if number]
         if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
-            raise CompileError(
-                f"the loop of {self.function!r} in line {line} has a pragma already. Leave the pragma out to measure it"
-            )
+            told = f"the loop of {self.function!r} in line {line} has a pragma already"
+            raise CompileError(f"{told}. Leave the pragma out to measure it")
         return loop_node
 
     def _reach(self, start: set[str], *, local: bool) -> frozenset[str]:
@@ -116,10 +111,7 @@ class HintedLoop:
         The function itself stays where something else in the module needs it.
         """
         step = max(self._nodes, default=0) + 1
-        lines = [*self._rest]
-        for name in self._kept:
-            lines += self._bodies[name]
-        lines += self._nodes.values()
+        lines = [*self._rest, *(line for name in self._kept for line in self._bodies[name]), *self._nodes.values()]
         for place, (label, hint) in enumerate(copies, 1):
             lines += self._copy(label, hint, place * step)
         return "\n".join(lines)
@@ -166,9 +158,8 @@ class HintedLoop:
         def symbol(match: re.Match[str]) -> str:
             return f"@{match[1]}{end}" if match[1] in self.symbols else match[0]
 
-        lines = [
-            _SYMBOL.sub(symbol, _NODE.sub(node, line)) for name in sorted(self.symbols) for line in self._bodies[name]
-        ]
+        bodies = (line for name in sorted(self.symbols) for line in self._bodies[name])
+        lines = [_SYMBOL.sub(symbol, _NODE.sub(node, line)) for line in bodies]
         copies = {number: _NODE.sub(node, line) for number, line in self._nodes.items() if number not in self._shared}
         if hint is not None:
             copies[self._loop] = f"{copies[self._loop].removesuffix('}')}, {', '.join(hint.nodes())}}}"
