@@ -131,9 +131,8 @@ class Timekeeper(contextlib.AbstractContextManager["Timekeeper"]):
             ready = _line(self._child) or {"problem": "its process ended"}
             if "problem" in ready:
                 self.close()
-                raise ToolchainError(
-                    f"the runner {self.runner!r} does not start here: {ready['problem']}. Mend that first"
-                )
+                problem = f"the runner {self.runner!r} does not start here: {ready['problem']}"
+                raise ToolchainError(f"{problem}. Mend that first")
         return self._child
 
 

@@ -23,12 +23,7 @@ from mirenc.tasks.registry import get_task
 
 # Instruction set -> flags. The levels of the x86-64 psABI are what people compile for; with that of 512 bits LLVM
 # prefers vectors of 256.
-ARCH_FLAGS = {
-    "sse2": ("-march=x86-64",),
-    "avx2": ("-march=x86-64-v3",),
-    "avx512": ("-march=x86-64-v4",),
-    "neon": (),
-}
+ARCH_FLAGS = {"sse2": ("-march=x86-64",), "avx2": ("-march=x86-64-v3",), "avx512": ("-march=x86-64-v4",), "neon": ()}
 
 
 class InnermostMethod(Method):
@@ -46,9 +41,8 @@ class InnermostMethod(Method):
     def parts(self) -> tuple[str, ...]:
         """The instruction sets that this machine has."""
         if not (sets := instruction_sets()):
-            raise ToolchainError(
-                f"no instruction sets are known for {platform.machine()}. Measure on x86-64 or on 64-bit ARM"
-            )
+            problem = f"no instruction sets are known for {platform.machine()}"
+            raise ToolchainError(f"{problem}. Measure on x86-64 or on 64-bit ARM")
         return sets
 
     def flags(self, part: str) -> tuple[str, ...]:

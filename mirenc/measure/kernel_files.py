@@ -84,8 +84,7 @@ def fill_words(template: str, words: Mapping[str, str]) -> str:
 def read_folder(folder: str, keys: Mapping[str, str]) -> dict[str, list[KernelText]]:
     """Read the kernels of a folder (``loops`` or ``gpu``) by family: files in their order, named without their numbers.
 
-    ``keys`` are what else a header may say, and what holds where it does not. A file that is damaged is a `ConfigError`
-    that names its line.
+    ``keys`` are what else a header may say, and what holds where it does not. A `ConfigError` names a damaged line.
     """
     shared: Lists = {}
     families = {}
@@ -128,10 +127,8 @@ def _read_kernel(
     above, _, signature = head.rpartition("\n\n")
     match = _SIGNATURE.fullmatch(signature)
     if match is None or not body.endswith("\n}"):
-        raise ConfigError(
-            f"{path}, line {start + length + 1}: no function; write RETURNS NAME(PARAMETERS), {{ and }} in lines of "
-            "their own"
-        )
+        wanted = "write RETURNS NAME(PARAMETERS), { and } in lines of their own"
+        raise ConfigError(f"{path}, line {start + length + 1}: no function; {wanted}")
     parameters = tuple(text.strip() for text in match["parameters"].split(","))
     names = [re.findall(r"\w+", text.split("[")[0])[-1] for text in parameters]
     for key in values:

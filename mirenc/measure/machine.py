@@ -65,9 +65,8 @@ def compiler_version(compiler: str) -> str:
     try:
         done = run_limited([compiler, "--version"], timeout=60.0, memory_limit=4 * 2**30)
     except OSError as error:
-        raise ToolchainError(
-            f"{compiler} cannot be started: {error.strerror}. Name a compiler with --compiler"
-        ) from None
+        problem = f"{compiler} cannot be started: {error.strerror}"
+        raise ToolchainError(f"{problem}. Name a compiler with --compiler") from None
     line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
     if done.code != 0 or not line:
         raise ToolchainError(f"{compiler} --version says nothing. Name a compiler with --compiler")

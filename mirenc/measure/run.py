@@ -110,14 +110,11 @@ class Journal(ABC):
                 before = values.get("setup", values)  # passes of 0.2 wrote it as it is
                 differences = _differences(before, json.loads(json.dumps(setup))) if before["format"] else []
             except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ConfigError(
-                    f"{path}, line {number} is damaged ({error!r}). Remove the folder, or name another"
-                ) from None
+                found = f"{path}, line {number} is damaged ({error!r})"
+                raise ConfigError(f"{found}. Remove the folder, or name another") from None
             if differences:
-                raise ConfigError(
-                    f"{path.parent.parent} has results of another run: {'; '.join(differences)}. "
-                    "Name another folder with -o"
-                )
+                found = f"{path.parent.parent} has results of another run: {'; '.join(differences)}"
+                raise ConfigError(f"{found}. Name another folder with -o")
         if complete:
             os.truncate(path, complete)  # without the line that was being written when the run was killed
         else:

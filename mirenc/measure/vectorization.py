@@ -27,11 +27,5 @@ class VectorizationMethod(InnermostMethod):
         default, copy, hinted = build_variants(
             source, kernel.function, kernel.line, hints, flags=ARCH_FLAGS[part], toolchain=beside, name=part
         )
-        return Build(
-            cells=(default, *hinted),
-            copy=copy,
-            driver=build_driver(kernel, folder, toolchain),
-            ir=text,
-            symbol=region.symbol,
-            header=region.header,
-        )
+        driver = build_driver(kernel, folder, toolchain)
+        return Build((default, *hinted), copy, driver, text, region.symbol, region.header)

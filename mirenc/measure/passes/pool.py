@@ -69,11 +69,9 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
             except IRParseError:
                 continue
             if isinstance(before, Optimised):
-                fired.update(
-                    step
-                    for step, result in zip(left, after, strict=True)
-                    if isinstance(result, Optimised) and result.digest != before.digest
-                )
+                for step, result in zip(left, after, strict=True):
+                    if isinstance(result, Optimised) and result.digest != before.digest:
+                        fired.add(step)
     return [step for step in pool if step in fired]
 
 
