@@ -66,11 +66,11 @@ class Features:
     matrix: Float64  # (n, A + D) float64: context features first, code features after them; D = 0 for ``no_code``
     context: int  # A
     only: str = ""  # the one member of the menu (`mirenc.learning.menu`) that the row uses; "" for the search
+    note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
     # What each setting makes of each sample's code; None: settings are what they are called
     settings: Settings | None = None
     # What is known of that when a question comes; None: as much as in training
     asked: tuple[Settings, ...] | None = None
-    note: str = ""  # what a reader of the table must know, such as files that IR2Vec could not read
 
 
 def source_of(row: str) -> str:
@@ -165,7 +165,7 @@ def build_features(
             code = np.concatenate([own, code], axis=1)
             settings, asked = _looked_ahead(task, data, tables, told=told)
         matrix = np.concatenate([known, code], axis=1)
-        result.append(Features(row, matrix, known.shape[1], only, settings, asked, notes.get(source, "")))
+        result.append(Features(row, matrix, known.shape[1], only, notes.get(source, ""), settings, asked))
     return result
 
 
