@@ -98,6 +98,11 @@ class InnermostTask(MeasuredTask):
             return {}
         return {"trip_count": profiled_trip_count(module, region) or constant_trip_count(module, region)}
 
+    def remarks(self, answer: Any) -> list[str]:
+        """The trip count that was reckoned with."""
+        count = answer.context["trip_count"]
+        return [f"trip count {count if isinstance(count, str) else f'{count:g}'}" if count else "trip count not known"]
+
     def machine_context(self) -> Mapping[str, str]:
         return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
 

@@ -359,6 +359,12 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
     assert 0 < widths[0] <= 4
     assert short["gain"] > long["gain"]
     assert ask("--look-ahead", "-c", "vector_bits=256,trip_count=<8")["context"]["trip_count"] == "<8"
+    for words, said in (
+        ("", "trip count not known"),
+        (",trip_count=<8", "trip count <8"),
+        (",trip_count=13.5", "13.5"),
+    ):
+        assert said in run("predict", "vectorization", path, "-c", f"vector_bits=256{words}").out
     monkeypatch.setattr("mirenc.tasks.vectorization.look_ahead", None)
     assert ask("-c", "vector_bits=256")["preferred"]
 
