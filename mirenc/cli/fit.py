@@ -22,7 +22,9 @@ def fit(
     data: tasks.Data = None,
     ir_dir: tasks.IRDir = None,
     variant: tasks.Variant = "",
-    row: Annotated[str, Option("--row", "-r", help="Its features: both, both_histogram, text, graph.")] = "both",
+    row: Annotated[
+        str, Option("--row", "-r", help="Its features: both, both_histogram, text, graph, look_ahead, ...")
+    ] = "both",
     model: common.Model = None,
 ) -> None:
     """Train a head on all samples of a task, and measure what its answers are worth on groups held out.

@@ -137,6 +137,10 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool) -> Ta
                 f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
                 "Leave --variant out, or name the head for it"
             )
+        if look_ahead:
+            raise HeadError(
+                f"--look-ahead is for a shipped head; that in {folder} is of row {trained.row}. Leave it out"
+            )
         return trained
     if look_ahead and not task.looks_ahead:
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")

@@ -6,6 +6,7 @@ hard somebody tried.
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -145,8 +146,15 @@ def build_features(
         if reason := _why_not(task, data, row):
             raise TaskError(reason)
     vectors, notes = _code_features(task, data, [source_of(row) for row in rows], encoder, advance)
-    ahead = any(row.startswith(LOOK_AHEAD) for row in rows)
-    tables = look_ahead_tables(task, data, encoder, advance) if ahead else np.zeros(0)
+
+    @functools.cache
+    def tables() -> Float64:
+        return look_ahead_tables(task, data, encoder, advance)
+
+    @functools.cache
+    def looked_ahead(told: bool) -> tuple[Settings, tuple[Settings, ...] | None]:
+        return _looked_ahead(task, data, tables(), told=told)
+
     result = []
     for row in rows:
         source, only = source_of(row), _ONE_HEAD.get(row, ("", ""))[1]
@@ -161,9 +169,9 @@ def build_features(
         elif source in vectors:
             code = vectors[source].astype(np.float64)
         if ahead:
-            own = np.array([default_columns(table, at) for table, at in zip(tables, data.default, strict=True)])
+            own = np.array([default_columns(table, at) for table, at in zip(tables(), data.default, strict=True)])
             code = np.concatenate([own, code], axis=1)
-            settings, asked = _looked_ahead(task, data, tables, told=told)
+            settings, asked = looked_ahead(told)
         matrix = np.concatenate([known, code], axis=1)
         result.append(Features(row, matrix, known.shape[1], only, notes.get(source, ""), settings, asked))
     return result

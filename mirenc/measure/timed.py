@@ -259,7 +259,8 @@ class TimedRun(Run):
             if isinstance(build, MirencError):
                 raise build
             known = self.journal.kernels.get(kernel.name)
-            told = known.context if known else self.method.run_context(kernel, self.objects.toolchain)
+            counted = known is not None and _same_code(known, kernel)
+            told = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
             measured = replace(kernel, ir=build.ir, region=_region(build), context={**told, **kernel.context})
         except MirencError as error:
             measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))

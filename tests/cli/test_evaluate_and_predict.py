@@ -84,6 +84,9 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     for worth, interval in (("worth", "interval"), ("no_code", "no_code_interval")):
         low, high = line["evidence"][interval]
         assert low <= line["evidence"][worth] <= high
+    assert (
+        "--look-ahead is for a shipped head" in run("predict", "--task-file", task, EXAMPLE, *words, "--look-ahead").err
+    )
     assert line["far"]
     assert "unlike what the head was trained on" in answer.err
 
