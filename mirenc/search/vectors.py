@@ -1,7 +1,7 @@
 """Tables of vectors in files, written and read: .npy .npz .jsonl .csv .parquet.
 
-A further format is a function that writes a table, one that reads it, and a line in `_FORMATS`; text also has one in
-`_LINES`.
+A further format is a line in `_FORMATS`, of a function that writes a table and one that reads it; of text (`_text`), of
+one that writes rows and one that reads them.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
 
@@ -107,7 +108,7 @@ class VectorWriter:
     def __init__(self, path: str | os.PathLike[str] | None, maker: Maker) -> None:
         self.path = None if path is None or os.fspath(path) == "-" else os.fspath(path)
         self.maker = maker
-        self._lines = _LINES.get(".jsonl" if self.path is None else Path(self.path).suffix)
+        self._lines = _FORMATS[".jsonl" if self.path is None else Path(self.path).suffix].lines
         self._target = None if self.path is None or self._lines is None else Target(self.path)
         self._stream: IO[str] | None = None
         self._embeddings: list[tuple[str, Embedding]] = []
@@ -301,8 +302,7 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield {**named, "counts": row, "vector": vector}
 
 
-def _read_lines(path: str) -> VectorTable:
-    rows_of = _json_rows if Path(path).suffix == ".jsonl" else _csv_rows
+def _read_rows(rows_of: _Rows, path: str) -> VectorTable:
     table: VectorTable | None = None
     vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
@@ -324,9 +324,14 @@ def _read_lines(path: str) -> VectorTable:
     return table
 
 
-def _write_lines(part: Path, table: VectorTable, path: str) -> None:
+def _write_lines(lines: _Lines, part: Path, table: VectorTable, path: str) -> None:
     with open(part, "w", encoding="utf-8", newline="") as stream:
-        _LINES[Path(path).suffix](stream, table, True)
+        lines(stream, table, True)
+
+
+_Lines = Callable[[IO[str], VectorTable, bool], None]
+"""Writes a table's rows, with or without what stands above those of the first file."""
+_Rows = Callable[[Iterable[str]], Iterator[dict[str, Any]]]
 
 
 class _Format(NamedTuple):
@@ -338,15 +343,18 @@ class _Format(NamedTuple):
     write: Callable[[Path, VectorTable, str], None]
     read: Callable[[str], VectorTable]
     needs: str = ""
+    lines: _Lines | None = None  # of text, which is written as files come
 
 
-# Writes a table's lines, with or without what stands above those of the first file.
-_LINES: dict[str, Callable[[IO[str], VectorTable, bool], None]] = {".jsonl": _json_lines, ".csv": _csv_lines}
+def _text(lines: _Lines, rows: _Rows) -> _Format:
+    return _Format(partial(_write_lines, lines), partial(_read_rows, rows), lines=lines)
+
+
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
     ".npz": _Format(_write_npz, _read_npz),
-    ".jsonl": _Format(_write_lines, _read_lines),
-    ".csv": _Format(_write_lines, _read_lines),
+    ".jsonl": _text(_json_lines, _json_rows),
+    ".csv": _text(_csv_lines, _csv_rows),
     ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),
 }
 VECTOR_SUFFIXES = tuple(_FORMATS)

@@ -126,11 +126,11 @@ def foreign(path: Path) -> None:
         np.savez(path, vectors=vectors)
     elif path.suffix == ".jsonl":
         path.write_text('{"vector": [1, 2, 3]}\n', encoding="utf-8")
-    elif path.suffix == ".csv":
-        path.write_text("v0,v1,v2\n1,2,3\n", encoding="utf-8")
-    else:
+    elif path.suffix == ".npy":
         np.save(path, vectors)
         path.with_name(f"{path.name}.json").write_text("[]", encoding="utf-8")
+    else:
+        path.write_text("v0,v1,v2\n1,2,3\n", encoding="utf-8")
 
 
 def test_vectors_of_nobody_are_refused(tmp_path: Path, suffix: str) -> None:
