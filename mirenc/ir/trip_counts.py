@@ -19,8 +19,8 @@ _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
 PROFILED = '!"function_entry_count", '
 """What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
-# A branch with weights: the first target, and their node.
-_WEIGHED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label {_NAME}.*, !prof !(\d+)")
+# A branch with weights: the targets, and their node.
+_WEIGHED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label ({_NAME}).*, !prof !(\d+)")
 _WEIGHTS = r'^!{node} = !{{!"branch_weights", (?:!"expected", )?i32 (\d+), i32 (\d+)}}$'
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
@@ -36,25 +36,35 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
 def profiled_trip_count(module: IRModule, loop: Region) -> float:
     """Mean iterations of a loop each time it is entered, by branch weights (``!prof``) in the IR; 0 where it has none.
 
-    Those are of the latch, or of the one branch that leaves the loop (LLVM's getLoopEstimatedTripCount).
+    Those are of the branches that leave the loop (LLVM's getLoopEstimatedTripCount takes one alone).
     """
+    return profiled_runs(module, loop)[1]
+
+
+def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
+    """Iterations of a loop in the whole of what was profiled, and each time it is entered; 0 where nothing tells it."""
     if PROFILED not in module.annotated:
-        return 0.0
+        return 0.0, 0.0
     forest = find_loops(module)
     row = _row(module, forest, loop)
     if row < 0:
-        return 0.0
+        return 0.0, 0.0
     names, leaving, latches = _shape(module, forest, row)
-    exits = [block for block in latches if block in leaving] or leaving
-    if len(exits) != 1:
-        return 0.0
-    line = module.annotated.split("\n")[module.arrays.line[module.arrays.block_start[exits[0] + 1] - 1]]
-    branch = _WEIGHED.match(line)
-    node = branch and re.search(_WEIGHTS.format(node=branch[2]), module.annotated, re.MULTILINE)
-    if not branch or not node:
-        return 0.0
-    back, out = (int(node[1]), int(node[2]))[:: 1 if branch[1] in names.values() else -1]
-    return back / max(out, 1) + (exits[0] in latches)
+    lines, inside = module.annotated.split("\n"), set(names.values())
+    most, left, known = 0, 0, 0
+    for block in names:
+        branch = _WEIGHED.match(lines[module.arrays.line[module.arrays.block_start[block + 1] - 1]])
+        node = branch and re.search(_WEIGHTS.format(node=branch[3]), module.annotated, re.MULTILINE)
+        if branch and node:
+            weights = int(node[1]), int(node[2])
+            most = max(most, sum(weights))  # no block runs more often than the header
+            if block in leaving:
+                left += sum(count for count, to in zip(weights, branch.groups()[:2], strict=True) if to not in inside)
+                known += 1
+    if known < len(leaving):
+        return float(most), 0.0
+    at_end = not set(leaving).isdisjoint(latches)  # else the header runs once more than the body
+    return float(most), most / max(left, 1) - (not at_end)
 
 
 def _row(module: IRModule, forest: LoopForest, loop: Region) -> int:

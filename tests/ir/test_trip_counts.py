@@ -12,7 +12,7 @@ import pytest
 from mirenc.ir import parse_ir, regions_of
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import SCALAR_LOOPS
-from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
+from mirenc.ir.trip_counts import constant_trip_count, profiled_runs, profiled_trip_count
 
 # Headers of loops, and how often they run.
 LOOPS = {
@@ -175,11 +175,14 @@ def test_what_a_profile_tells() -> None:
         assert [profiled_trip_count(module, one) for one in regions_of(module, "loop").regions] == [0, 0]
 
 
-def test_a_loop_with_two_ways_out_tells_by_its_latch() -> None:
+def test_a_loop_with_two_ways_out_is_entered_as_often_as_it_is_left() -> None:
     early = PROFILED.replace(
         "  %i.next = add i64 %i, 1\n  br label %top\n",
-        "  %i.next = add i64 %i, 1\n  %hit = icmp eq i64 %i, 99\n  br i1 %hit, label %out, label %top, !prof !1\n",
+        "  %i.next = add i64 %i, 1\n  %hit = icmp eq i64 %i, 99\n  br i1 %hit, label %out, label %top, !prof !3\n",
     )
-    module = parse_ir(early)
-    found = {one.header: profiled_trip_count(module, one) for one in regions_of(module, "loop").regions}
-    assert found["%top"] == 5.0
+    module = parse_ir(f'{early}!3 = !{{!"branch_weights", i32 5, i32 115}}\n')
+    top = regions_of(module, "loop").regions[0]
+    # 10 times by the one, 5 by the other; the latch alone would say 24.
+    assert profiled_runs(module, top) == (130.0, pytest.approx(130 / 15))
+    # Where one of them has no weights, nobody knows how often it was entered.
+    assert profiled_runs(parse_ir(early.replace(", !prof !0", "").replace("!prof !3", "!prof !1")), top) == (25.0, 0.0)
