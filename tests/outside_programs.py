@@ -35,6 +35,7 @@ def why_missing(program: str) -> str:
         "clang-19": lambda: "" if shutil.which("clang-19") else "it is not on PATH. Type: apt-get install clang-19",
         "opt": lambda: _opt(15),
         "opt-19": lambda: "" if shutil.which("opt-19") else "it is not on PATH. Type: apt-get install llvm-19",
+        "llvm-profdata": _profdata,
         "libLLVM": _shared_llvm,
         "libLLVM 19": lambda: _shared_llvm(19),
         "OpenCL": _opencl,
@@ -43,6 +44,15 @@ def why_missing(program: str) -> str:
         "mirenc-base": _mirenc_base,
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
+
+
+def _profdata() -> str:
+    """Beside the clang that is found first."""
+    if why := why_missing("clang"):
+        return why
+    compiler = shutil.which(find_compiler("c")[0])
+    there = compiler is not None and Path(compiler).resolve().with_name("llvm-profdata").is_file()
+    return "" if there else "it is not beside the clang. Type: apt-get install llvm"
 
 
 def needs_old_clang(path: Path) -> bool:

@@ -31,7 +31,7 @@ FLOORS = (
     ("tasks",),
     ("learning", "measure", "pretraining"),
     ("deciding", "evaluating"),
-    ("__init__",),
+    ("__init__", "tuning"),
     ("cli",),  # with __main__, which runs it
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}

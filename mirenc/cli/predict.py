@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -15,6 +15,7 @@ from mirenc.errors import HeadError, TaskError
 
 if TYPE_CHECKING:
     from mirenc.deciding import TaskHead
+    from mirenc.ir import Region
     from mirenc.ir.inputs import Input
     from mirenc.tasks import Task
 
@@ -91,7 +92,17 @@ def predict(
     copies = None if apply is None else Copies(task, apply, [file.name for file in files])
 
     def answer(file: Input) -> None:
-        predictions = _wanted(trained.predict(file, given, level=level), function, file.name)
+        known: dict[str, None] = {}
+
+        def wanted(region: Region) -> bool:
+            known[region.function] = None
+            # By its symbol or demangled name, with or without parameters.
+            return function in (region.symbol, region.function, region.function.partition("(")[0])
+
+        predictions = trained.predict(file, given, level=level, wanted=wanted if function else None)
+        if not predictions:
+            there = ", ".join(known) or "none"
+            raise TaskError(f"{file.name}: nothing to decide about in {function!r}; there are answers for {there}")
         if restrict is not None:
             write_restriction(task, restrict, file.name, predictions)
         answers.take(file.name, predictions)
@@ -152,16 +163,3 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool) -> Ta
         shipped = f"; available: {', '.join(heads)}" if variant and heads else ""
         raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{shipped}. Type: {train}")
     return TaskHead.load(heads[variant] if variant else next(iter(heads.values())), task)
-
-
-def _wanted(predictions: list[Any], function: str | None, file: str) -> list[Any]:
-    """The answers for one function: all where none is named."""
-    if function is None:
-        return predictions
-    regions = [(one, one.region) for one in predictions if one.region]
-    # By its symbol or demangled name, with or without parameters.
-    kept = [one for one, at in regions if function in (at.symbol, at.function, at.function.partition("(")[0])]
-    if not kept:
-        known = ", ".join(dict.fromkeys(at.function for _, at in regions)) or "none"
-        raise TaskError(f"{file}: nothing to decide about in {function!r}; there are answers for {known}")
-    return kept

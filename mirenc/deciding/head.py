@@ -10,12 +10,13 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from mirenc.arrays import Float32, Float64
@@ -31,7 +32,7 @@ from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, hide, source_of
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.tasks.registry import get_task, list_tasks
-from mirenc.tasks.space import SettingEncoder, Space
+from mirenc.tasks.space import SettingEncoder, Space, Value
 from mirenc.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
+_PROPOSED = 8
 _PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm")
 _ANEW = "Make one: mirenc fit TASK -o FOLDER"
 
@@ -112,7 +114,14 @@ class TaskHead:
     llvm: str = ""
     encoder: Encoder | None = None
 
-    def predict(self, ir: Any, context: Mapping[str, Any] | tuple[Any, ...] = (), *, level: str = "") -> list[Any]:
+    def predict(
+        self,
+        ir: Any,
+        context: Mapping[str, Any] | tuple[Any, ...] = (),
+        *,
+        level: str = "",
+        wanted: Callable[[Region], bool] | None = None,
+    ) -> list[Any]:
         """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
 
         Parameters
@@ -123,6 +132,8 @@ class TaskHead:
             that the code tells (`Task.ir_context`) may be left out; what is given wins.
         level : str
             What is asked about, where the task knows several; its own if left out.
+        wanted : callable, optional
+            Which regions; all if left out.
 
         Raises
         ------
@@ -153,6 +164,8 @@ class TaskHead:
             regions = [*(task.regions(module) if level == task.level else regions_of(module, level).regions)]
         if not regions:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
+        if wanted is not None:
+            regions = [one for one in regions if one is not None and wanted(one)]
         contexts = [self._context(given, module, region) if whole is None else whole for region in regions]
         read, modules = CodeReader(encoder), task.modules(module, regions)
         source = source_of(self.row)
@@ -202,7 +215,8 @@ class TaskHead:
         if isinstance(self.head, NumberEnsembleHead):
             return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
         space = self.space or self.task.space_for(context)
-        return self._choose(self.head, features, space, self._settings(space, table, context), common)
+        made = np.arange(len(space))[:, None] if table is None else table
+        return self._choose(self.head, features, space, self._settings(space, table, context), made, common)
 
     def _settings(self, space: Space, table: Float64 | None, context: tuple[Any, ...]) -> list[Settings]:
         """The settings of a question, with what each makes of its code where the head looks ahead, as it may be."""
@@ -219,7 +233,13 @@ class TaskHead:
         return [look_ahead_settings(settings, table[None], default, np.array([float(each)])) for each in counts]
 
     def _choose(
-        self, head: EnsembleHead, features: Float64, space: Space, settings: list[Settings], common: dict[str, Any]
+        self,
+        head: EnsembleHead,
+        features: Float64,
+        space: Space,
+        settings: list[Settings],
+        made: NDArray[Any],
+        common: dict[str, Any],
     ) -> Choice:
         preference, expected = np.eye(len(space))[space.default], np.ones(len(space))
         if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
@@ -231,6 +251,10 @@ class TaskHead:
         taken = self.evidence.constant(space) if self.evidence.constant_pays else space.default
         if self.evidence.pays and not slower:
             taken = best
+        proposals: dict[bytes, tuple[Value, ...]] = {}  # of those that make the same code, the first
+        for row in head.propose(preference[None], min(_PROPOSED, len(space)))[0].tolist():
+            proposals.setdefault(made[row].tobytes(), space.settings[row])
+        proposals.pop(made[space.default].tobytes(), None)
         seconds = None
         if self.timer is not None:
             own = math.exp(self.timer.predict(features)[0]) * expected
@@ -240,6 +264,7 @@ class TaskHead:
             choice=space.names[taken],
             setting=space.settings[taken],
             default=space.names[space.default],
+            proposals=tuple(proposals.values()),
             preference=dict(zip(space.names, preference.tolist(), strict=True)),
             expected=dict(zip(space.names, expected.tolist(), strict=True)),
             record=record,

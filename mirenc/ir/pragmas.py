@@ -10,6 +10,7 @@ _DIRECTIVE = re.compile(r"\s*#")
 _LOOP_PRAGMA = re.compile(
     r"\s*#\s*pragma\s+(?:clang\s+loop|(?:GCC\s+)?(?:no)?unroll|GCC\s+ivdep|omp|unroll_and_jam)\b|.*\b_Pragma\b"
 )
+_UNWRITTEN = "no loop is written on it; it is in a macro, or a function that calls itself"
 _RENUMBERED = re.compile(r"^\s*#\s*(?:line\s+)?\d", re.MULTILINE)
 
 
@@ -48,5 +49,5 @@ def _doubt(bare: list[str], row: int) -> str:
     if _LOOP_PRAGMA.match(above) or "_Pragma" in line:
         return "it has a pragma already"
     if not _BEGINS.match(line):
-        return "something stands before it on its line" if _LOOP.search(line) else "it is in a macro"
+        return "something stands before it on its line" if _LOOP.search(line) else _UNWRITTEN
     return ""

@@ -145,6 +145,9 @@ class Choice(Prediction):
     """Preference for each setting; they sum to 1."""
     expected: dict[str, float]
     """Expected cost of each setting over that of the default, for this piece of code; no caution in it."""
+    proposals: tuple[tuple[Value, ...], ...] = ()
+    """Settings to measure beside the default, the first first: of those that look ahead, one is good whichever way the
+    head errs, and each makes other code."""
     record: Record | None = None
     """Held-out answers like this one; None where there were too few."""
     seconds: dict[str, float] | None = None

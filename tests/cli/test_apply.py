@@ -84,7 +84,7 @@ def test_copies_of_a_loop_that_agree_are_one(source: Path) -> None:
         ([(DEFAULT, "f.c", 3), (WIDE, "f.c", 3), (WIDE, "f.c", 3)], "want different settings"),
         ([(WIDE, "f.h", 3)], "f.h:3: left alone, it is in another file"),
         ([(WIDE, "f.c", 0)], "f:%3: left alone, its line is not known"),
-        ([(WIDE, "f.c", 4)], "f.c:4: left alone, it is in a macro"),
+        ([(WIDE, "f.c", 4)], "f.c:4: left alone, no loop is written on it"),
     ],
 )
 def test_left_alone(

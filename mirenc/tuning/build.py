@@ -1,0 +1,222 @@
+"""`UserBuild`: a user's own build command, whose compiler notes what it is asked for and takes sources of ours.
+
+Nothing of the user's is written: what is to be compiled in place of a source is an overlay, which clang reads under the
+source's name. What a build changes is kept as a `Variant`, so that several can be run in turns.
+"""
+
+import filecmp
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mirenc.errors import CompileError, ToolchainError
+from mirenc.ir.files import SOURCE_LANGUAGES
+
+_SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
+_DRIVERS = {"c++": "clang++", "g++": "clang++", "clang++": "clang++"}
+# Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
+_WRAPPER = """#!/bin/sh
+note=$(mktemp "$MIRENC_TUNE/calls/XXXXXXXXXX") && printf '%s\\0' "$PWD" "$@" > "$note"
+exec {compiler} {mode} "$@" "@$MIRENC_TUNE/flags"
+"""
+# A pragma that LLVM cannot follow is no error, and flags that a step has no use for are none.
+_FLAGS = ("-Qunused-arguments", "-Wno-error=pass-failed", "-Wno-error=profile-instr-unprofiled")
+_SKIPPED = {".git", ".hg", ".svn"}
+_SHOWN = 12  # last lines of a build that fails
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the compiler: where, its words without its name, the C and C++ sources, and what it writes."""
+
+    folder: Path
+    words: tuple[str, ...]
+    sources: tuple[Path, ...]
+    outputs: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a build made: each file, and where in ``folder`` a copy of it is kept."""
+
+    files: Mapping[Path, Path]
+    folder: Path
+
+    def same_as(self, other: "Variant") -> bool:
+        """Whether all files that both have are equal."""
+        both = self.files.keys() & other.files.keys()
+        return all(filecmp.cmp(self.files[one], other.files[one], shallow=False) for one in both)
+
+
+class UserBuild:
+    """A build command in a folder; ``work`` is for what is noted and kept.
+
+    ``compiler`` is a clang. It stands for cc, gcc, clang and their C++ names on PATH, and is CC and CXX.
+    """
+
+    def __init__(self, command: str, folder: Path, work: Path, compiler: str) -> None:
+        self.command, self.folder, self.work, self.compiler = command, folder, work, compiler
+        self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call
+        self.count, self.words = 0, ""  # builds so far; what the last one said
+        found = shutil.which(compiler)
+        if found is None:
+            raise ToolchainError(f"compiler {compiler!r} is not on PATH. Name a clang with --compiler")
+        bin_folder = work / "bin"
+        bin_folder.mkdir(parents=True, exist_ok=True)
+        version = Path(found).name.removeprefix("clang")
+        names = ("cc", "gcc", "clang", f"clang{version}", "c++", "g++", "clang++", f"clang++{version}")
+        for name in names:
+            mode = "--driver-mode=g++" if "++" in name else "--driver-mode=gcc"
+            wrapper = bin_folder / name
+            wrapper.write_text(_WRAPPER.format(compiler=_quoted(os.path.abspath(found)), mode=mode), encoding="utf-8")
+            wrapper.chmod(0o755)
+        path = os.pathsep.join([str(bin_folder), os.environ.get("PATH", os.defpath)])
+        names_of = {"CC": str(bin_folder / "cc"), "CXX": str(bin_folder / "c++"), "PATH": path}
+        self.environment = {**os.environ, **names_of, "MIRENC_TUNE": str(work), "CCACHE_DISABLE": "1"}
+
+    def build(self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None) -> Variant:
+        """Build with more flags and other texts of some sources, and keep what changed.
+
+        Raises CompileError: the command fails.
+        """
+        shutil.rmtree(self.work / "calls", ignore_errors=True)
+        (self.work / "calls").mkdir()
+        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as texts:
+            overlay = self._overlay(Path(texts), sources or {})
+            words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
+            (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
+            before = dict(self._files())
+            command = ["sh", "-c", self.command]
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        self.count += 1
+        self.words = done.stdout.decode("utf-8", "replace")
+        self._note_calls()
+        if done.returncode:
+            last = "\n".join(self.words.splitlines()[-_SHOWN:])
+            raise CompileError(
+                f"the build ends with {done.returncode}. Mend --build, which is run in {self.folder} with clang as CC, "
+                "or add what it needs",
+                diagnostic=f"error:\n{last}\n",
+            )
+        return self._keep([path for path, stamp in self._files() if before.get(path) != stamp])
+
+    def forget(self, files: Iterable[Path] | None = None) -> None:
+        """Remove what the compiler wrote of some sources, or of all; the next build makes it anew.
+
+        Of a header nobody knows what it is in, so that all goes.
+        """
+        known = {os.path.realpath(one) for call in self.calls.values() for one in call.sources}
+        wanted = known if files is None else {os.path.realpath(one) for one in files}
+        if not wanted <= known:
+            wanted = known
+        for call in self.calls.values():
+            if wanted & {os.path.realpath(one) for one in call.sources}:
+                for path in call.outputs:
+                    if path.is_file() and not path.is_symlink():
+                        path.unlink()
+
+    def restore(self, variant: Variant) -> None:
+        """Put what a build made where it was."""
+        for path, kept in variant.files.items():
+            if path.is_file() and filecmp.cmp(path, kept, shallow=False):
+                continue
+            part = path.with_name(f"{path.name}.mirenc-part")
+            part.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(kept, part)
+            os.replace(part, path)
+
+    def compile_commands(self) -> list[dict[str, object]]:
+        """The calls that compile C or C++, as ``compile_commands.json`` has them; of several for a source the last."""
+        entries: dict[Path, dict[str, object]] = {}
+        for call in self.calls.values():
+            for source in call.sources:
+                words = ["clang", *call.words]
+                entries[source] = {"directory": str(call.folder), "file": str(source), "arguments": words}
+        return list(entries.values())
+
+    def _overlay(self, texts: Path, sources: Mapping[Path, bytes]) -> list[str]:
+        """Flags that make the compiler read other texts under the names of some sources."""
+        if not sources:
+            return []
+        roots: list[dict[str, str]] = []
+        for number, (path, text) in enumerate(sources.items()):
+            (texts / str(number)).write_bytes(text)
+            for name in {str(path), os.path.realpath(path)}:
+                roots.append({"type": "file", "name": name, "external-contents": str(texts / str(number))})
+        overlay = {"version": 0, "case-sensitive": "true", "use-external-names": "false", "roots": roots}
+        (texts / "overlay.json").write_text(json.dumps(overlay), encoding="utf-8")
+        return ["-ivfsoverlay", str(texts / "overlay.json")]
+
+    def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
+        """Files of the folder, and others that the compiler wrote, with what a change would change."""
+        own = os.path.realpath(self.work)
+        outside = {path for call in self.calls.values() for path in call.outputs}
+        for root, folders, names in os.walk(self.folder):
+            folders[:] = [one for one in folders if one not in _SKIPPED and os.path.realpath(f"{root}/{one}") != own]
+            outside.update(Path(root, name) for name in names)
+        for path in outside:
+            if path.is_file() and not path.is_symlink():
+                stat = path.stat()
+                yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+    def clear(self) -> None:
+        """Remove the copies of what was built."""
+        shutil.rmtree(self.work / "variants", ignore_errors=True)
+
+    def _keep(self, files: Iterable[Path]) -> Variant:
+        target = self.work / "variants" / str(self.count)
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        kept = {}
+        for number, path in enumerate(files):
+            kept[path] = target / f"{number}-{path.name}"
+            shutil.copy2(path, kept[path])
+        return Variant(kept, target)
+
+    def _note_calls(self) -> None:
+        for note in sorted((self.work / "calls").iterdir()):
+            where, *words = note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1]
+            if (call := _call(Path(where), words)) is not None:
+                self.calls[call.outputs] = call
+
+
+def _call(folder: Path, words: Sequence[str]) -> Call | None:
+    """What a compiler's words ask for; None where it writes nothing, as with ``-E`` and ``--version``."""
+    if {"-E", "-M", "-MM", "-fsyntax-only"}.intersection(words):
+        return None
+    output, sources, inputs = "", [], []
+    every = iter(words)
+    for word in every:
+        if word == "-o":
+            output = next(every, "")
+        elif word.startswith("-o"):
+            output = word[2:]
+        elif word in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-MF", "-MT", "-MQ", "-x", "-L", "-l"):
+            next(every, None)
+        elif not word.startswith("-"):
+            inputs.append(word)
+            if Path(word).suffix in _SOURCES:
+                sources.append(Path(os.path.normpath(folder / word)))
+    if not inputs:
+        return None
+    ending = ".o" if "-c" in words else ".s" if "-S" in words else ""
+    outputs = [output] if output else [Path(one).stem + ending for one in inputs] if ending else ["a.out"]
+    return Call(folder, tuple(words), tuple(sources), tuple(folder / one for one in outputs))
+
+
+def _quoted(word: str) -> str:
+    """A word of a response file or a shell."""
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,113 @@
+"""What a tuning found, as Markdown, as one HTML page with a picture, and as a patch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mirenc.errors import needs
+from mirenc.tuning.turns import Gain
+from mirenc.writing import delivered
+
+if TYPE_CHECKING:
+    from mirenc.tuning.run import Outcome, Tuning
+
+PATCH, PAGE, TEXT, PICTURE = "tuned.patch", "report.html", "report.md", "gains.svg"
+_HEAD = ("loop", "function", "work", "trip count", "tried", "speedup", "again", "kept")
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>mirenc tune</title>
+<style>body{{font:16px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}}
+table{{border-collapse:collapse}}td,th{{border:1px solid #ccc;padding:.2em .6em;text-align:left;vertical-align:top}}
+pre{{background:#f4f4f4;padding:1em;overflow:auto}}img,svg{{max-width:100%}}</style></head>
+<body><h1>Loops tuned by mirenc</h1>
+{body}
+</body></html>
+"""
+
+
+def write_report(run: Tuning) -> None:
+    """Write all of it into the run's folder."""
+    picture = _draw(run.outcomes, run.folder / PICTURE)
+    patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
+    table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
+    text = ["# Loops tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if picture else [])]
+    cells = "".join(
+        f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in row)}</tr>\n"
+        for tag, row in [("th", _HEAD), *(("td", row) for row in rows)]
+    )
+    svg = picture[picture.index("<svg") :] if picture else ""
+    body = [*(f"<p>{escape(line)}</p>" for line in lines), f"<table>{cells}</table>", svg]
+    body.append(f"<pre>{escape(patch)}</pre>" if patch else "")
+    for name, content in ((TEXT, "\n\n".join(text) + "\n"), (PAGE, _PAGE.format(body="\n".join(body))), (PATCH, patch)):
+        with delivered(run.folder / name) as part:
+            part.write_bytes(content.encode("latin-1" if name == PATCH else "utf-8", "backslashreplace"))
+
+
+def summary(run: Tuning) -> str:
+    """What came of it, in a sentence."""
+    kept = sum(bool(one.kept) for one in run.outcomes) if run.patch() else 0
+    tried = f"{len(run.outcomes)} of {len(run.outcomes) + len(run.left)} loops tried"
+    if not kept or run.told.whole is None:
+        return f"{tried}: nothing is faster by more than the noise, and nothing is changed"
+    gain, wall, noise = run.told.whole
+    return f"{tried}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f})"
+
+
+def _lines(run: Tuning) -> list[str]:
+    order = run.order
+    asked = f"Build: {order.build}. Run: {order.run}, {run.told.seconds:.2f} s"
+    clock = "processor" if run.clock == "cpu" else "wall clock"
+    how = f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
+    rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
+    take = f"To take it over: patch -p1 < {PATCH}"
+    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.told.left_alone, *([take] if run.patch() else [])]
+
+
+def _cells(run: Tuning, one: Outcome) -> list[str]:
+    place = Path(one.file)
+    if place.is_relative_to(run.place):
+        place = place.relative_to(run.place)
+    gains = [f"{each.gain}" if each.gain else each.problem for each in one.tried]
+    return [
+        f"{place}:{one.line}",
+        one.function,
+        f"{100 * one.share:.0f} %",
+        f"{one.trip_count:.1f}" if one.trip_count else "not known",
+        "; ".join(_short(each.directive) for each in one.tried),
+        "; ".join(gains),
+        str(one.again or ""),
+        _short(one.kept) or "as it was",
+    ]
+
+
+def _short(directive: str) -> str:
+    return directive.removeprefix("#pragma clang loop ")
+
+
+def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
+    """Every setting's gain with its interval, a line a loop; "" where nothing was timed."""
+    rows: list[tuple[str, Gain, bool]] = [
+        (f"{Path(one.file).name}:{one.line}  {_short(each.directive)}", each.gain, each.directive == one.kept)
+        for one in outcomes
+        for each in one.tried
+        if each.gain
+    ][::-1]
+    if not rows:
+        return ""
+    with needs("tasks", "a picture needs matplotlib"):
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
+    axis = figure.subplots()
+    for place, (_, gain, kept) in enumerate(rows):
+        colour = "#4477aa" if kept else "#bbbbbb"
+        axis.plot([gain.low, gain.high], [place, place], color=colour, linewidth=3, solid_capstyle="round")
+        axis.plot(gain.factor, place, "o", color=colour, markeredgecolor="black")
+    axis.axvline(1.0, color="black", linewidth=0.8)
+    axis.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+    axis.set_xlabel("speedup of the whole program, 95 % interval; blue: kept")
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(path)
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,324 @@
+"""`Tuning`: hot loops one after another: a few settings built and timed in turns, and what is surely faster is kept."""
+
+import difflib
+import hashlib
+import shutil
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mirenc.deciding import TaskHead
+from mirenc.errors import CompileError, MirencError, TaskError
+from mirenc.ir.compile import find_compiler
+from mirenc.ir.pragmas import with_pragmas
+from mirenc.ir.projects import COMMANDS
+from mirenc.measure.machine import compiler_version, describe_machine
+from mirenc.measure.run import Journal, Plan, Run, one_line
+from mirenc.tuning.build import UserBuild, Variant
+from mirenc.tuning.hot_loops import (
+    PROFILE_FLAG,
+    HotLoop,
+    doubt,
+    hot_loops,
+    merge_profiles,
+    proposals,
+    write_commands,
+)
+from mirenc.tuning.turns import Gain, Timing, Turns, timed
+
+_SHORT = 0.1  # seconds: such a run is mostly its own start
+_SEVERAL = 1.2  # processors that are busy, on average
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the user asked for: commands for a shell, and how much of it."""
+
+    build: str
+    run: str
+    check: str = ""  # a command whose output must stay the same, in place of that of ``run``
+    files: tuple[Path, ...] = ()  # whose loops; () for all that are compiled
+    loops: int = 8
+    tries: int = 3
+    rounds: int = 12
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One setting of a loop; ``problem`` says why it was not timed."""
+
+    directive: str
+    gain: Gain | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a loop; ``again`` is the gain of the best in rounds of its own."""
+
+    file: str
+    line: int
+    function: str
+    share: float
+    trip_count: float
+    tried: Sequence[Tried] = ()
+    noise: float = 1.0
+    again: Gain | None = None
+    kept: str = ""  # the directive
+
+
+class Whole(NamedTuple):
+    """All that was kept, against the build as it was."""
+
+    gain: Gain
+    wall: Gain
+    noise: float
+
+
+class Outcomes(Journal):
+    """Loops that are done, by file and line."""
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self.done: dict[tuple[str, int], Outcome] = {}
+        super().__init__(path, setup)
+
+    def take(self, values: dict[str, Any]) -> None:
+        tried = [Tried(**one | {"gain": one["gain"] and Gain(*one["gain"])}) for one in values["tried"]]
+        outcome = Outcome(**values | {"tried": tried, "again": values["again"] and Gain(*values["again"])})
+        self.done[outcome.file, outcome.line] = outcome
+
+
+@dataclass
+class Told:
+    """What a report tells beside the loops."""
+
+    left_alone: list[str] = field(default_factory=list)
+    seconds: float = 0.0  # of one run, processors'
+    whole: Whole | None = None
+
+
+class Tuning(Run):
+    """Tuning the program that an order builds in a folder; ``say`` is told what happens.
+
+    Raises CompileError: it does not build; TaskError: it fails, or nothing in it can be tuned; ToolchainError.
+    """
+
+    def __init__(
+        self, order: Order, head: TaskHead, folder: Path, output: Path, plan: Plan, say: Callable[[str], None]
+    ) -> None:
+        super().__init__(plan, output)
+        self.order, self.head, self.place, self.say = order, head, folder, say
+        self.told = Told()
+        self.work.mkdir(parents=True, exist_ok=True)
+        (compiler,) = find_compiler("c++", plan.compiler)[:1]
+        self.user = UserBuild(order.build, folder, self.work, compiler)
+        self._now: dict[tuple[str, int], str] = {}  # directives that are kept
+
+    def find(self) -> int:
+        """Build and run the program, and find its hot loops; how many of them are left to try."""
+        profile = self._profiled()
+        self.plain = self.best = self.user.build()
+        first = timed(self.order.run, self.place)
+        if first.code:
+            raise TaskError(f"--run ends with {first.code}, and nothing can be compared. Mend the command")
+        self.expected, self.told.seconds = self._said(first), first.cpu
+        if self._said() != self.expected:
+            raise TaskError(
+                "the output is another one each time, so nobody could tell a wrong build. Name a command whose output "
+                "stays the same with --check"
+            )
+        # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
+        self.clock = "wall" if first.cpu > _SEVERAL * first.wall else "cpu"
+        if first.cpu < _SHORT:
+            self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give it more work")
+        wanted, top = {one.resolve() for one in self.order.files}, self.place.resolve()
+
+        def ours(file: Path) -> bool:
+            return file.resolve().is_relative_to(top) and (not wanted or file.resolve() in wanted)
+
+        commands = self.work / COMMANDS
+        write_commands(commands, self.user.compile_commands())
+        found = hot_loops(commands, profile, self.head, ours, self._alone)
+        self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
+        self._now = {key: one.kept for key, one in self.journal.done.items() if one.kept}
+        self._propose(found)
+        if not self.directives:
+            raise TaskError("no innermost loop that runs becomes other code by a pragma, so nothing is to be tuned")
+        return len(self.left)
+
+    @property
+    def left(self) -> list[HotLoop]:
+        """Loops that are not tried yet."""
+        return [one for one in self.directives if one.key not in self.journal.done]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Of the loops that are done, the hottest first."""
+        return sorted(self.journal.done.values(), key=lambda one: -one.share)
+
+    def measure(self, advance: Callable[..., None]) -> None:
+        if self._now:
+            self.best = self._built(self._now)
+        for loop in self.in_time(self.left):
+            outcome = self._tune(loop)
+            self.journal.write(asdict(outcome))
+            self.journal.done[loop.key] = outcome
+            if outcome.kept:
+                self._now[loop.key] = outcome.kept
+            advance(note=f"{loop.file.name}:{loop.line}")
+        self._compare()
+
+    def close(self) -> None:
+        """Leave the build that no tuning had a part in."""
+        self.user.restore(self.plain)
+        self.user.clear()
+
+    def patch(self) -> str:
+        """What was kept, for ``patch -p1`` in the folder."""
+        parts = []
+        for path, text in self._texts(self._now).items():
+            name = path.resolve().relative_to(self.place.resolve()).as_posix()
+            before, after = (one.decode("latin-1").splitlines(keepends=True) for one in (path.read_bytes(), text))
+            for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+                parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+        return "".join(parts)
+
+    # -- steps -----------------------------------------------------------------------------------------
+    def _profiled(self) -> Path:
+        """A profile of one run."""
+        self.user.build(flags=[PROFILE_FLAG])
+        if not any(call.sources for call in self.user.calls.values()):
+            raise TaskError(
+                "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
+                "remove that first, as with: make clean"
+            )
+        raw, profile = self.work / "raw", self.work / "profile.profdata"
+        shutil.rmtree(raw, ignore_errors=True)
+        raw.mkdir()
+        done = timed(f"export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n{self.order.run}", self.place)
+        files = sorted(raw.iterdir())
+        if done.code or not files:
+            why = f"ends with {done.code}" if done.code else "wrote no profile; it has to end by itself"
+            raise TaskError(f"--run {why}. Give a command that runs what --build builds")
+        merge_profiles(files, profile, self.user.compiler)
+        shutil.rmtree(raw)
+        self.user.forget()
+        return profile
+
+    def _tune(self, loop: HotLoop) -> Outcome:
+        """Try the proposals for a loop beside what is kept by now."""
+        tried: list[Tried] = []
+        built: list[Variant] = []
+        for directive in self.directives[loop]:
+            problem = ""
+            try:
+                variant = self._built({**self._now, loop.key: directive})
+                problem = self._problem(variant, built)
+            except CompileError as error:
+                problem = one_line(str(error))
+            tried.append(Tried(directive, problem=problem))
+            if not problem:
+                built.append(variant)
+        outcome = Outcome(str(loop.file), loop.line, loop.function, loop.share, loop.trip_count, tried)
+        if not built:
+            return outcome
+        seed = zlib.crc32(repr(loop.key).encode())
+        turns = self._in_turns([self.best, *built], (seed, 0))
+        gains = [turns.gain(number) for number in range(1, len(built) + 1)]
+        rest = iter(gains)
+        tried = [one if one.problem else replace(one, gain=next(rest)) for one in tried]
+        outcome = replace(outcome, tried=tried, noise=turns.noise)
+        best = max(range(len(built)), key=lambda number: gains[number].factor)
+        if turns.faster(best + 1):
+            # The best of several looks better than it is, so it is timed again, alone.
+            turns = self._in_turns([self.best, built[best]], (seed, 1))
+            outcome = replace(outcome, again=turns.gain(1))
+            if turns.faster(1):
+                outcome = replace(outcome, kept=[one for one in tried if not one.problem][best].directive)
+                self.best = built.pop(best)
+        for variant in built:
+            shutil.rmtree(variant.folder)
+        return outcome
+
+    def _propose(self, found: Sequence[HotLoop]) -> None:
+        """What to try for the hottest loops of which a pragma makes other code: ``directives``."""
+        self.directives: dict[HotLoop, list[str]] = {}
+        for loop in found:
+            if len(self.directives) == self.order.loops:
+                break
+            if loop.key in self.journal.done:
+                self.directives[loop] = []
+                continue
+            try:
+                directives = proposals(self.head, loop, self.order.tries)
+                why = doubt(loop, directives[0]) if directives else "every setting makes the same code of it"
+            except MirencError as error:
+                why = one_line(str(error))
+            if why:
+                self._alone(f"{loop.file}:{loop.line}: left alone, {why} ({100 * loop.share:.0f} % of the work)")
+            else:
+                self.directives[loop] = directives
+
+    def _problem(self, variant: Variant, others: Sequence[Variant]) -> str:
+        """Why a variant need not be timed; "" if it does."""
+        if variant.same_as(self.best):
+            return "the same code as without it"
+        if any(map(variant.same_as, others)):
+            return "the same code as with another"
+        self.user.restore(variant)
+        return "" if self._said() == self.expected else "another output"
+
+    def _compare(self) -> None:
+        """All that was kept against the build as it was; if that is not faster, nothing is kept."""
+        if self._now:
+            turns = self._in_turns([self.plain, self.best], (0,))
+            self.told.whole = Whole(turns.gain(1), turns.gain(1, clock="wall"), turns.noise)
+            if not turns.faster(1):
+                self.say("all together is not faster by more than the noise, so nothing is kept")
+                self._now = {}
+
+    def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
+        def once(number: int) -> Timing:
+            self.user.restore(variants[number])
+            return timed(self.order.run, self.place)
+
+        return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)
+
+    def _said(self, run: Timing | None = None) -> tuple[int, str]:
+        """What the build that is there says, and how it ends; ``run`` has been timed already."""
+        if run is None or self.order.check:
+            run = timed(self.order.check or self.order.run, self.place)
+        return run.code, run.output
+
+    def _built(self, directives: Mapping[tuple[str, int], str]) -> Variant:
+        """The program with some directives."""
+        texts = self._texts(directives)
+        self.user.restore(self.plain)
+        self.user.forget(texts)
+        made = self.user.build(sources=texts)
+        return replace(made, files={**self.plain.files, **made.files})
+
+    def _texts(self, directives: Mapping[tuple[str, int], str]) -> dict[Path, bytes]:
+        """Sources with directives in them."""
+        by_file: dict[str, dict[int, str]] = {}
+        for (file, line), directive in directives.items():
+            by_file.setdefault(file, {})[line] = directive
+        texts = {}
+        for file, wanted in by_file.items():
+            text, _ = with_pragmas(Path(file).read_bytes().decode("latin-1"), wanted)
+            texts[Path(file)] = text.encode("latin-1")
+        return texts
+
+    def _alone(self, why: str) -> None:
+        self.told.left_alone.append(why)
+        self.say(why)
+
+    def _setup(self) -> dict[str, Any]:
+        """What makes outcomes comparable."""
+        files = sorted({source for call in self.user.calls.values() for source in call.sources if source.is_file()})
+        digest = hashlib.sha256(b"".join(hashlib.sha256(one.read_bytes()).digest() for one in files))
+        asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
+        facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
+        return {"format": 1, **asked, **facts, "sources": digest.hexdigest()}

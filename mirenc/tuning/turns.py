@@ -1,0 +1,98 @@
+"""`timed` and `Turns`: a user's command timed, and several of its builds in turns, with what the machine's noise is."""
+
+import hashlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import trim_mean
+
+from mirenc.arrays import Float64
+
+_TRIMMED = 0.25
+_RESAMPLES = 2000
+
+
+class Timing(NamedTuple):
+    """One run of a command."""
+
+    cpu: float  # seconds of processors, of it and all that it started
+    wall: float
+    code: int
+    output: str  # digest of its standard output
+
+
+class Gain(NamedTuple):
+    """How many times as fast, in the geometric mean over rounds, with its 95 % interval."""
+
+    factor: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.factor:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def timed(command: str, folder: Path) -> Timing:
+    """Run a command of a shell in a folder, without input."""
+    with tempfile.TemporaryFile() as output:
+        start = time.perf_counter()
+        # wait4 tells of this child alone, and of those that it waited for.
+        process = subprocess.Popen(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=output)
+        _, status, used = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        said = hashlib.file_digest(output, "sha256").hexdigest()
+    return Timing(used.ru_utime + used.ru_stime, wall, process.returncode, said)
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Timings of several variants that ran in turns, the first one twice a round; judged by a clock, cpu or wall."""
+
+    timings: Sequence[Sequence[Timing]]  # R rounds of 1 + V
+    clock: str
+
+    @classmethod
+    def run(cls, variants: int, once: Callable[[int], Timing], rounds: int, seed: Sequence[int], clock: str) -> "Turns":
+        """Run variant 0 twice and each other one once a round, in an order of its own each round."""
+        order = np.random.default_rng(seed)
+        timings = []
+        for _ in range(rounds):
+            turn = order.permutation(variants + 1).tolist()  # a variant is one more than its place; 0 is the second 0
+            done = {place: once(max(place - 1, 0)) for place in turn}
+            timings.append([done[place] for place in range(variants + 1)])
+        return cls(timings, clock)
+
+    @property
+    def noise(self) -> float:
+        """How far the two copies of the first variant are apart, as a factor above 1: what is less is no gain."""
+        seconds = self._seconds(self.clock)
+        gain = _gain(np.log(seconds[:, 0] / seconds[:, 1]))
+        return max(gain.factor, 1 / gain.factor)
+
+    def gain(self, variant: int, clock: str = "") -> Gain:
+        """Of a variant over the first."""
+        logs = np.log(self._seconds(clock or self.clock))
+        return _gain((logs[:, 0] + logs[:, 1]) / 2 - logs[:, variant + 1])
+
+    def faster(self, variant: int) -> bool:
+        """Whether a variant is faster by more than the interval and the noise."""
+        return self.gain(variant).low > self.noise
+
+    def _seconds(self, clock: str) -> Float64:
+        return np.array([[getattr(one, clock) for one in turn] for turn in self.timings])
+
+
+def _gain(logs: Float64) -> Gain:
+    """Of one logarithm a round; of these the quarter at each end does not count, which other work may have slowed."""
+    drawn = logs[np.random.default_rng(0).integers(0, len(logs), size=(_RESAMPLES, len(logs)))]
+    low, high = np.exp(np.percentile(trim_mean(drawn, _TRIMMED, axis=1), [2.5, 97.5])).tolist()
+    return Gain(float(np.exp(trim_mean(logs, _TRIMMED))), low, high)

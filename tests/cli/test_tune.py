@@ -1,0 +1,144 @@
+"""``mirenc tune`` on a small program; what decides, the clock, is ours, so that no test depends on the machine."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Run
+
+from mirenc.tuning.turns import Timing, timed
+
+pytestmark = [pytest.mark.needs("llvm-profdata")]
+
+SOURCE = b"""/* caf\xe9 */\r
+void scale(int *a, const int *b, int n)\r
+{\r
+    for (int i = 0; i < n; i++)\r
+        a[i] = 3 * a[i] + b[i];\r
+}\r
+"""
+MAIN = """#include <stdio.h>
+void scale(int *a, const int *b, int n);
+static int a[500], b[500];
+int main(void)
+{
+    for (int k = 0; k < 2000; k++) scale(a, b, 500 + 0 * (b[1] += k));
+    printf("%d\\n", a[1]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "real.c").write_bytes(SOURCE)
+    (folder / "scale.c").symlink_to("real.c")
+    (folder / "main.c").write_text(MAIN)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def clock(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], list[str]]:
+    """Whatever is not the plain build takes so much of its time; what was timed is in the list."""
+
+    def wind(share: float) -> list[str]:
+        builds: list[str] = []
+
+        def fake(command: str, folder: Path) -> Timing:
+            done = timed(command, folder)
+            program = hashlib.sha256((project / "program").read_bytes()).hexdigest()
+            if "LLVM_PROFILE_FILE" not in command:
+                builds.append(program)
+            other = builds and program != builds[0]
+            return done._replace(cpu=share if other else 1.0, wall=share if other else 1.0)
+
+        monkeypatch.setattr("mirenc.tuning.run.timed", fake)
+        return builds
+
+    return wind
+
+
+WORDS = ("tune", "vectorization", "--build", "$CC -O3 main.c scale.c -o program", "--run", "./program")
+
+
+def test_what_is_faster_is_kept_as_a_patch(run: Run, project: Path, clock: Callable[[float], list[str]]) -> None:
+    builds = clock(0.8)
+    done = run(*WORDS, "-o", "tuned", "--rounds", 4, "--tries", 2)
+    assert done.code == 0, done.err
+    assert "1 changed: the program is 1.250" in done.out
+    # Nothing of the user's was written, and the program is the one without pragmas.
+    assert (project / "real.c").read_bytes() == SOURCE
+    assert hashlib.sha256((project / "program").read_bytes()).hexdigest() == builds[0]
+    patch = (project / "tuned/tuned.patch").read_bytes()
+    assert b"+    #pragma clang loop vectorize_width(" in patch
+    for name in ("report.md", "report.html"):
+        text = (project / "tuned" / name).read_text(encoding="utf-8")
+        assert "scale.c:4" in text
+        assert "1.250 [1.250, 1.250]" in text
+    assert "<svg" in (project / "tuned/report.html").read_text(encoding="utf-8")
+    subprocess.run(["git", "apply", "--whitespace=nowarn", "tuned/tuned.patch"], check=True)
+    changed = (project / "real.c").read_bytes()
+    assert re.sub(rb" *#pragma[^\n]*\r\n", b"", changed) == SOURCE
+
+
+def test_again_nothing_is_tried_anew(run: Run, project: Path, clock: Callable[[float], list[str]]) -> None:
+    clock(0.8)
+    first = run(*WORDS, "-o", "tuned", "--rounds", 4, "--tries", 1)
+    builds = clock(0.8)
+    second = run(*WORDS, "-o", "tuned", "--rounds", 4, "--tries", 1)
+    assert "0 to try" in second.err
+    assert second.out == first.out
+    # The plain build twice, to see that its output is the same, and the comparison of all that was kept.
+    assert len(builds) == 2 + 4 * 3
+    run(*WORDS[:-1], "./program 2", "-o", "tuned").failed("has results of another run", "Name another folder")
+
+
+def test_what_is_slower_or_says_something_else_is_not_kept(
+    run: Run, project: Path, clock: Callable[[float], list[str]]
+) -> None:
+    clock(1.25)
+    done = run(*WORDS, "-o", "slower", "--rounds", 4)
+    assert "nothing is faster by more than the noise, and nothing is changed" in done.out
+    assert (project / "slower/tuned.patch").read_bytes() == b""
+    clock(0.8)
+    # The pragma's line moves this one, as an optimiser's mistake would change a sum.
+    (project / "real.c").write_bytes(SOURCE.replace(b"b[i];", b"b[i] + __LINE__ % 2;"))
+    done = run(*WORDS, "-o", "other", "--rounds", 4)
+    assert "nothing is changed" in done.out
+    assert "another output" in (project / "other/report.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("build", "command", "phrases"),
+    [
+        ("exit 3", "./program", ("the build ends with 3", "Mend --build")),
+        ("true", "./program", ("the build compiled no C or C++", "make clean")),
+        (WORDS[3], "./program; exit 4", ("--run ends with 4",)),
+        (WORDS[3], "./program; date +%N", ("the output is another one each time", "--check")),
+        (WORDS[3], "true", ("wrote no profile",)),
+        (f"{WORDS[3]} -O0", "./program", ("nothing is to be tuned",)),
+    ],
+)
+def test_what_cannot_be_tuned_says_why(
+    run: Run, project: Path, build: str, command: str, phrases: tuple[str, ...]
+) -> None:
+    (project / "real.c").write_bytes(SOURCE.replace(b"i++)", b'i++) __asm__("");\r\n    for (int i = 0; i < 0; i++)'))
+    done = run("tune", "vectorization", "--build", build, "--run", command, "-o", "tuned")
+    assert done.code == 1
+    last = done.err.splitlines()
+    assert all(any(phrase in line for line in last) for phrase in phrases), done.err
+
+
+def test_usage(run: Run, project: Path) -> None:
+    run("tune", "vectorization", "--run", "./x", "-o", "tuned").refused("--build")
+    run("tune", "vectorization", "--build", "make", "-o", "tuned").refused("--run")
+    run("tune", "vectorization", "--build", "make", "--run", "./x").refused("--output")
+    run("tune", "openmp", "--build", "make", "--run", "./x", "-o", "t").failed("openmp", "mirenc tune vectorization")

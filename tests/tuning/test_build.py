@@ -1,0 +1,85 @@
+"""A user's build: calls that are noted, sources that are overlaid, variants that are put in place."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mirenc.errors import CompileError, ToolchainError
+from mirenc.ir.compile import find_compiler
+from mirenc.tuning.build import UserBuild
+
+pytestmark = [pytest.mark.needs("clang"), pytest.mark.needs("C compiler")]
+
+MAIN = '#include <stdio.h>\n#include "part.h"\nint main(void) { printf("%d\\n", part() + EXTRA); return 0; }\n'
+SCRIPT = """
+[ part.o -nt sub/part.c ] || gcc -c -Isub sub/part.c -o part.o
+$CC -DEXTRA=1 -I sub main.c part.o -o program
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "a project"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "main.c").write_text(MAIN)
+    (folder / "sub/part.h").write_text("int part(void);\n")
+    (folder / "sub/part.c").write_text('#include "part.h"\nint part(void) { return 1; }\n')
+    (folder / "build.sh").write_text(SCRIPT)
+    return folder
+
+
+@pytest.fixture
+def user(project: Path, tmp_path: Path) -> UserBuild:
+    return UserBuild("sh build.sh", project, tmp_path / "work", find_compiler("c")[0])
+
+
+def said(project: Path) -> str:
+    return subprocess.run([project / "program"], capture_output=True, text=True, check=True).stdout
+
+
+def test_calls_are_noted_whatever_the_compiler_is_called(project: Path, user: UserBuild) -> None:
+    made = user.build()
+    assert said(project) == "2\n"
+    assert {path.name for path in made.files} == {"part.o", "program"}
+    commands = {Path(str(one["file"])): one for one in user.compile_commands()}
+    assert commands.keys() == {project / "main.c", project / "sub/part.c"}
+    assert "-DEXTRA=1" in commands[project / "main.c"]["arguments"]  # type: ignore[operator]
+
+
+def test_another_text_is_compiled_under_the_name_of_a_source(project: Path, user: UserBuild) -> None:
+    plain = user.build()
+    part = project / "sub/part.c"
+    before = part.read_bytes(), part.stat().st_mtime_ns
+    user.forget([part])
+    other = user.build(sources={part: b'#include "part.h"\nint part(void) { return 41; }\n'})
+    assert said(project) == "42\n"
+    assert (part.read_bytes(), part.stat().st_mtime_ns) == before
+    assert not other.same_as(plain)
+    user.restore(plain)
+    assert said(project) == "2\n"
+    user.restore(other)
+    assert said(project) == "42\n"
+
+
+def test_of_a_header_all_is_made_anew(project: Path, user: UserBuild) -> None:
+    user.build()
+    user.forget([project / "sub/part.h"])
+    assert not (project / "part.o").exists()
+    made = user.build(sources={project / "sub/part.h": b"int part(void);\n#undef EXTRA\n#define EXTRA 6\n"})
+    assert said(project) == "7\n"
+    assert {path.name for path in made.files} == {"part.o", "program"}
+
+
+def test_a_build_that_fails_shows_its_last_words(project: Path, user: UserBuild) -> None:
+    (project / "main.c").write_text("int main(void) { return nothing; }\n")
+    with pytest.raises(CompileError, match="the build ends with 1") as caught:
+        user.build()
+    assert "undeclared identifier 'nothing'" in caught.value.diagnostic
+
+
+def test_no_compiler_of_that_name(project: Path, tmp_path: Path) -> None:
+    with pytest.raises(ToolchainError, match="clang-0"):
+        UserBuild("make", project, tmp_path / "work", "clang-0")

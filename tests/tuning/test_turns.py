@@ -1,0 +1,72 @@
+"""What rounds of timings say: gains, noise, and when one is faster."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.tuning.turns import Timing, Turns, timed
+
+
+def turns(factors: list[float], *, spread: float = 0.001, rounds: int = 12, slow_rounds: int = 0) -> Turns:
+    """Timings of variants that are so many times as fast as the first; some rounds are slowed by other work."""
+    random = np.random.default_rng(3)
+    slow = iter([3.0] * slow_rounds + [1.0] * rounds * (len(factors) + 1))
+
+    def once(number: int) -> Timing:
+        seconds = next(slow) / factors[number] * np.exp(random.normal(0, spread))
+        return Timing(seconds, 2 * seconds, 0, "")
+
+    return Turns.run(len(factors), once, rounds, (0,), "cpu")
+
+
+def test_the_first_runs_twice_a_round_and_each_other_once() -> None:
+    asked: list[int] = []
+
+    def once(number: int) -> Timing:
+        asked.append(number)
+        return Timing(1.0, 1.0, 0, "")
+
+    Turns.run(3, once, 4, (0,), "cpu")
+    rounds = [asked[start : start + 4] for start in range(0, 16, 4)]
+    assert all(sorted(one) == [0, 0, 1, 2] for one in rounds)
+    assert len({tuple(one) for one in rounds}) > 1
+
+
+def test_a_gain_is_found_beyond_the_noise_and_a_loss_is_none() -> None:
+    found = turns([1.0, 1.1, 0.9])
+    assert found.gain(1).factor == pytest.approx(1.1, rel=2e-3)
+    assert found.gain(1).low < 1.1 < found.gain(1).high
+    assert found.faster(1)
+    assert not found.faster(2)
+
+
+def test_what_is_less_than_the_noise_is_no_gain() -> None:
+    assert not turns([1.0, 1.0005], spread=0.01).faster(1)
+    # The copies of the first differ by 5 %, as on a machine whose clock drifts: 3 % is nothing then.
+    drifting = Turns([[Timing(one, one, 0, "") for one in (1.0, 1.05, 0.995)]] * 12, "cpu")
+    assert drifting.noise == pytest.approx(1.05)
+    assert drifting.gain(1).low > 1.02
+    assert not drifting.faster(1)
+
+
+def test_other_work_in_a_few_rounds_does_not_count() -> None:
+    assert turns([1.0, 1.1], slow_rounds=2).gain(1).factor == pytest.approx(1.1, rel=5e-3)
+
+
+def test_each_clock_has_its_own_gain() -> None:
+    rows = [[Timing(1.0, 4.0, 0, ""), Timing(1.0, 4.0, 0, ""), Timing(0.5, 4.0, 0, "")]] * 4
+    assert Turns(rows, "cpu").gain(1).factor == pytest.approx(2.0)
+    assert Turns(rows, "cpu").gain(1, "wall").factor == pytest.approx(1.0)
+
+
+def test_a_command_is_timed_with_all_that_it_starts(tmp_path: Path) -> None:
+    busy = f"{sys.executable} -c 'import time; end = time.process_time() + 0.2\nwhile time.process_time() < end: pass'"
+    done = timed(f"{busy}; pwd; exit 3", tmp_path)
+    assert done.cpu >= 0.2
+    assert done.wall >= 0.2
+    assert done.code == 3
+    assert done.output == timed("pwd", tmp_path).output != timed("echo", tmp_path).output
