@@ -17,6 +17,7 @@ from mirenc.tasks.space import Space, Value
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 COUNTS = (1, 2, 4, 8, 16)
 _MOST_ELEMENTS = 64
+_PROBES = (None, Hint(2, 1), Hint(1, 2))
 
 
 class Vectorization(InnermostTask):
@@ -68,13 +69,22 @@ class Vectorization(InnermostTask):
     def look_ahead(
         self, module: IRModule, region: Region | None, context: tuple[Any, ...]
     ) -> Sequence[LoopCode | None]:
-        """Of settings of at most `_MOST_ELEMENTS`: larger ones are hardly ever best, and most of the time."""
+        """Of settings of at most `_MOST_ELEMENTS`: larger ones are hardly ever best, and most of the time.
+
+        A loop that two settings leave as it is is one that the vectorizer may not touch: so do all (no exception in
+        the 368 of 2,484 samples where they do).
+        """
         assert region is not None
-        hints = [Hint(*map(int, setting)) for setting in self.space.settings]
-        asked = [hint.width * hint.count <= _MOST_ELEMENTS for hint in hints]
-        wanted = [hint if hint.width else None for hint, one in zip(hints, asked, strict=True) if one]
-        found = iter(look_ahead(module, region, wanted, int(float(context[1]))))
-        return [next(found) if one else None for one in asked]
+        hints = [Hint(*map(int, setting)) if any(setting) else None for setting in self.space.settings]
+        wanted = [one for one in hints if one is None or one.width * one.count <= _MOST_ELEMENTS]
+        bits = int(float(context[1]))
+        first = look_ahead(module, region, _PROBES, bits)
+        if len(set(map(repr, first))) == 1:
+            made = dict.fromkeys(wanted, first[0])
+        else:
+            rest = [one for one in wanted if one not in _PROBES]
+            made = dict(zip([*_PROBES, *rest], [*first, *look_ahead(module, region, rest, bits)], strict=True))
+        return [made.get(one) for one in hints]
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
         return dict(zip(self.compiler_context, sample.effective[self.space.default], strict=True))

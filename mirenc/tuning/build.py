@@ -61,7 +61,7 @@ class UserBuild:
 
     def __init__(self, command: str, folder: Path, work: Path, compiler: str) -> None:
         self.command, self.folder, self.work, self.compiler = command, folder, work, compiler
-        self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call
+        self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call, of earlier runs too
         self.count, self.words = 0, ""  # builds so far; what the last one said
         found = shutil.which(compiler)
         if found is None:
@@ -77,6 +77,9 @@ class UserBuild:
             wrapper.chmod(0o755)
         path = os.pathsep.join([str(bin_folder), os.environ.get("PATH", os.defpath)])
         names_of = {"CC": str(bin_folder / "cc"), "CXX": str(bin_folder / "c++"), "PATH": path}
+        self._known = work / "calls.json"
+        if self._known.is_file():
+            self._note(json.loads(self._known.read_text(encoding="utf-8")))
         self.environment = {**os.environ, **names_of, "MIRENC_TUNE": str(work), "CCACHE_DISABLE": "1"}
 
     def build(self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None) -> Variant:
@@ -187,9 +190,14 @@ class UserBuild:
         return Variant(kept, target)
 
     def _note_calls(self) -> None:
-        for note in sorted((self.work / "calls").iterdir()):
-            where, *words = note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1]
-            if (call := _call(Path(where), words)) is not None:
+        notes = sorted((self.work / "calls").iterdir())
+        self._note(one.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for one in notes)
+        calls = [[str(call.folder), *call.words] for call in self.calls.values()]
+        self._known.write_text(json.dumps(calls), encoding="utf-8")
+
+    def _note(self, calls: Iterable[Sequence[str]]) -> None:
+        for folder, *words in calls:
+            if (call := _call(Path(folder), words)) is not None:
                 self.calls[call.outputs] = call
 
 

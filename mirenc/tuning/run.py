@@ -118,6 +118,13 @@ class Tuning(Run):
 
     def find(self) -> int:
         """Build and run the program, and find its hot loops; how many of them are left to try."""
+        try:
+            return self._find()
+        except BaseException:
+            self.user.clear()
+            raise
+
+    def _find(self) -> int:
         profile = self._profiled()
         self.plain = self.best = self.user.build()
         first = timed(self.order.run, self.place)
@@ -188,8 +195,9 @@ class Tuning(Run):
     # -- steps -----------------------------------------------------------------------------------------
     def _profiled(self) -> Path:
         """A profile of one run."""
+        self.user.forget()  # what an earlier run left is to be compiled again
         self.user.build(flags=[PROFILE_FLAG])
-        if not any(call.sources for call in self.user.calls.values()):
+        if not self.user.compile_commands():
             raise TaskError(
                 "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
                 "remove that first, as with: make clean"
