@@ -57,11 +57,12 @@ def main() -> None:
         start = time.monotonic()
         words = ["mirenc", "tune", "vectorization", "--build", build, "--run", run, "-o", str(work / f"{name}.tuned")]
         said = subprocess.run(words, cwd=folder, check=True, stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
-        journal = (work / f"{name}.tuned/work/journal.jsonl").read_text(encoding="utf-8").splitlines()[1:]
-        loops = [json.loads(line) for line in journal]
-        for loop in loops:
+        report = json.loads((work / f"{name}.tuned/report.json").read_text(encoding="utf-8"))
+        for loop in report["loops"]:
             loop["file"] = str(Path(loop["file"]).relative_to(folder))
-        found[name] = {"said": said, "minutes": round((time.monotonic() - start) / 60, 1), "loops": loops}
+        minutes = round((time.monotonic() - start) / 60, 1)
+        kept = {key: report[key] for key in ("seconds", "builds", "whole", "loops")}
+        found[name] = {"said": said, "minutes": minutes, **kept}
         print(name, found[name]["said"], found[name]["minutes"], "min", flush=True)
         record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 

@@ -69,7 +69,7 @@ def tune(
         tuning = Tuning(order, head, Path.cwd(), output.resolve(), plan, common.say)
         left = tuning.find()
         common.say(
-            f"a run takes {tuning.told.seconds:.2f} s; {len(tuning.directives)} hot loops, "
+            f"a run takes {tuning.seconds:.2f} s; {len(tuning.directives)} hot loops that pragmas change, "
             f"{100 * sum(one.share for one in tuning.directives):.0f} % of what innermost loops do, {left} to try"
         )
         with common.progress("tuning, loops", left) as advance:

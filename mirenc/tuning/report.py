@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +16,7 @@ from mirenc.writing import delivered
 if TYPE_CHECKING:
     from mirenc.tuning.run import Outcome, Tuning
 
-PATCH, PAGE, TEXT, PICTURE = "tuned.patch", "report.html", "report.md", "gains.svg"
+PATCH, PAGE, TEXT, DATA, PICTURE = "tuned.patch", "report.html", "report.md", "report.json", "gains.svg"
 _HEAD = ("loop", "function", "work", "trip count", "tried", "speedup", "again", "kept")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mirenc tune</title>
@@ -40,29 +42,36 @@ def write_report(run: Tuning) -> None:
     svg = picture[picture.index("<svg") :] if picture else ""
     body = [*(f"<p>{escape(line)}</p>" for line in lines), f"<table>{cells}</table>", svg]
     body.append(f"<pre>{escape(patch)}</pre>" if patch else "")
-    for name, content in ((TEXT, "\n\n".join(text) + "\n"), (PAGE, _PAGE.format(body="\n".join(body))), (PATCH, patch)):
+    data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
+    data |= {"loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
+    files = {TEXT: "\n\n".join(text) + "\n", PAGE: _PAGE.format(body="\n".join(body)), PATCH: patch}
+    for name, content in (files | {DATA: json.dumps(data, indent=1, default=str) + "\n"}).items():
         with delivered(run.folder / name) as part:
             part.write_bytes(content.encode("latin-1" if name == PATCH else "utf-8", "backslashreplace"))
 
 
 def summary(run: Tuning) -> str:
     """What came of it, in a sentence."""
-    kept = sum(bool(one.kept) for one in run.outcomes) if run.patch() else 0
-    tried = f"{len(run.outcomes)} of {len(run.outcomes) + len(run.left)} loops tried"
-    if not kept or run.told.whole is None:
-        return f"{tried}: nothing is faster by more than the noise, and nothing is changed"
-    gain, wall, noise = run.told.whole
-    return f"{tried}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f})"
+    tried = sum(not one.alone for one in run.outcomes)
+    found = f"{tried} of {tried + len(run.left)} loops tried"
+    if run.alone:
+        share = sum(one.share for one in run.alone)
+        found += f", {len(run.alone)} left alone ({100 * share:.0f} % of what innermost loops do)"
+    if run.whole is None or not run.patch():
+        return f"{found}: nothing is faster by more than the noise, and nothing is changed"
+    kept = sum(bool(one.kept) for one in run.outcomes)
+    gain, wall, noise = run.whole
+    return f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f})"
 
 
 def _lines(run: Tuning) -> list[str]:
     order = run.order
-    asked = f"Build: {order.build}. Run: {order.run}, {run.told.seconds:.2f} s"
+    asked = f"Build: {order.build}. Run: {order.run}, {run.seconds:.2f} s"
     clock = "processor" if run.clock == "cpu" else "wall clock"
     how = f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
     take = f"To take it over: patch -p1 < {PATCH}"
-    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.told.left_alone, *([take] if run.patch() else [])]
+    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.unread, *([take] if run.patch() else [])]
 
 
 def _cells(run: Tuning, one: Outcome) -> list[str]:
@@ -78,7 +87,7 @@ def _cells(run: Tuning, one: Outcome) -> list[str]:
         "; ".join(_short(each.directive) for each in one.tried),
         "; ".join(gains),
         str(one.again or ""),
-        _short(one.kept) or "as it was",
+        _short(one.kept) or one.alone or "as it was",
     ]
 
 

@@ -5,7 +5,7 @@ import hashlib
 import shutil
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,6 +67,7 @@ class Outcome:
     noise: float = 1.0
     again: Gain | None = None
     kept: str = ""  # the directive
+    alone: str = ""  # why nothing was tried
 
 
 class Whole(NamedTuple):
@@ -90,15 +91,6 @@ class Outcomes(Journal):
         self.done[outcome.file, outcome.line] = outcome
 
 
-@dataclass
-class Told:
-    """What a report tells beside the loops."""
-
-    left_alone: list[str] = field(default_factory=list)
-    seconds: float = 0.0  # of one run, processors'
-    whole: Whole | None = None
-
-
 class Tuning(Run):
     """Tuning the program that an order builds in a folder; ``say`` is told what happens.
 
@@ -110,7 +102,9 @@ class Tuning(Run):
     ) -> None:
         super().__init__(plan, output)
         self.order, self.head, self.place, self.say = order, head, folder, say
-        self.told = Told()
+        self.seconds = 0.0  # of one run of the build as it was
+        self.whole: Whole | None = None
+        self.unread: list[str] = []  # sources, and why
         self.work.mkdir(parents=True, exist_ok=True)
         (compiler,) = find_compiler("c++", plan.compiler)[:1]
         self.user = UserBuild(order.build, folder, self.work, compiler)
@@ -130,7 +124,7 @@ class Tuning(Run):
         first = timed(self.order.run, self.place)
         if first.code:
             raise TaskError(f"--run ends with {first.code}, and nothing can be compared. Mend the command")
-        self.expected, self.told.seconds = self._said(first), first.cpu
+        self.expected, self.seconds = self._said(first), first.cpu
         if self._said() != self.expected:
             raise TaskError(
                 "the output is another one each time, so nobody could tell a wrong build. Name a command whose output "
@@ -147,12 +141,10 @@ class Tuning(Run):
 
         commands = self.work / COMMANDS
         write_commands(commands, self.user.compile_commands())
-        found = hot_loops(commands, profile, self.head, ours, self._alone)
+        found = hot_loops(commands, profile, self.head, ours, self.unread.append)
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
         self._now = {key: one.kept for key, one in self.journal.done.items() if one.kept}
         self._propose(found)
-        if not self.directives:
-            raise TaskError("no innermost loop that runs becomes other code by a pragma, so nothing is to be tuned")
         return len(self.left)
 
     @property
@@ -162,8 +154,8 @@ class Tuning(Run):
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Of the loops that are done, the hottest first."""
-        return sorted(self.journal.done.values(), key=lambda one: -one.share)
+        """Of the loops that are done or left alone, the hottest first."""
+        return sorted([*self.journal.done.values(), *self.alone], key=lambda one: -one.share)
 
     def measure(self, advance: Callable[..., None]) -> None:
         if self._now:
@@ -229,7 +221,7 @@ class Tuning(Run):
             tried.append(Tried(directive, problem=problem))
             if not problem:
                 built.append(variant)
-        outcome = Outcome(str(loop.file), loop.line, loop.function, loop.share, loop.trip_count, tried)
+        outcome = replace(_outcome(loop), tried=tried)
         if not built:
             return outcome
         seed = zlib.crc32(repr(loop.key).encode())
@@ -253,6 +245,7 @@ class Tuning(Run):
     def _propose(self, found: Sequence[HotLoop]) -> None:
         """What to try for the hottest loops of which a pragma makes other code: ``directives``."""
         self.directives: dict[HotLoop, list[str]] = {}
+        self.alone: list[Outcome] = []
         for loop in found:
             if len(self.directives) == self.order.loops:
                 break
@@ -265,7 +258,7 @@ class Tuning(Run):
             except MirencError as error:
                 why = one_line(str(error))
             if why:
-                self._alone(f"{loop.file}:{loop.line}: left alone, {why} ({100 * loop.share:.0f} % of the work)")
+                self.alone.append(replace(_outcome(loop), alone=why))
             else:
                 self.directives[loop] = directives
 
@@ -282,7 +275,7 @@ class Tuning(Run):
         """All that was kept against the build as it was; if that is not faster, nothing is kept."""
         if self._now:
             turns = self._in_turns([self.plain, self.best], (0,))
-            self.told.whole = Whole(turns.gain(1), turns.gain(1, clock="wall"), turns.noise)
+            self.whole = Whole(turns.gain(1), turns.gain(1, clock="wall"), turns.noise)
             if not turns.faster(1):
                 self.say("all together is not faster by more than the noise, so nothing is kept")
                 self._now = {}
@@ -319,10 +312,6 @@ class Tuning(Run):
             texts[Path(file)] = text.encode("latin-1")
         return texts
 
-    def _alone(self, why: str) -> None:
-        self.told.left_alone.append(why)
-        self.say(why)
-
     def _setup(self) -> dict[str, Any]:
         """What makes outcomes comparable."""
         files = sorted({source for call in self.user.calls.values() for source in call.sources if source.is_file()})
@@ -330,3 +319,7 @@ class Tuning(Run):
         asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
         return {"format": 1, **asked, **facts, "sources": digest.hexdigest()}
+
+
+def _outcome(loop: HotLoop) -> Outcome:
+    return Outcome(str(loop.file), loop.line, loop.function, loop.share, loop.trip_count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -127,7 +128,6 @@ def test_what_is_slower_or_says_something_else_is_not_kept(
         (WORDS[3], "./program; exit 4", ("--run ends with 4",)),
         (WORDS[3], "./program; date +%N", ("the output is another one each time", "--check")),
         (WORDS[3], "true", ("wrote no profile",)),
-        (f"{WORDS[3]} -O0", "./program", ("nothing is to be tuned",)),
     ],
 )
 def test_what_cannot_be_tuned_says_why(
@@ -138,6 +138,18 @@ def test_what_cannot_be_tuned_says_why(
     assert done.code == 1
     last = done.err.splitlines()
     assert all(any(phrase in line for line in last) for phrase in phrases), done.err
+
+
+def test_loops_that_no_pragma_changes_are_in_the_report(run: Run, project: Path) -> None:
+    (project / "real.c").write_bytes(
+        SOURCE.replace(b"    a[i] = 3 * a[i] + b[i];", b"    if ((a[i] = 3 * a[i] + b[i]) < 0) return;")
+    )
+    done = run(*WORDS, "-o", "tuned")
+    assert done.code == 0, done.err
+    assert "0 of 0 loops tried, 1 left alone (100 %" in done.out
+    loops = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))["loops"]
+    assert loops[0]["alone"] == "every setting makes the same code of it"
+    assert loops[0]["trip_count"] == pytest.approx(500)
 
 
 def test_usage(run: Run, project: Path) -> None:
