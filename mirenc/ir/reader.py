@@ -19,8 +19,8 @@ from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
 from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, TextTable
 from mirenc.ir.parser import parse_header
+from mirenc.ir.profile import PROFILED
 from mirenc.ir.symbols import display_symbols
-from mirenc.ir.trip_counts import PROFILED
 
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 

@@ -7,6 +7,7 @@ import re
 
 from mirenc.ir.loops import LoopForest, find_loops
 from mirenc.ir.module import IRModule
+from mirenc.ir.profile import profiled_flow
 from mirenc.ir.regions import Region, block_name
 
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount
@@ -17,11 +18,6 @@ _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME})
 _STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
 _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
-PROFILED = '!"function_entry_count", '
-"""What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
-# A branch with weights: the targets, and their node.
-_WEIGHED = re.compile(rf"  br i1 [^,]+, label ({_NAME}), label ({_NAME}).*, !prof !(\d+)")
-_WEIGHTS = r'^!{node} = !{{!"branch_weights", (?:!"expected", )?i32 (\d+), i32 (\d+)}}$'
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
@@ -34,37 +30,26 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
 
 
 def profiled_trip_count(module: IRModule, loop: Region) -> float:
-    """Mean iterations of a loop each time it is entered, by branch weights (``!prof``) in the IR; 0 where it has none.
-
-    Those are of the branches that leave the loop (LLVM's getLoopEstimatedTripCount takes one alone).
-    """
+    """Mean iterations of a loop each time it is entered, by a profile in the IR (``!prof``); 0 where it has none."""
     return profiled_runs(module, loop)[1]
 
 
 def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
     """Iterations of a loop in the whole of what was profiled, and each time it is entered; 0 where nothing tells it."""
-    if PROFILED not in module.annotated:
+    flow, forest = profiled_flow(module), find_loops(module)
+    row = -1 if flow is None else _row(module, forest, loop)
+    if flow is None or row < 0:
         return 0.0, 0.0
-    forest = find_loops(module)
-    row = _row(module, forest, loop)
-    if row < 0:
+    header, starts = int(forest.header[row]), module.arrays.successor_start
+    _, leaving, latches = _shape(module, forest, row)
+    edges = [edge for latch in latches for edge in range(starts[latch], starts[latch + 1])]
+    back = sum(float(flow.edges[edge]) for edge in edges if module.arrays.successor[edge] == header)
+    entered = float(flow.blocks[header]) - back
+    if not flow.told[leaving].all() or entered <= 0:
         return 0.0, 0.0
-    names, leaving, latches = _shape(module, forest, row)
-    lines, inside = module.annotated.split("\n"), set(names.values())
-    most, left, known = 0, 0, 0
-    for block in names:
-        branch = _WEIGHED.match(lines[module.arrays.line[module.arrays.block_start[block + 1] - 1]])
-        node = branch and re.search(_WEIGHTS.format(node=branch[3]), module.annotated, re.MULTILINE)
-        if branch and node:
-            weights = int(node[1]), int(node[2])
-            most = max(most, sum(weights))  # no block runs more often than the header
-            if block in leaving:
-                left += sum(count for count, to in zip(weights, branch.groups()[:2], strict=True) if to not in inside)
-                known += 1
-    if known < len(leaving):
-        return float(most), 0.0
-    at_end = not set(leaving).isdisjoint(latches)  # else the header runs once more than the body
-    return float(most), most / max(left, 1) - (not at_end)
+    # Left at its head, the header runs once more than the body.
+    ran = back if set(leaving).isdisjoint(latches) else back + entered
+    return ran, ran / entered
 
 
 def _row(module: IRModule, forest: LoopForest, loop: Region) -> int:

@@ -1,0 +1,76 @@
+"""`profiled_flow`: how often each block and edge of a module ran, where its IR has a profile (``!prof``).
+
+The weights of one branch are true to each other, those of two need not be on one scale: passes that join branches
+multiply them. So weights are taken for probabilities, and the flow that they and the functions' entry counts give is
+solved for (Wu and Larus, MICRO 1994, here without their heuristics: what no weight tells is split evenly).
+"""
+
+import functools
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from mirenc.arrays import Bool, Float64, Int64
+from mirenc.ir.module import IRModule
+
+PROFILED = '!"function_entry_count", '
+"""What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
+_COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
+_NODES = re.compile(r'^!(\d+) = !\{!"(?:function_entry_count|branch_weights)", (.*)\}$', re.MULTILINE)
+_ATTACHED = re.compile(r", !prof !(\d+)\b")
+_NUMBER = re.compile(r"\bi(?:32|64) (\d+)")
+_LEAST = 1e-9  # share of a way that the profile never took: else nothing would leave a loop that ran to the end
+
+
+class Flow(NamedTuple):
+    """What a profile tells of B blocks and C edges, those of ``arrays.successor``."""
+
+    blocks: Float64  # (B,) executions; 0 in a function without an entry count
+    edges: Float64  # (C,)
+    told: Bool  # (B,) whether weights say where a block goes on, or there is one way only
+
+
+@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
+def profiled_flow(module: IRModule) -> Flow | None:
+    """How often each block and edge ran; None without a profile."""
+    if PROFILED not in module.annotated:
+        return None
+    nodes = {number: [*map(int, _NUMBER.findall(words))] for number, words in _NODES.findall(module.annotated)}
+    lines, arrays = module.annotated.split("\n"), module.arrays
+    ways = np.diff(arrays.successor_start)
+    source = np.repeat(np.arange(module.block_count), ways)
+    shares, told = 1.0 / ways[source], ways < 2
+    for block in np.flatnonzero(ways > 1).tolist():
+        attached = _ATTACHED.search(lines[arrays.line[arrays.block_start[block + 1] - 1]])
+        weights = nodes.get(attached[1], []) if attached else []
+        if len(weights) == ways[block] and sum(weights):
+            own = np.maximum(np.array(weights) / sum(weights), _LEAST)
+            shares[slice(*arrays.successor_start[block : block + 2])] = own / own.sum()
+            told[block] = True
+    flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
+    for function in module.defined_functions:
+        line = int(arrays.line[function.header.first]) - 1
+        while not lines[line].startswith("define "):
+            line -= 1
+        counted = _COUNTED.match(lines[line])
+        if counts := nodes.get(counted[1], []) if counted else []:
+            _solve(
+                flow, shares, source, module, slice(function.header.first_block, function.header.last_block), counts[0]
+            )
+    return flow
+
+
+def _solve(flow: Flow, shares: Float64, source: Int64, module: IRModule, inside: slice, count: int) -> None:
+    """Fill in one function's blocks and edges: each block runs as often as what leads to it."""
+    from scipy.sparse import csc_matrix, identity
+    from scipy.sparse.linalg import splu
+
+    edges = slice(*module.arrays.successor_start[[inside.start, inside.stop]].tolist())
+    begin, end = source[edges] - inside.start, module.arrays.successor[edges] - inside.start
+    size = inside.stop - inside.start
+    entered = np.zeros(size)
+    entered[0] = count
+    back = csc_matrix((shares[edges], (end, begin)), shape=(size, size))
+    flow.blocks[inside] = splu((identity(size, format="csc") - back).tocsc()).solve(entered)
+    flow.edges[edges] = flow.blocks[source[edges]] * shares[edges]
