@@ -31,14 +31,16 @@ values = (int(9000 * math.sin(n / 20) + random.gauss(0, 900)) for n in range(1_5
 out.writeframes(b"".join(value.to_bytes(2, "little", signed=True) * 2 for value in values))
 END
 """
-_FLAC = "--disable-ogg --disable-cpplibs --disable-shared --disable-asm-optimizations --disable-doxygen-docs"
+_CONFIGURE = "./configure -q CC=clang-19 ACLOCAL=: AUTOCONF=: AUTOHEADER=: AUTOMAKE=: --disable-shared"
+_FLAC = "--disable-ogg --disable-cpplibs --disable-asm-optimizations --disable-doxygen-docs"
 # Program -> what prepares it, what builds it, what is run.
 PROGRAMS = {
     "kernels": ("", "make", "./bench 800"),
     "bzip2": (_TEXT.replace("{words}", "600_000"), "make bzip2", "LD_LIBRARY_PATH=. ./bzip2 -9 -c data.bin"),
     "zopfli": (_TEXT.replace("{words}", "25_000"), "make zopfli", "./zopfli -c --i5 data.bin"),
     "libdeflate": (_TEXT.replace("{words}", "1_200_000"), "make gzip", "./gzip -9 -c data.bin"),
-    "flac": (f"./configure -q CC=clang {_FLAC} && {_SOUND}", "make -s", "src/flac/flac -s -8 -f -c data.wav"),
+    "flac": (f"{_CONFIGURE} {_FLAC} && {_SOUND}", "make -s", "src/flac/flac -s -8 -f -c data.wav"),
+    "lame": (f"{_CONFIGURE} --disable-nasm && {_SOUND}", "make -s", "frontend/lame --quiet -b 128 data.wav -"),
 }
 
 

@@ -4,6 +4,7 @@ Nothing of the user's is written: what is to be compiled in place of a source is
 source's name. What a build changes is kept as a `Variant`, so that several can be run in turns.
 """
 
+import contextlib
 import filecmp
 import json
 import os
@@ -85,12 +86,14 @@ class UserBuild:
     def build(self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None) -> Variant:
         """Build with more flags and other texts of some sources, and keep what changed.
 
-        Raises CompileError: the command fails.
+        Raises CompileError: the command fails, or does not compile these sources.
         """
+        texts = sources or {}
+        self._forget(texts)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
-        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as texts:
-            overlay = self._overlay(Path(texts), sources or {})
+        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer(texts):
+            overlay = self._overlay(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
             before = dict(self._files())
@@ -106,7 +109,7 @@ class UserBuild:
             )
         self.count += 1
         self.words = done.stdout.decode("utf-8", "replace")
-        self._note_calls()
+        compiled = self._note_calls()
         if done.returncode:
             last = "\n".join(self.words.splitlines()[-_SHOWN:])
             raise CompileError(
@@ -114,19 +117,23 @@ class UserBuild:
                 "or add what it needs",
                 diagnostic=f"error:\n{last}\n",
             )
+        if texts and not compiled:
+            names = ", ".join(path.name for path in texts)
+            raise CompileError(
+                f"the build does not compile {names} again. Give one that does, as make -B, with --build"
+            )
         return self._keep([path for path, stamp in self._files() if before.get(path) != stamp])
 
-    def forget(self, files: Iterable[Path] | None = None) -> None:
-        """Remove what the compiler wrote of some sources, or of all; the next build makes it anew.
+    def forget(self) -> None:
+        """Remove what the compiler wrote: the next build makes it anew."""
+        self._forget([path for call in self.calls.values() for path in call.sources])
 
-        Of a header nobody knows what it is in, so that all goes.
-        """
+    def _forget(self, sources: Iterable[Path]) -> None:
+        """Remove what was made of some sources; of a header nobody knows what it is in, so that all goes."""
         known = {os.path.realpath(one) for call in self.calls.values() for one in call.sources}
-        wanted = known if files is None else {os.path.realpath(one) for one in files}
-        if not wanted <= known:
-            wanted = known
+        wanted = {os.path.realpath(one) for one in sources}
         for call in self.calls.values():
-            if wanted & {os.path.realpath(one) for one in call.sources}:
+            if not wanted <= known or wanted & {os.path.realpath(one) for one in call.sources}:
                 for path in call.outputs:
                     if path.is_file() and not path.is_symlink():
                         path.unlink()
@@ -189,16 +196,33 @@ class UserBuild:
             shutil.copy2(path, kept[path])
         return Variant(kept, target)
 
-    def _note_calls(self) -> None:
+    def _note_calls(self) -> bool:
+        """Add the calls of this build to those that are known; whether there are any that compile."""
         notes = sorted((self.work / "calls").iterdir())
-        self._note(one.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for one in notes)
+        new = self._note(one.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for one in notes)
         calls = [[str(call.folder), *call.words] for call in self.calls.values()]
         self._known.write_text(json.dumps(calls), encoding="utf-8")
+        return any(call.sources for call in new)
 
-    def _note(self, calls: Iterable[Sequence[str]]) -> None:
-        for folder, *words in calls:
-            if (call := _call(Path(folder), words)) is not None:
-                self.calls[call.outputs] = call
+    def _note(self, calls: Iterable[Sequence[str]]) -> list[Call]:
+        found = [call for folder, *words in calls if (call := _call(Path(folder), words)) is not None]
+        self.calls |= {call.outputs: call for call in found}
+        return found
+
+
+@contextlib.contextmanager
+def _newer(files: Iterable[Path]) -> Iterator[None]:
+    """Files that look as if they had changed just now, for make and its like; afterwards they are as they were."""
+    before = {path: path.stat() for path in files}
+    with contextlib.suppress(PermissionError):  # of somebody else: then what was made of them is gone, at least
+        for path in before:
+            os.utime(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(PermissionError):
+            for path, stat in before.items():
+                os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
 
 def _call(folder: Path, words: Sequence[str]) -> Call | None:

@@ -297,7 +297,6 @@ class Tuning(Run):
         """The program with some directives."""
         texts = self._texts(directives)
         self.user.restore(self.plain)
-        self.user.forget(texts)
         made = self.user.build(sources=texts)
         return replace(made, files={**self.plain.files, **made.files})
 
