@@ -119,10 +119,10 @@ class UserBuild:
             )
         if texts and not compiled:
             names = ", ".join(path.name for path in texts)
-            raise CompileError(
-                f"the build does not compile {names} again. Give one that does, as make -B, with --build"
-            )
-        return self._keep([path for path, stamp in self._files() if before.get(path) != stamp])
+            raise CompileError(f"the build does not compile {names} again. Give one that does, as --build 'make -B'")
+        own = {os.path.realpath(path) for path in texts}
+        changed = [path for path, stamp in self._files() if before.get(path) != stamp]
+        return self._keep([path for path in changed if os.path.realpath(path) not in own])
 
     def forget(self) -> None:
         """Remove what the compiler wrote: the next build makes it anew."""
