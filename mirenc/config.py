@@ -34,16 +34,21 @@ def _explain(cls: type[BaseModel], error: ValidationError) -> str:
         place.append(part)
         if part.isdigit() and get_args(owner):  # a place in a tuple of tables
             owner = get_args(owner)[0]
-        elif (field := getattr(owner, "model_fields", {}).get(part)) is not None:
-            owner = field.annotation
+        elif part in (fields := _fields(owner)):
+            owner = fields[part].annotation
     key = ".".join(place)
     if first["type"] == "extra_forbidden":
-        allowed = list(owner.model_fields)
+        allowed = list(_fields(owner))
         near = difflib.get_close_matches(str(first["loc"][-1]), allowed, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(allowed)}"
         return f"unknown key {key!r}; {hint}"
-    value = "" if first["type"] == "missing" else f" (found {first['input']!r})"  # missing: all the values beside it
-    return f"{key or 'values'}: {first['msg']}{value}"
+    value = "" if isinstance(first["input"], dict) else f" (found {first['input']!r})"  # a dict: all values beside it
+    return f"{key or 'values'}: {first['msg'].removeprefix('Value error, ')}{value}"
+
+
+def _fields(owner: Any) -> dict[str, Any]:
+    """Fields of a configuration by the names that a user writes."""
+    return {field.alias or name: field for name, field in getattr(owner, "model_fields", {}).items()}
 
 
 def _kinds(annotation: Any) -> dict[str, Any]:

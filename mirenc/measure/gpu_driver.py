@@ -40,26 +40,23 @@ unless said; ``indices`` (uniform whole numbers below ``below``); ``permutation`
 matrix with ``below`` elements).
 """
 
-import difflib
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import BeforeValidator, Field, Strict, model_validator
 
+from mirenc.config import Config
 from mirenc.errors import ConfigError
 from mirenc.measure.expressions import Expression, read_expression
 
 # OpenCL C's names; CUDA's `long` and `unsigned char` are the same bytes on Linux.
-_TYPES: Mapping[str, np.dtype[Any]] = {
-    name: np.dtype(code)
-    for name, code in {
-        "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
-        "ulong": "u8", "float": "f4", "double": "f8",
-    }.items()
+_TYPES: Mapping[str, str] = {
+    "char": "i1", "uchar": "u1", "short": "i2", "ushort": "u2", "int": "i4", "uint": "u4", "long": "i8",
+    "ulong": "u8", "float": "f4", "double": "f8",
 }  # fmt: skip
 # What each fill takes beside its seed, and those of whole numbers only.
 FILLS: Mapping[str, tuple[str, ...]] = {
@@ -72,24 +69,82 @@ FILLS: Mapping[str, tuple[str, ...]] = {
     "row-starts": ("below",),
 }
 _WHOLE = ("indices", "permutation", "power-law", "row-starts")
+# Kinds of arguments: what says the size, and the other keys beside the name.
+_KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "buffer": ("count", ("fill", "seed", "low", "high", "below", "output")),
+    "scalar": ("value", ()),
+    "local": ("local", ()),
+}
 # What a device of 4 GiB can hold beside a second copy of the inputs.
 _MOST_BYTES = 1 << 30
 
 
-@dataclass(frozen=True)
-class Argument:
-    """A parameter of a kernel, or memory of one block; see the module's text for what a buffer's fields are."""
+def _formula(names: tuple[str, ...], value: Any) -> Expression:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("a text or a number is allowed")
+    try:
+        return read_expression(value, names)
+    except ConfigError as error:
+        raise ValueError(str(error)) from None
 
-    kind: str  # ``buffer``, ``scalar`` or ``local``
+
+_OfN = Annotated[Expression, BeforeValidator(partial(_formula, ("n",)))]
+_OfBlock = Annotated[Expression, BeforeValidator(partial(_formula, ("n", "bx", "by")))]
+_Type = Literal["char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double"]
+_Int = Annotated[int, Strict()]
+
+
+class Argument(Config, arbitrary_types_allowed=True):
+    """A parameter of a kernel, or memory of one block; see the module's text for what the keys of a buffer are."""
+
     name: str
-    size: Expression  # elements of a buffer, the value of a scalar, bytes of local memory
-    dtype: np.dtype[Any] = _TYPES["uchar"]  # of elements, or of the scalar
-    fill: str = "zeros"
-    seed: int = 0
+    buffer: _Type | None = None
+    scalar: _Type | None = None
+    local: _OfBlock | None = None
+    count: _OfN | None = None
+    value: _OfN | None = None
+    fill: Literal["zeros", "ramp", "uniform", "indices", "permutation", "power-law", "row-starts"] = "zeros"
+    seed: _Int = 0
     low: float = 0.0
     high: float = 1.0
-    below: Expression | None = None
+    below: _OfN | None = None
     output: bool = False
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        given = self.model_fields_set - {"name"}
+        kinds = [kind for kind in _KINDS if kind in given]
+        if len(kinds) != 1:
+            raise ValueError(f"has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_KINDS)}")
+        size, others = _KINDS[self.kind]
+        if size not in given:
+            raise ValueError(f"{size} is missing")
+        if idle := sorted(given - {self.kind, size, *others}):
+            raise ValueError(f"{idle[0]} says nothing of a {self.kind}; leave it out")
+        keys = FILLS[self.fill]
+        if self.fill in _WHOLE and self.dtype.kind == "f":
+            raise ValueError(f"fill is {self.fill!r}, which is for whole numbers; leave it out")
+        if "below" in keys and self.below is None and self.fill != "ramp":
+            raise ValueError(f"fill is {self.fill!r}, which needs `below`")
+        if idle := sorted({"low", "high", "below"} & given - {*keys}):
+            raise ValueError(f"{idle[0]} says nothing to a fill of {self.fill!r}; leave it out")
+        return self
+
+    @property
+    def kind(self) -> str:
+        """``buffer``, ``scalar`` or ``local``."""
+        return next(kind for kind in _KINDS if getattr(self, kind) is not None)
+
+    @property
+    def size(self) -> Expression:
+        """Elements of a buffer, the value of a scalar, bytes of local memory."""
+        size: Expression = getattr(self, _KINDS[self.kind][0])
+        return size
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of elements, or of the scalar."""
+        return np.dtype(_TYPES[self.buffer or self.scalar or "uchar"])
 
     def check(self, n: int) -> int:
         """Try its expressions; bytes of a buffer."""
@@ -139,7 +194,7 @@ class Argument:
                 return (starts * below).astype(np.int64).astype(self.dtype)
         raise AssertionError(f"no fill {self.fill!r}")
 
-    def scalar(self, n: int) -> np.generic:
+    def passed(self, n: int) -> np.generic:
         """A scalar as the kernel gets it."""
         scalar: np.generic = self.dtype.type(self.size(n=n))
         return scalar
@@ -153,24 +208,19 @@ def _whole(key: str, expression: Expression, least: int | None, **names: int) ->
     return value
 
 
-@dataclass(frozen=True)
-class GpuDriver:
-    """How a kernel is launched; see the module's text for the fields. At most one argument is ``local``."""
+class GpuDriver(Config, arbitrary_types_allowed=True):
+    """How a kernel is launched; see the module's text for the keys. At most one argument is ``local``."""
 
     kernel: str
-    sizes: tuple[int, ...]
-    wanted: tuple[Expression, ...]  # of `global`
-    arguments: tuple[Argument, ...]
-    max_block: int = 1024
+    sizes: tuple[Annotated[_Int, Field(ge=1)], ...] = Field(min_length=1)
+    wanted: tuple[_OfN, ...] = Field(alias="global", min_length=1, max_length=2)
+    arguments: tuple[Argument, ...] = Field(alias="argument", min_length=1)
+    max_block: Annotated[_Int, Field(ge=1)] = 1024
     divides: bool = False
     power_of_two: bool = False
 
     def check(self) -> None:
         """What no key shows by itself: numbers for every size, and that there is something to compare."""
-        if min(self.sizes) < 1 or self.max_block < 1:
-            raise ConfigError(f"sizes has {min(self.sizes)}, max_block is {self.max_block}; both are 1 or more")
-        if self.dimensions > 2:
-            raise ConfigError(f"global has {self.dimensions} dimensions; 1 and 2 are allowed")
         if not any(argument.output for argument in self.arguments):
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
         if sum(argument.kind == "local" for argument in self.arguments) > 1:
@@ -235,106 +285,9 @@ def read_driver(text: str, where: str) -> GpuDriver:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where} is no TOML: {error}") from None
-    fields = _read(values, where, _DRIVER, ("kernel", "sizes", "global", "argument"))
-    tables = enumerate(fields.pop("argument"), 1)
-    arguments = tuple(_argument(table, f"{where}: argument {place}") for place, table in tables)
-    driver = GpuDriver(wanted=fields.pop("global"), arguments=arguments, **fields)
+    driver = GpuDriver.from_dict(values, where=where)
     try:
         driver.check()
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
     return driver
-
-
-def _argument(values: Mapping[str, Any], where: str) -> Argument:
-    kinds = [kind for kind in _ARGUMENTS if kind in values]
-    if len(kinds) != 1:
-        raise ConfigError(f"{where}: has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_ARGUMENTS)}")
-    (kind,) = kinds
-    size, readers = _ARGUMENTS[kind]
-    read = _read(values, where, {"name": _TEXT, **readers}, ("name", size))
-    if kind != "local":
-        read["dtype"] = read.pop(kind)
-    argument = Argument(kind, size=read.pop(size), **read)
-    fill, keys = argument.fill, FILLS[argument.fill]
-    if fill in _WHOLE and argument.dtype.kind == "f":
-        raise ConfigError(f"{where}: fill is {fill!r}, which is for whole numbers; leave it out")
-    if "below" in keys and argument.below is None and fill != "ramp":
-        raise ConfigError(f"{where}: fill is {fill!r}, which needs `below`")
-    if idle := sorted({"low", "high", "below"} & values.keys() - {*keys}):
-        raise ConfigError(f"{where}: {idle[0]} says nothing to a fill of {fill!r}; leave it out")
-    return argument
-
-
-_Readers = Mapping[str, Callable[[Any], Any]]
-
-
-def _read(values: Mapping[str, Any], where: str, readers: _Readers, required: Sequence[str]) -> dict[str, Any]:
-    """The values of a table, by key."""
-    for key in required:
-        if key not in values:
-            raise ConfigError(f"{where}: {key} is missing")
-    read = {}
-    for key, value in values.items():
-        if key not in readers:
-            near = difflib.get_close_matches(key, readers, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"known keys: {', '.join(readers)}"
-            raise ConfigError(f"{where}: {key!r} is unknown; {hint}")
-        try:
-            read[key] = readers[key](value)
-        except ConfigError as error:
-            raise ConfigError(f"{where}: {key} is {value!r}; {error}") from None
-    return read
-
-
-def _kind(words: str, kinds: type | tuple[type, ...], value: Any) -> Any:
-    # A bool is an int to Python, not to a person.
-    if not isinstance(value, kinds) or (isinstance(value, bool) and kinds is not bool):
-        raise ConfigError(f"{words} is allowed")
-    return value
-
-
-def _each(reader: Callable[[Any], Any], values: Any) -> tuple[Any, ...]:
-    if not isinstance(values, list) or not values:
-        raise ConfigError("a list of at least one is allowed")
-    return tuple(map(reader, values))
-
-
-def _one_of(allowed: Mapping[str, Any], value: Any) -> Any:
-    if not isinstance(value, str) or value not in allowed:
-        raise ConfigError(f"allowed: {', '.join(allowed)}")
-    return allowed[value]
-
-
-def _formula(names: tuple[str, ...], value: Any) -> Expression:
-    return read_expression(_kind("a text or a number", (str, int, float), value), names)
-
-
-_TEXT, _INTEGER = partial(_kind, "a text", str), partial(_kind, "a whole number", int)
-_NUMBER, _FLAG = partial(_kind, "a number", (int, float)), partial(_kind, "true or false", bool)
-_OF_N, _TYPE = partial(_formula, ("n",)), partial(_one_of, _TYPES)
-_DRIVER: _Readers = {
-    "kernel": _TEXT,
-    "sizes": partial(_each, _INTEGER),
-    "global": partial(_each, _OF_N),
-    "max_block": _INTEGER,
-    "divides": _FLAG,
-    "power_of_two": _FLAG,
-    "argument": partial(_each, partial(_kind, "a table", dict)),
-}
-_BUFFER: _Readers = {
-    "buffer": _TYPE,
-    "count": _OF_N,
-    "fill": partial(_one_of, {name: name for name in FILLS}),
-    "seed": _INTEGER,
-    "low": _NUMBER,
-    "high": _NUMBER,
-    "below": _OF_N,
-    "output": _FLAG,
-}
-# What says the size of each kind of argument, and its keys beside the name.
-_ARGUMENTS: Mapping[str, tuple[str, _Readers]] = {
-    "buffer": ("count", _BUFFER),
-    "scalar": ("value", {"scalar": _TYPE, "value": _OF_N}),
-    "local": ("local", {"local": partial(_formula, ("n", "bx", "by"))}),
-}

@@ -51,8 +51,8 @@ def test_a_driver_is_read() -> None:
     assert starts.array(100).shape == (101,)
     assert y.array(100).dtype == np.float64
     assert [argument for argument in driver.arguments if argument.output] == [y]
-    assert scale.scalar(100) == np.float32(0.5)
-    assert n.scalar(100).dtype == np.uint32
+    assert scale.passed(100) == np.float32(0.5)
+    assert n.passed(100).dtype == np.uint32
     assert tile.size(n=100, bx=16, by=4) == 16 * 4 * 8
     assert driver.local_bytes(100, (16, 4)) == 16 * 4 * 8
     assert driver.items(100) == (100, 33)
@@ -80,36 +80,40 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('kernel = "rows"', "", "d.toml: kernel is missing"),
+        ('kernel = "rows"', "", "d.toml: kernel: Field required"),
         ("sizes = [100, 1000]", "sizes = [100", "d.toml is no TOML"),
-        ("sizes = [100, 1000]", "sizes = []", "d.toml: sizes is []; a list of at least one is allowed"),
-        ("sizes = [100, 1000]", "sizes = [0]", "d.toml: sizes has 0, max_block is 256; both are 1 or more"),
-        ("sizes = [100, 1000]", "sizes = [true]", "d.toml: sizes is [True]; a whole number is allowed"),
-        ("max_block = 256", "max_blok = 256", "d.toml: 'max_blok' is unknown; did you mean 'max_block'?"),
+        ("sizes = [100, 1000]", "sizes = []", "d.toml: sizes: Tuple should have at least 1 item"),
+        ("sizes = [100, 1000]", "sizes = [0]", "d.toml: sizes.0: Input should be greater than or equal to 1 (found 0)"),
+        ("sizes = [100, 1000]", "sizes = [true]", "d.toml: sizes.0: Input should be a valid integer (found True)"),
+        ("max_block = 256", "max_blok = 256", "d.toml: unknown key 'max_blok'; did you mean 'max_block'?"),
         (
             'global = ["n", "max(n // 3, 1)"]',
             'global = ["n", "n", "n"]',
-            "global has 3 dimensions; 1 and 2 are allowed",
+            "d.toml: global: Tuple should have at most 2 items",
         ),
         ('global = ["n", "max(n // 3, 1)"]', 'global = ["n - 100"]', "d.toml: global[0] is 0 for n = 100"),
         ('global = ["n", "max(n // 3, 1)"]', 'global = ["n // (n - 100)"]', "divides by zero where n = 100"),
         (
             'global = ["n", "max(n // 3, 1)"]',
             'global = ["m"]',
-            "global is ['m']; 'm' in 'm'; allowed are numbers, n, +",
+            "d.toml: global.0: 'm' in 'm'; allowed are numbers, n, +",
         ),
-        ('global = ["n", "max(n // 3, 1)"]', "global = [true]", "global is [True]; a text or a number is allowed"),
-        ('buffer = "double"', 'buffer = "float64"', "argument 2: buffer is 'float64'; allowed: char, uchar"),
+        (
+            'global = ["n", "max(n // 3, 1)"]',
+            "global = [true]",
+            "d.toml: global.0: a text or a number is allowed (found True)",
+        ),
+        ('buffer = "double"', 'buffer = "float64"', "argument.1.buffer: Input should be 'char', 'uchar'"),
         (
             'buffer = "double"',
             "",
-            "argument 2: has no kind; write one of buffer, scalar, local",
+            "argument.1: has no kind; write one of buffer, scalar, local",
         ),
-        ("output = true", "outptu = true", "argument 2: 'outptu' is unknown; did you mean 'output'?"),
-        ('fill = "row-starts"', 'fill = "rows"', "argument 1: fill is 'rows'; allowed: zeros, ramp"),
-        ('fill = "row-starts"', 'fill = "zeros"', "argument 1: below says nothing to a fill of 'zeros'"),
-        ('below = "4 * n"', "", "argument 1: fill is 'row-starts', which needs `below`"),
-        ('buffer = "int"', 'buffer = "float"', "argument 1: fill is 'row-starts', which is for whole numbers"),
+        ("output = true", "outptu = true", "unknown key 'argument.1.outptu'; did you mean 'output'?"),
+        ('fill = "row-starts"', 'fill = "rows"', "argument.0.fill: Input should be 'zeros', 'ramp'"),
+        ('fill = "row-starts"', 'fill = "zeros"', "argument.0: below says nothing to a fill of 'zeros'"),
+        ('below = "4 * n"', "", "argument.0: fill is 'row-starts', which needs `below`"),
+        ('buffer = "int"', 'buffer = "float"', "argument.0: fill is 'row-starts', which is for whole numbers"),
         ('count = "n + 1"', 'count = "n * 0.5"', "argument 'starts': count is 50.0 for n = 100"),
         ('count = "n + 1"', 'count = "n * 1000000000"', "buffers of size 100 take"),
         ("output = true", "output = false", "no argument is a buffer with `output = true`"),
@@ -150,15 +154,16 @@ def test_nothing_else_is_an_expression(text: str) -> None:
         read_expression(text, ("n",))
 
 
-def fill(name: str, count: int, dtype: str = "i4", below: int | None = None, seed: int = 3) -> np.ndarray:
-    limit = None if below is None else read_expression(below, ())
-    size = read_expression("n", ("n",))
-    return Argument("buffer", "x", size, np.dtype(dtype), name, seed, -1, 3, limit).array(count)
+def fill(name: str, count: int, dtype: str = "int", below: int | None = None, seed: int = 3) -> np.ndarray:
+    limits = {} if below is None else {"below": below}
+    limits |= {"low": -1, "high": 3} if name == "uniform" else {}
+    values = {"name": "x", "buffer": dtype, "count": "n", "fill": name, "seed": seed, **limits}
+    return Argument.from_dict(values).array(count)
 
 
 def test_fills_are_what_they_say() -> None:
     assert fill("ramp", 5, below=3).tolist() == [0, 1, 2, 0, 1]
-    uniform = fill("uniform", 4000, "f8")
+    uniform = fill("uniform", 4000, "double")
     assert -1 <= uniform.min() < -0.99
     assert 2.99 < uniform.max() < 3
     indices = fill("indices", 4000, below=10)

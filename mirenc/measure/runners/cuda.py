@@ -159,7 +159,7 @@ class CudaRunner(GpuRunner):
         self.starts: list[tuple[int, int, Array]] = []
         for argument in self.driver.arguments:  # local memory is said beside the parameters
             if argument.kind == "scalar":
-                self.values.append(np.array(argument.scalar(size)))
+                self.values.append(np.array(argument.passed(size)))
             elif argument.kind == "buffer":
                 array = argument.array(size)
                 address = self._uploaded(array)

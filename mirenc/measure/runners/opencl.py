@@ -172,6 +172,6 @@ class OpenCLRunner(GpuRunner):
                 if argument.kind == "buffer":
                     kernel.set_arg(index, self.memory[index])
                 elif argument.kind == "scalar":
-                    kernel.set_arg(index, argument.scalar(self.size))
+                    kernel.set_arg(index, argument.passed(self.size))
             self.kernels[key] = kernel
         return self.kernels[key]
