@@ -307,7 +307,7 @@ class TaskHead:
         own = task.space or space
         if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
             raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
-        timer = None if said.timer is None else unpack(said.timer, arrays, _TIMER)
+        timer = None if said.timer is None else unpack(said.timer, arrays, str(folder))
         if timer is not None and (
             not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_
         ):

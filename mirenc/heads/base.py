@@ -9,25 +9,20 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from mirenc.arrays import Float64
-from mirenc.errors import ConfigError, HeadError, needs
-from mirenc.heads.state import Arrays, pack, register, unpack
+from mirenc.errors import ConfigError, needs
+from mirenc.heads.state import register
 
 with needs("tasks", "heads need scikit-learn 1.7 or later"):
-    from sklearn.base import BaseEstimator, RegressorMixin, clone
+    from sklearn.base import BaseEstimator, RegressorMixin
     from sklearn.utils.validation import check_is_fitted, validate_data
 
 
 class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """Checks, and the state, of every head; ``kind`` is the class's name in head.json, and never changes."""
 
-    # Saved under their own names; a letter for each axis. D: columns of X, K: settings; an axis of one letter has one
-    # length wherever it stands.
-    _ARRAYS: ClassVar[tuple[str, ...]] = ()
-    _KEPT: ClassVar[tuple[str, ...]] = ()  # what JSON holds: its name there, and the attribute
-    _INNER: ClassVar[str] = ""  # parameter that is a head; the trained one is NAME_
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
 
@@ -73,68 +68,19 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         """(n, P) for checked rows."""
         raise NotImplementedError
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is to be kept beside parameters, ``_ARRAYS`` and ``_KEPT``: numbers and names, and arrays."""
-        return {}, {}
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        """The inverse of `_learned`."""
-
-    def _fits(self) -> bool:
-        """Whether what was read belongs together."""
-        lengths = {"D": self.n_features_in_}
-        if hasattr(self, "n_choices_"):
-            lengths["K"] = self.n_choices_
-        for name, axes in map(str.split, self._ARRAYS):
-            shape = getattr(self, name).shape
-            if len(shape) != len(axes):
-                return False
-            if any(lengths.setdefault(axis, length) != length for axis, length in zip(axes, shape, strict=True)):
-                return False
-        return True
-
-    def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
-        return pack(getattr(self, f"{self._INNER}_"), self._INNER)
+    def _state(self) -> dict[str, Any]:
+        """Parameters, and what was learned: what ends in an underscore, as scikit-learn's estimators have it."""
+        learned = {name: value for name, value in vars(self).items() if name.endswith("_") and name[0] != "_"}
+        return {**self.get_params(deep=False), **learned}
 
     @classmethod
-    def _unpack_inner(cls, entry: Any, arrays: Arrays) -> tuple[Any, Any]:
-        """The parameter, untrained, and what was trained."""
-        fitted = unpack(entry, arrays, cls._INNER)
-        return clone(fitted), fitted
-
-    def _get_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        check_is_fitted(self)
-        parameters = self.get_params(deep=False)
-        meta, arrays = self._learned()
-        meta |= {name: getattr(self, attribute) for name, attribute in map(str.split, self._KEPT)}
-        if self._INNER:
-            del parameters[self._INNER]
-            meta[self._INNER], own = self._pack_inner()
-            arrays |= own
-        arrays |= {name: np.asarray(getattr(self, name)) for name, _ in map(str.split, self._ARRAYS)}
-        return {"parameters": parameters, "features": self.n_features_in_, **meta}, arrays
-
-    @classmethod
-    def _from_state(cls, meta: dict[str, Any], arrays: Arrays) -> Self:
-        names = set(cls._get_param_names()) - {cls._INNER}
-        # Older releases kept the only parameter of some heads beside what they learned.
-        parameters = meta.get("parameters", {name: meta[name] for name in names & meta.keys()})
-        if not cls._INNER:
-            head = cls(**parameters)
-        else:
-            inner, fitted = cls._unpack_inner(meta[cls._INNER], arrays)
-            head = cls(**{**parameters, cls._INNER: inner})
-            setattr(head, f"{cls._INNER}_", fitted)
-        for name, _ in map(str.split, cls._ARRAYS):
-            setattr(head, name, arrays[name])
-        for name, attribute in map(str.split, cls._KEPT):
-            setattr(head, attribute, meta[name])
-        # Those that did not note the number of columns kept a center of each.
-        head.n_features_in_ = meta.get("features", len(arrays.get("center_", ())))
-        head._restore(meta, arrays)
-        head._check_parameters(head.n_features_in_)
-        if not head._fits():
-            raise HeadError(f"parts of a {cls.__name__} do not belong together. Save the head again")
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        head = cls(**{name: state[name] for name in cls._get_param_names()})
+        for name, value in state.items():
+            if name.endswith("_") and name[0] != "_":
+                setattr(head, name, value)
+        if hasattr(head, "n_features_in_"):
+            head._check_parameters(head.n_features_in_)
         return head
 
 

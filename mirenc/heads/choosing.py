@@ -18,7 +18,6 @@ from scipy.special import softmax
 from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError
 from mirenc.heads.base import Head
-from mirenc.heads.state import Arrays
 
 # How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
 SHARPNESS = 2.0
@@ -126,10 +125,6 @@ class Chooser(Head):
         chosen = costs[np.arange(len(costs)), self.predict(X)]
         chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
         return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        if "mean_" in arrays:
-            self.n_choices_ = len(arrays["mean_"])
 
 
 class CostRegressor(Chooser):

@@ -8,18 +8,14 @@ code, the context features, and both together carry. Rasmussen & Williams, *Gaus
 import math
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from mirenc.arrays import Float64
-from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, relative_log_costs
-from mirenc.heads.state import Arrays
 
 _JITTER = 1e-6
 _PRIOR = 1.5  # standard deviation of a log scale around where the search starts
@@ -69,7 +65,6 @@ class CostHead(CostRegressor, kind="cost"):
     clip: float = 0.75
     length_scale: float | None = None
     noise: float = 0.1
-    _ARRAYS = ("dual_ NK", "mean_ K", "theta_ T", "center_ D", "spread_ D")
     _POSITIVE = ("clip", "length_scale", "noise")
 
     def _learn(self, features: Float64, target: Float64) -> None:
@@ -77,8 +72,11 @@ class CostHead(CostRegressor, kind="cost"):
         # Context features have unit variance; code features, too, and in rows of unit mean square.
         code = np.isfinite(self.spread_[self.context_columns :]).sum()
         self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
-        # In single precision, as it is saved: a head that was saved and read answers to the bit as before.
-        self.support_ = ((features - self.center_) / self.spread_).astype(np.float32).astype(np.float64)
+        support = (features - self.center_) / self.spread_
+        # One piece of code is measured in many contexts, and its columns are most of the head.
+        self.context_ = support[:, : self.context_columns].astype(np.float32)
+        self.code_, row = np.unique(support[:, self.context_columns :].astype(np.float32), axis=0, return_inverse=True)
+        self.code_row_ = row.ravel()
         relative = relative_log_costs(target, self.clip)
         self.mean_: Float64 = relative.mean(axis=0)
         residual = relative - self.mean_  # (n, K)
@@ -133,25 +131,10 @@ class CostHead(CostRegressor, kind="cost"):
         noise = _NOISE if self.length_scale is None else math.log(self.noise)
         return np.array([value for _, scales in terms for value in (0.0, *scales)] + [noise])
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        # One piece of code is measured in many contexts, and its columns are most of the head.
-        context = self.support_[:, : self.context_columns]
-        code, row = np.unique(self.support_[:, self.context_columns :], axis=0, return_inverse=True)
-        return {}, {"context_": context, "code_": code.astype(np.float32), "code_row_": row.ravel()}
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        if "support_" in arrays:  # older releases kept the code's columns for each row
-            self.support_ = arrays["support_"].astype(np.float64)
-            return
-        context, code, row = arrays["context_"], arrays["code_"].astype(np.float64), arrays["code_row_"]
-        if context.ndim != 2 or row.shape != context.shape[:1] or row.min(initial=0) < 0:
-            raise HeadError("training rows of a cost head do not belong together. Save the head again")
-        self.support_ = np.concatenate([context, code[row]], axis=1)
-
-    def _fits(self) -> bool:
-        whole = self.support_.shape == (len(self.dual_), len(self.center_))
-        return whole and super()._fits() and self.theta_.shape == self._start(self._terms()).shape
+    @property
+    def support_(self) -> Float64:
+        """(n, A + D) training rows, standardised."""
+        return np.concatenate([self.context_, self.code_[self.code_row_]], axis=1).astype(np.float64)
 
 
 def _parts(theta: Float64, terms: _Terms, distances: list[Float64]) -> Iterator[tuple[Float64, list[Float64]]]:

@@ -21,7 +21,6 @@ from mirenc.arrays import Float64, Int64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, Labels, Number
 from mirenc.heads.choosing import SHARPNESS, Chooser, Known, Settings, checked_costs, portfolio, settings_for, views
-from mirenc.heads.state import Arrays, pack, unpack
 from mirenc.metrics import PLAIN_SLOWDOWN
 
 SELECT = ("accuracy", "speedup")
@@ -39,8 +38,6 @@ class _Ensemble(Head):
     members: Sequence[tuple[str, Any]]
     _: KW_ONLY
     picks: int = 8
-    _INNER = "members"
-    _KEPT: ClassVar[tuple[str, ...]] = ("weights weights_", "scores scores_")
     _COUNTS = ("picks",)
     # Whether held-out answers are wanted even where there is nothing to choose among.
     _HOLDS_OUT: ClassVar[bool] = False
@@ -162,29 +159,6 @@ class _Ensemble(Head):
         result: Float64 = np.sum(parts, axis=0)
         return result
 
-    # -- saving ----------------------------------------------------------------------------------------
-    def _pack_inner(self) -> tuple[Any, dict[str, NDArray[Any]]]:
-        packed = {name: pack(member, name) for name, member in self.members_.items()}
-        entries = {name: entry for name, (entry, _) in packed.items()}
-        return entries, {name: array for _, arrays in packed.values() for name, array in arrays.items()}
-
-    @classmethod
-    def _unpack_inner(cls, entry: Any, arrays: Arrays) -> tuple[Any, Any]:
-        trained = {name: unpack(each, arrays, name) for name, each in entry.items()}
-        return [(name, clone(member)) for name, member in trained.items()], trained
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        if set(self.weights_) != set(self.members_) or not self.members_:
-            names = ", ".join(self.weights_), ", ".join(self.members_)
-            raise HeadError(f"an ensemble weighs {names[0]} and holds {names[1]}. Save the head again")
-        shares = list(self.weights_.values())
-        right = all(isinstance(share, float | int) and 0 < share <= 1 for share in shares)
-        if not right or abs(sum(shares) - 1) > 1e-6:
-            raise HeadError(
-                f"an ensemble's weights are {shares}; allowed: shares above 0 that sum to 1. Save the head again"
-            )
-
 
 @dataclass(eq=False, repr=False)
 class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
@@ -241,13 +215,6 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
         mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
         return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
 
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        counts = {getattr(member, "n_choices_", None) for member in self.members_.values()}
-        if len(counts) != 1:
-            raise HeadError(f"members of an ensemble have {sorted(map(str, counts))} choices. Save the head again")
-        self.n_choices_ = counts.pop()
-
 
 @dataclass(eq=False, repr=False)
 class NumberEnsembleHead(_Ensemble, Number, kind="number_ensemble"):
@@ -271,8 +238,6 @@ class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
     (Brier, 1950), so that what is predicted is about how likely a label is, and not only an order.
     """
 
-    _KEPT = (*_Ensemble._KEPT, "labels n_labels_")
-
     def _checked(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.ndim != 2 or len(target) != rows or not target.shape[1] or not np.isin(target, (0, 1)).all():
@@ -283,13 +248,6 @@ class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
     def probabilities(self, X: ArrayLike) -> Float64:
         """(n, P) how likely each label is: what `predict` says, cut to 0 and 1."""
         return np.clip(self.predict(X), 0.0, 1.0)
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        row = np.zeros((1, self.n_features_in_))
-        for name, member in self.members_.items():
-            if np.shape(member.predict(row)) != (1, self.n_labels_):
-                raise HeadError(f"member {name!r} does not tell {self.n_labels_!r} labels. Save the head again")
 
 
 # -- caution -------------------------------------------------------------------------------------------
@@ -345,7 +303,6 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     default: int = 0
     most_slow: float = 0.05
     _HOLDS_OUT = True
-    _KEPT = (*EnsembleHead._KEPT, "margin margin_")
 
     def _check_parameters(self, columns: int) -> None:
         if self.default not in range(self.n_choices_):
@@ -373,12 +330,6 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         result: Float64 = raised / raised.sum(axis=1, keepdims=True)
         return result
 
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        margin: Any = self.margin_
-        if not isinstance(margin, Real) or not 0 <= float(margin) <= _NEVER:
-            raise HeadError(f"a cautious head has margin {margin!r}. Save the head again")
-
 
 @dataclass(eq=False, repr=False)
 class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
@@ -392,8 +343,6 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
     errors_ : (S, K) float64
         Of held-out training rows: log cost over that of the default, less the expected one; 0 where not measured.
     """
-
-    _ARRAYS = ("errors_ SK",)
 
     def _learn_caution(self, mean: Float64, target: Float64) -> None:
         super()._learn_caution(mean, target)

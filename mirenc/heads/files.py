@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from mirenc import __version__
 from mirenc.arrays import Floating
 from mirenc.errors import HeadError
-from mirenc.heads.state import Arrays, below, build, damaged, kind_of_head, pack, unpack
+from mirenc.heads.state import Arrays, below, damaged, kind_of_head, pack, unpack
 from mirenc.writing import delivered
 
-FORMAT = 2  # in format 1, all arrays stand in the types that heads work with
+FORMAT = 3
 HEAD_FILE = "head.json"
 ARRAY_FILE = "head.safetensors"
 _EXTRA = "extra"  # prefix of arrays that are not the head's own
@@ -55,14 +55,17 @@ def save_head(
         The head is not fitted.
     """
     from safetensors.numpy import save
+    from sklearn.utils.validation import check_is_fitted
 
-    kind = kind_of_head(head)
-    meta, learned = head._get_state()
+    kind_of_head(head)  # a head, and not some list that could be packed, too
+    if hasattr(head, "fit"):
+        check_is_fitted(head)
+    description, learned = pack(head)
     stored, same = _once_each(learned | {f"{_EXTRA}/{name}": array for name, array in (arrays or {}).items()})
     stored, types = narrowed(stored)
     data = save(stored)
     about: dict[str, Any] = {"format_version": FORMAT, "same": same, "types": types, "mirenc_version": __version__}
-    about |= {"kind": kind, "meta": meta, "extra": extra or {}, "sha256": hashlib.sha256(data).hexdigest()}
+    about |= {"head": description, "extra": extra or {}, "sha256": hashlib.sha256(data).hexdigest()}
     try:
         # NaN is no JSON, and other programs refuse it.
         text = json.dumps(about, indent=1, allow_nan=False, default=_plain) + "\n"
@@ -143,7 +146,8 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     except (AttributeError, KeyError, TypeError, ValueError):
         raise damaged(f"{home}/{HEAD_FILE}", "'types' or 'same' fit no arrays") from None
     _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
-    return build(description, arrays, f"{home}/{HEAD_FILE}"), extra, below(arrays, _EXTRA)
+    head = unpack(description.get("head", {}), arrays, f"{home}/{HEAD_FILE}")
+    return head, extra, below(arrays, _EXTRA)
 
 
 def _check_format(home: Path, description: Any) -> None:
@@ -153,10 +157,10 @@ def _check_format(home: Path, description: Any) -> None:
     if version > FORMAT:
         raise HeadError(
             f"{home}: head format {version}, written by mirenc {description.get('mirenc_version')}; this is mirenc "
-            f"{__version__}, which reads up to {FORMAT}. Type: pip install --upgrade mirenc"
+            f"{__version__}, which reads {FORMAT}. Type: pip install --upgrade mirenc"
         )
-    if version < 1:
-        raise HeadError(f"{home}: head format {version}, this mirenc reads 1 and {FORMAT}. Train the head anew")
+    if version < FORMAT:
+        raise HeadError(f"{home}: head format {version}, this mirenc reads {FORMAT}. Train the head anew")
 
 
 def _check_numbers(arrays: Arrays, where: str) -> None:
@@ -203,8 +207,8 @@ def rounded(head: Head) -> Head:
 
     Large matrices are rounded to half precision, leaves of a forest to 256 values a column.
     """
-    entry, arrays = pack(head, "head")
-    result: Head = unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "head")
+    entry, arrays = pack(head)
+    result: Head = unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "rounding")
     return result
 
 

@@ -28,7 +28,6 @@ class _Ridge(Head):
     """Scaling and weights of all of them."""
 
     alpha: float = 0.1
-    _ARRAYS = ("center_ D", "spread_ D", "weights_ DP", "mean_ P")
     _POSITIVE: ClassVar[tuple[str, ...]] = ("alpha",)
 
     def _learn(self, features: Float64, target: Float64) -> None:
@@ -84,7 +83,6 @@ class _Landmarks(Reducing):
     length_scale: float = 1.0
     alpha: float = 1e-4
     random_state: int = 0
-    _ARRAYS = (*Reducing._ARRAYS, "middle_ R", "spread_ R", "landmarks_ mR", "weights_ mP", "mean_ P")
     _POSITIVE = ("length_scale", "alpha")
     _COUNTS = ("landmarks",)
 
@@ -124,9 +122,6 @@ class _Landmarks(Reducing):
         rows = (self._reduced(features) - self.middle_) / self.spread_
         parts = [self._kernel(rows[first : first + _BLOCK]) @ self.weights_ for first in range(0, len(rows), _BLOCK)]
         return self.mean_ + np.concatenate(parts)
-
-    def _fits(self) -> bool:
-        return super()._fits() and len(self.middle_) == self._columns
 
 
 @dataclass(eq=False, repr=False)

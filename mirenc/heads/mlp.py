@@ -7,7 +7,6 @@ without pickle and give the same answers under any later release.
 import math
 import warnings
 from dataclasses import KW_ONLY, dataclass
-from itertools import pairwise
 from numbers import Real
 from typing import Any, Self
 
@@ -25,7 +24,6 @@ from mirenc.arrays import Float64
 from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Head, is_count
 from mirenc.heads.choosing import Chooser
-from mirenc.heads.state import Arrays, labels_of_meta, meta_of_labels
 from mirenc.metrics import oracle_choice
 
 _HELD_OUT = 0.1  # share of the rows that early stopping watches
@@ -72,7 +70,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     random_state: int | np.random.RandomState | None = None
     _POSITIVE = ("learning_rate",)
     _COUNTS = ("epochs", "batch_size")
-    _KEPT = ("n_iter n_iter_",)
 
     def _check_parameters(self, columns: int) -> None:
         widths = self.hidden if isinstance(self.hidden, (tuple, list)) else (None,)
@@ -166,35 +163,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         chosen = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[chosen])
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        if isinstance(self.random_state, np.random.RandomState):
-            problem = "random_state is a RandomState, which a saved head cannot hold"
-            raise HeadError(f"{problem}. Type: head.set_params(random_state=0)")
-        meta = {"classes": meta_of_labels(self.classes_), "layers": len(self.coefs_)}
-        if hasattr(self, "feature_names_in_"):
-            meta["feature_names"] = self.feature_names_in_.tolist()
-        arrays = {"mean": self.mean_, "scale": self.scale_}
-        for layer, (weights, bias) in enumerate(zip(self.coefs_, self.intercepts_, strict=True)):
-            arrays |= {f"weights.{layer}": weights, f"bias.{layer}": bias}
-        return meta, arrays
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        self.hidden = tuple(self.hidden)  # JSON has lists
-        self.classes_ = labels_of_meta(meta["classes"])
-        self.mean_, self.scale_ = arrays["mean"], arrays["scale"]
-        self.coefs_ = [arrays[f"weights.{layer}"] for layer in range(meta["layers"])]
-        self.intercepts_ = [arrays[f"bias.{layer}"] for layer in range(meta["layers"])]
-        self.n_features_in_ = len(self.mean_)
-        if "feature_names" in meta:
-            self.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
-
-    def _fits(self) -> bool:
-        classes = len(self.classes_)
-        widths = [len(self.mean_), *self.hidden, 1 if classes == 2 else classes] if classes > 1 else []
-        layers = [weights.shape for weights in self.coefs_] == list(pairwise(widths))
-        biases = [bias.shape for bias in self.intercepts_] == [(width,) for width in widths[1:]]
-        return layers and biases and self.scale_.shape == self.mean_.shape and bool((self.scale_ > 0).all())
-
 
 @dataclass(eq=False, repr=False)
 class LabelHead(Chooser, kind="label"):
@@ -208,8 +176,6 @@ class LabelHead(Chooser, kind="label"):
     """
 
     classifier: Any
-    _INNER = "classifier"
-    _KEPT = ("choices n_choices_",)
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.classifier_ = clone(self.classifier).fit(features, oracle_choice(target))
@@ -218,11 +184,3 @@ class LabelHead(Chooser, kind="label"):
         out = np.zeros((len(features), self.n_choices_))
         out[:, self.classifier_.classes_] = self.classifier_.predict_proba(features)
         return out
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        self.n_features_in_ = self.classifier_.n_features_in_
-        classes = self.classifier_.classes_
-        if classes.dtype.kind not in "iu" or classes.min() < 0 or classes.max() >= self.n_choices_:
-            found = f"a label head of {self.n_choices_} choices has classes {classes.tolist()}"
-            raise HeadError(f"{found}. Save the head again")

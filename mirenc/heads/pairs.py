@@ -3,6 +3,7 @@
 So spaces may be large, sparse, or differ from sample to sample, and one measurement teaches about its neighbours.
 """
 
+import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from mirenc.errors import HeadError
 from mirenc.heads.base import scaling
 from mirenc.heads.choosing import CostRegressor, Settings, additive_effects
 from mirenc.heads.reduce import Reducing
+from mirenc.metrics import PLAIN_SLOWDOWN
 
 _BLOCK = 65536  # pairs that are predicted at once
 
@@ -40,6 +42,13 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         without them every sample gets the same order of settings.
     clip : float
         Relative log costs are cut at plus and minus this.
+    unseen : int
+        So many of the last columns of settings are not looked at.
+    default : int
+        Column of the setting that runs when nobody decides; only looked at where there is a ``risk``.
+    risk : float
+        What a pair counts beside its cost, in log cost, where it was more than 2 % slower than the default. So a
+        setting that may be slower is avoided, and not only one that is slower in the mean.
     most_pairs : int
         Of more pairs than this, so many are drawn, spread over the samples.
     random_state : int
@@ -52,12 +61,12 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     components: int = 16
     products: bool = False
     clip: float = 2.0
+    unseen: int = 0
+    default: int = 0
+    risk: float = 0.0
     most_pairs: int = 100_000
     random_state: int = 0
     takes_settings: ClassVar[bool] = True
-    _INNER = "regressor"
-    _KEPT = ("settings n_choices_",)
-    _ARRAYS = (*Reducing._ARRAYS, "middle_ S", "spread_ S", "setting_middle_ F", "setting_spread_ F")
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
 
@@ -70,6 +79,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         scaled = (features - self.middle_) / self.spread_
         self._find_components(scaled)
         self.setting_middle_, self.setting_spread_ = scaling(settings.features)
+        self.setting_spread_[settings.features.shape[1] - self.unseen :] = np.inf
         sample, column = np.nonzero(np.isfinite(costs) & (settings.row >= 0))
         if len(sample) == 0:
             raise HeadError("no cost belongs to a setting. Give a row of `settings` for each that was measured")
@@ -77,6 +87,9 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         logs = np.log(costs[sample, column])
         of_sample, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
         relative = np.clip(logs - of_sample[sample], -self.clip, self.clip)
+        if self.risk:
+            slower = logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN)
+            relative += self.risk * slower
         if len(sample) > self.most_pairs:
             drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
             sample, setting, relative = sample[drawn], setting[drawn], relative[drawn]
@@ -116,13 +129,6 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
             rows, at = sample[first : first + _BLOCK], place[first : first + _BLOCK]
             out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
         return out
-
-    def _fits(self) -> bool:
-        count = self.setting_middle_.size
-        asked = count + (count * (count + 1) // 2 if self.products else 0)
-        columns = self._columns + asked + (self._columns * asked if self.products else 0)
-        scaled = super()._fits() and len(self.middle_) == self._seen_columns
-        return scaled and bool(self.regressor_.n_features_in_ == columns)
 
 
 def _numbered(count: int, samples: int) -> Settings:

@@ -1,7 +1,5 @@
 """`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.decomposition import PCA
 
@@ -17,7 +15,6 @@ class Reducing(Head):
 
     context_columns: int
     components: int
-    _ARRAYS: ClassVar[tuple[str, ...]] = ("center_ E", "axes_ EC")
 
     def _seen(self, features: Float64) -> Float64:
         """The columns that the head may look at: all, or those of the context where ``use_code`` is False."""
@@ -42,11 +39,3 @@ class Reducing(Head):
         if self.axes_.shape[1]:
             code = (code - self.center_) @ self.axes_
         return np.concatenate([context, code], axis=1)
-
-    @property
-    def _columns(self) -> int:
-        """Columns after the reduction."""
-        return int(self.context_columns) + (self.axes_.shape[1] or len(self.center_))
-
-    def _fits(self) -> bool:
-        return super()._fits() and self.context_columns + len(self.center_) == self._seen_columns

@@ -1,8 +1,9 @@
-"""What a head is made of: a kind, a small description that JSON can hold, and arrays. No pickle.
+"""What a head is made of: a description that JSON can hold, and arrays. No pickle.
 
-A head class joins with ``@register("name")`` and has ``_get_state()`` and, the way back, ``_from_state(meta, arrays)``.
-A head made of other heads stores each with `pack`. A description never names a module or a class: what a stranger's
-folder can bring to life is what is registered, and it is refused where it cannot answer.
+A head is its parameters and what it learned (`mirenc.heads.base.Head`): numbers, names, arrays, other heads, and lists
+and dicts of these. Another class joins with ``@register("name")``, ``_state()`` and, the way back, ``_from_state``. A
+description never names a module or a class: what a stranger's folder can bring to life is what is registered, and it is
+refused where it cannot answer.
 """
 
 import warnings
@@ -12,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import HeadError
+from mirenc.errors import HeadError, MirencError
 
 _SEPARATOR = "/"  # between a prefix and an array's name
 _LONGEST_LABEL = 4096  # characters
@@ -50,16 +51,58 @@ def kind_of_head(head: Any) -> str:
     raise HeadError(f"{problem}. To add a class, decorate it with mirenc.heads.state.register")
 
 
-def pack(head: Any, prefix: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A head for its parent: what `unpack` wants back, and arrays whose names start with the prefix."""
-    kind = kind_of_head(head)
-    meta, arrays = head._get_state()
-    return {"kind": kind, "meta": meta}, {f"{prefix}{_SEPARATOR}{name}": array for name, array in arrays.items()}
+def pack(head: Any, prefix: str = "") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """A head as JSON can hold it, and its arrays by names that start with the prefix: what `unpack` wants back."""
+    arrays: dict[str, NDArray[Any]] = {}
+    return _packed(head, prefix, arrays), arrays
 
 
-def unpack(entry: dict[str, Any], arrays: Arrays, prefix: str) -> Any:
-    """The head that `pack` stored under the prefix; `HeadError` for what is none, or cannot answer."""
-    return build(entry, below(arrays, prefix), f"child head {prefix!r}")
+def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
+    """What stands in JSON for a value; arrays go to ``arrays``."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, np.ndarray):
+        return {"labels": meta_of_labels(value)}
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+
+    def below_name(each: Mapping[Any, Any]) -> dict[str, Any]:
+        start = f"{name}{_SEPARATOR}" if name else ""
+        return {str(key): _packed(child, f"{start}{key}", arrays) for key, child in each.items()}
+
+    if isinstance(value, dict):
+        return {"dict": below_name(value)}
+    if isinstance(value, list | tuple):
+        return {type(value).__name__: [*below_name(dict(enumerate(value))).values()]}
+    return {"kind": kind_of_head(value), "state": below_name(value._state())}
+
+
+def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
+    """What `pack` was given; `HeadError`, which says ``where``, for a head that cannot be made, or could not answer."""
+    match entry:
+        case None | bool() | int() | float() | str():
+            return entry
+        case {"array": name}:
+            if name not in arrays:
+                raise damaged(where, f"array {name!r} is missing")
+            return arrays[name]
+        case {"labels": dict(labels)}:
+            try:
+                return labels_of_meta(labels)
+            except (HeadError, *_DAMAGE) as error:
+                raise damaged(where, error) from None
+        case {"dict": dict(items)}:
+            return {key: unpack(each, arrays, where) for key, each in items.items()}
+        case {"list": list(items)}:
+            return [unpack(each, arrays, where) for each in items]
+        case {"tuple": list(items)}:
+            return tuple(unpack(each, arrays, where) for each in items)
+        case {"kind": str(kind), "state": dict(state)}:
+            return _head_of(kind, {key: unpack(each, arrays, where) for key, each in state.items()}, where)
+    raise HeadError(f"{where}: describes no head: 'kind' or 'state' is missing. Save the head again")
 
 
 def below(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
@@ -68,19 +111,15 @@ def below(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
-def build(entry: Any, arrays: Arrays, where: str) -> Any:
-    """The head of a kind, a meta and arrays; `HeadError` says where one cannot be made, or could not answer."""
-    if not isinstance(entry, dict) or not isinstance(entry.get("kind"), str) or not isinstance(entry.get("meta"), dict):
-        raise HeadError(f"{where}: describes no head: 'kind' or 'meta' is missing. Save the head again")
-    kind = entry["kind"]
+def _head_of(kind: str, state: dict[str, Any], where: str) -> Any:
     if kind not in _CLASSES:
         raise HeadError(
             f"{where}: unknown kind of head {kind!r}; available: {', '.join(sorted(_CLASSES))}. "
             "If it is your own, import its module first; if it is mirenc's, type: pip install --upgrade mirenc"
         )
     try:
-        head = _CLASSES[kind]._from_state(entry["meta"], arrays)
-    except HeadError as error:
+        head = _CLASSES[kind]._from_state(state)
+    except MirencError as error:
         raise HeadError(f"{where}: {error}") from None
     except _DAMAGE as error:
         raise damaged(where, f"{type(error).__name__}: {error}") from error
@@ -103,18 +142,21 @@ def _check_answer(head: Any, where: str) -> None:
     """Refuse a head that cannot answer: arrays that do not fit each other show when they are used."""
     chooses = hasattr(head, "predict_proba")
     ask = getattr(head, "predict_proba", getattr(head, "predict", None))
-    if ask is None:
-        return
-    row = np.zeros((1, head.n_features_in_))
+    if ask is None or not hasattr(head, "n_features_in_"):
+        return  # no head, or one that was never trained
+    rows = np.repeat([[0.0], [1.0]], head.n_features_in_, axis=1)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answer = np.asarray(ask(row), dtype=np.float64)
+            answer = np.asarray(ask(rows), dtype=np.float64)
     except HeadError:
         return  # it wants more than rows, such as settings: nothing can be asked here
     except _DAMAGE as error:
-        raise damaged(where, f"it cannot answer for {row.size} features ({type(error).__name__}: {error})") from error
-    whole = np.isfinite(answer).all() and (not chooses or (answer.min() >= 0 and abs(answer.sum() - 1) < _SUM_ERROR))
+        raise damaged(
+            where, f"it cannot answer for {rows.shape[1]} features ({type(error).__name__}: {error})"
+        ) from error
+    right = not chooses or (answer.min() >= 0 and bool((abs(answer.sum(axis=1) - 1) < _SUM_ERROR).all()))
+    whole = answer.shape[:1] == rows.shape[:1] and np.isfinite(answer).all() and right
     if not whole:
         kind = "preference" if chooses else "finite number"
         raise damaged(where, f"it answers {answer.tolist()}, which is no {kind}")

@@ -5,7 +5,6 @@ without the code. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boo
 LightGBM, 2017.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
@@ -19,7 +18,7 @@ from mirenc.errors import ConfigError, HeadError
 from mirenc.heads.base import Labels, Number
 from mirenc.heads.choosing import Chooser, CostRegressor
 from mirenc.heads.reduce import Reducing
-from mirenc.heads.state import Arrays
+from mirenc.heads.state import register
 from mirenc.metrics import oracle_choice
 
 # A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
@@ -38,6 +37,7 @@ class Tree(NamedTuple):
     value: NDArray[Any]  # (B, V)
 
 
+@register("forest")
 @dataclass(eq=False)
 class Forest:
     """Trees in preorder, one after the other. A nodes, I of them inner and L leaves, V values a leaf.
@@ -70,11 +70,7 @@ class Forest:
     @classmethod
     def join(cls, trees: Sequence[Tree]) -> Self:
         """One forest of some trees."""
-        return cls._of_nodes(*(np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields))
-
-    @classmethod
-    def _of_nodes(cls, column: NDArray[Any], cut: NDArray[Any], value: NDArray[Any]) -> Self:
-        """Of arrays that have a cut and values for every node."""
+        column, cut, value = (np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields)
         inner = column >= 0
         return cls(column.astype(np.int32), cut[inner].astype(np.float64), value[~inner].astype(np.float64))
 
@@ -99,31 +95,23 @@ class Forest:
         """Mean over the trees of `leaves`. (n, C) -> (n, V)."""
         return self.summed(rows) / len(self._root)
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What `from_arrays` wants back. Where a column of values has few different ones, each is a byte."""
-        kept: dict[str, NDArray[Any]] = {"column_": self.column, "cut_": self.cut}
+    def _state(self) -> dict[str, Any]:
+        """Where a column of values has few different ones, each is a byte."""
+        kept: dict[str, Any] = {"column": self.column, "cut": self.cut}
         different = [np.unique(column, return_inverse=True) for column in self.value.T]
         most = max(len(levels) for levels, _ in different)
         if most > _BYTE:
             return {**kept, "value_": self.value}
         levels = np.stack([np.pad(levels, (0, most - len(levels))) for levels, _ in different], axis=1)
         number = np.stack([number for _, number in different], axis=1)
-        return {**kept, "value_": number.astype(np.uint8), "levels_": levels}
+        return {**kept, "value_": number.astype(np.uint8), "levels": levels}
 
     @classmethod
-    def from_arrays(cls, arrays: Arrays, *, columns: int) -> Self:
-        """A forest that was saved; `HeadError` for arrays that do not fit, or trees of more columns."""
-        column, cut, value = (arrays[f"{name}_"] for name in Tree._fields)
-        if value.dtype.kind == "u":
-            levels = arrays["levels_"]
-            if levels.shape[1:] != value.shape[1:] or value.max(initial=0) >= len(levels):
-                raise HeadError(_UNFIT)
-            value = np.take_along_axis(levels, value.astype(np.int64), axis=0)
-        # Older releases kept a cut and values for every node.
-        forest = (cls._of_nodes if len(cut) == len(value) == len(column) else cls)(column, cut, value)
-        if (forest.column >= columns).any():
-            raise HeadError(_UNFIT)
-        return forest
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        value = state["value_"]
+        if "levels" in state:
+            value = np.take_along_axis(state["levels"], value.astype(np.int64), axis=0)
+        return cls(state["column"], state["cut"], value)
 
 
 def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
@@ -158,13 +146,6 @@ class _Trees(Reducing):
         # Trees were grown on single precision, and a cut may lie between two doubles that are one float.
         return self.forest_.mean(self._reduced(self._seen(features)).astype(np.float32))
 
-    def _learned(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        return {}, self.forest_.arrays()
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        self.forest_ = Forest.from_arrays(arrays, columns=self._columns)
-
 
 @dataclass(eq=False, repr=False)
 class TreesHead(_Trees, Chooser, kind="trees"):
@@ -198,10 +179,6 @@ class TreesHead(_Trees, Chooser, kind="trees"):
             value[:, forest.classes_] = share / share.sum(axis=1, keepdims=True)
             grown.append(extra_tree(one.tree_, value))
         return grown
-
-    def _restore(self, meta: dict[str, Any], arrays: Arrays) -> None:
-        super()._restore(meta, arrays)
-        self.n_choices_ = self.forest_.value.shape[1]
 
 
 def log_ratios(costs: Float64, default: int) -> Float64:
@@ -259,7 +236,6 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     components: int = 48
     outputs: int = 8
     leaf: int = 4
-    _ARRAYS = (*Reducing._ARRAYS, "mean_ K", "directions_ VK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):
@@ -281,9 +257,6 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
 
     def _answer(self, features: Float64) -> Float64:
         return self.mean_ + super()._answer(features) @ self.directions_
-
-    def _fits(self) -> bool:
-        return super()._fits() and len(self.directions_) == self.forest_.value.shape[1]
 
 
 @dataclass(eq=False, repr=False)
@@ -313,7 +286,6 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     trees: int = 150
     leaves: int = 31
     learning_rate: float = 0.1
-    _KEPT = ("start start_",)
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         how = {"learning_rate": self.learning_rate, "early_stopping": False, "random_state": self.random_state}
@@ -330,6 +302,3 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
 
     def _answer(self, features: Float64) -> Float64:
         return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
-
-    def _fits(self) -> bool:
-        return super()._fits() and isinstance(self.start_, float) and math.isfinite(self.start_)

@@ -33,6 +33,8 @@ _CYCLES |= {"load": 0.5, "multiply": 0.5, "float": 0.5, "branch": 0.5, "vector":
 _WEIGHTS = np.array([_CYCLES[name] for name in CLASSES])
 _TURN = 0.5  # cycles that an iteration takes beside its instructions
 # Iterations for which costs are estimated where the trip count is not known.
+TOLD = 5
+"""The last so many columns of settings follow from the trip count; zeros where nobody knows it."""
 _GRID = (2, 4, 8, 16, 32, 64, 256, 1024)
 TRIP_COUNTS = (2, 4, 8, 16, 24, 40, 75, 200, 1500, 20_000)
 """What stands for a trip count that nobody knows: each is as likely as another among the project's own loops."""
@@ -114,7 +116,7 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
     columns = _Columns(table)
     code = columns.static()
     grid = np.column_stack([columns.cost(each) for each in _GRID])
-    about = np.zeros((len(table), 5))
+    about = np.zeros((len(table), TOLD))
     if iterations > 0:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from mirenc import heads
 from mirenc.arrays import Int64
+from mirenc.learning.look_ahead import TOLD
 from mirenc.tasks.protocols import cut
 
 INNER_FOLDS = 4
@@ -39,6 +40,7 @@ _FEW_SETTINGS = 12
 # With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
 _RATIO_COMPONENTS = (16, 48)
 _AHEAD_COMPONENTS = 64
+_RISKS = (0.0, 1.0)
 _PENALTIES = (0.01, 0.1, 1.0)
 _LENGTH_SCALES = (0.5, 1.5)
 
@@ -154,7 +156,13 @@ def _ahead(shape: Shape, seed: int, select: str) -> Members:
     """Heads that see what a setting makes of the code: most of it is not in the name of a setting."""
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
     boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
-    return [("pairs, boosted", heads.PairHead(boosted, shape.context, **common))]
+    risks = (0.0,) if shape.default is None else _RISKS
+    common |= {"default": shape.default or 0}
+    return [
+        (f"pairs, {name}risk {risk:g}", heads.PairHead(boosted, shape.context, risk=risk, unseen=unseen, **common))
+        for name, unseen in (("", 0), ("no trip count, ", TOLD))
+        for risk in risks
+    ]
 
 
 def _numbers(shape: Shape, seed: int) -> Members:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 
-from mirenc.errors import HeadError
 from mirenc.heads import BoostedRegressor, trees
 
 
@@ -76,10 +73,3 @@ def test_bad_rows_are_refused() -> None:
         BoostedRegressor(trees=2).fit(features, target).predict(features[:, :5])
     with pytest.raises(NotFittedError):
         BoostedRegressor().predict(features)
-
-
-@pytest.mark.parametrize("start", [float("inf"), float("nan"), "0", None])
-def test_a_start_that_is_no_number_is_refused(start: Any) -> None:
-    meta, arrays = BoostedRegressor(trees=2).fit(*table(50))._get_state()
-    with pytest.raises(HeadError, match="parts of a BoostedRegressor do not belong together"):
-        BoostedRegressor._from_state(meta | {"start": start}, arrays)

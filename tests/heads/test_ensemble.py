@@ -273,12 +273,6 @@ def test_a_saved_ensemble_gives_the_same_answers(tmp_path: Path) -> None:
     )
 
 
-def test_weights_of_members_that_are_not_there_are_refused() -> None:
-    meta, arrays = EnsembleHead(own()[:1]).fit(*table())._get_state()
-    with pytest.raises(HeadError, match="weighs cost, trees and holds cost"):
-        EnsembleHead._from_state(meta | {"weights": {"cost": 0.5, "trees": 0.5}}, arrays)
-
-
 # -- numbers -------------------------------------------------------------------------------------------
 class Known(RegressorMixin, BaseEstimator):
     """Says a column plus a constant; learns nothing."""

@@ -81,50 +81,41 @@ def test_no_rows_have_no_leaves() -> None:
 
 
 def test_saved_arrays_are_the_forest() -> None:
-    again = Forest.from_arrays(forest().arrays(), columns=2)
+    again = Forest._from_state(forest()._state())
     rows = np.random.default_rng(0).normal(scale=4, size=(50, 2))
     np.testing.assert_array_equal(again.leaves(rows), forest().leaves(rows))
     # A cut for each of 3 inner nodes, and for each of 6 leaves the number of its value.
-    arrays = again.arrays()
+    arrays = again._state()
     assert {name: (array.dtype.str, array.shape) for name, array in arrays.items()} == {
-        "column_": ("<i4", (9,)),
-        "cut_": ("<f8", (3,)),
+        "column": ("<i4", (9,)),
+        "cut": ("<f8", (3,)),
         "value_": ("|u1", (6, 1)),
-        "levels_": ("<f8", (6, 1)),
+        "levels": ("<f8", (6, 1)),
     }
-    assert arrays["levels_"].ravel().tolist() == [-2, -1, 1, 2, 3, 7]
+    assert arrays["levels"].ravel().tolist() == [-2, -1, 1, 2, 3, 7]
 
 
 def test_values_of_many_kinds_are_kept_as_they_are() -> None:
     stumps = [stump(0, 0.0, low, -low) for low in np.linspace(1, 2, 129)]
-    arrays = Forest.join(stumps).arrays()
+    arrays = Forest.join(stumps)._state()
     assert arrays["value_"].dtype == np.float64
     rows = np.array([[-1.0], [1.0]])
     np.testing.assert_array_equal(
-        Forest.from_arrays(arrays, columns=1).leaves(rows)[:, :, 0], [np.linspace(1, 2, 129), -np.linspace(1, 2, 129)]
+        Forest._from_state(arrays).leaves(rows)[:, :, 0], [np.linspace(1, 2, 129), -np.linspace(1, 2, 129)]
     )
 
 
 def test_columns_of_values_have_levels_of_their_own() -> None:
     # 129 different numbers twice are too many for a byte together, and few enough apart.
     value = np.stack([np.arange(129.0), np.arange(129.0) + 1000], axis=1)
-    arrays = Forest.join([Tree(np.array([LEAF]), np.zeros(1), one[None]) for one in value]).arrays()
+    arrays = Forest.join([Tree(np.array([LEAF]), np.zeros(1), one[None]) for one in value])._state()
     assert arrays["value_"].dtype == np.uint8
-    np.testing.assert_array_equal(Forest.from_arrays(arrays, columns=1).leaves(np.zeros((1, 1)))[0], value)
-
-
-def test_a_forest_of_an_older_release_is_read() -> None:
-    # It had a cut and a value for every node, and said where its children and the roots are.
-    trees = [DEEP, LEFT]
-    old = {f"{name}_": np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields}
-    old |= {"left_": np.zeros(12), "right_": np.zeros(12), "root_": np.array([0, 5])}
-    rows = np.random.default_rng(0).normal(scale=4, size=(50, 2))
-    np.testing.assert_array_equal(Forest.from_arrays(old, columns=2).leaves(rows), Forest.join(trees).leaves(rows))
+    np.testing.assert_array_equal(Forest._from_state(arrays).leaves(np.zeros((1, 1)))[0], value)
 
 
 def test_an_infinite_cut_sends_every_number_left() -> None:
     tree = Forest.join([stump(0, np.inf, 1.0, 2.0)])
-    again = Forest.from_arrays(tree.arrays(), columns=1)
+    again = Forest._from_state(tree._state())
     assert again.leaves(np.array([[1e308], [-1.0]]))[:, 0, 0].tolist() == [1.0, 1.0]
 
 
@@ -144,27 +135,22 @@ def cut(array: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("column_", cut),
-        ("cut_", cut),
+        ("column", cut),
+        ("cut", cut),
         ("value_", cut),
-        ("levels_", cut),  # the last value has no level
-        ("levels_", lambda array: array[:, 0]),
-        ("levels_", lambda array: np.tile(array, (1, 2))),
-        ("column_", lambda array: array[:, None]),
-        ("cut_", lambda array: array[:, None]),
-        ("value_", lambda array: array[:, 0]),
-        ("column_", put(0, 2)),  # two columns only
-        ("column_", put(-1, 0)),  # a node without children
-        ("column_", put(0, LEAF)),  # nodes that belong to no tree
+        ("column", lambda array: array[:, None]),
+        ("cut", lambda array: array[:, None]),
+        ("column", put(-1, 0)),  # a node without children
+        ("column", put(0, LEAF)),  # nodes that belong to no tree
     ],
 )
 def test_damaged_arrays_are_refused(name: str, change: Any) -> None:
-    arrays = forest().arrays()
+    arrays = forest()._state()
     with pytest.raises(HeadError, match=r"do not belong together\. Save the head again"):
-        Forest.from_arrays(arrays | {name: change(arrays[name])}, columns=2)
+        Forest._from_state(arrays | {name: change(arrays[name])})
 
 
 def test_a_forest_of_nothing_is_refused() -> None:
-    arrays = {name: array[:0] for name, array in forest().arrays().items()}
+    arrays = {name: array[:0] for name, array in forest()._state().items()}
     with pytest.raises(HeadError, match="do not belong together"):
-        Forest.from_arrays(arrays, columns=2)
+        Forest._from_state(arrays)

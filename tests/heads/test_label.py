@@ -81,9 +81,3 @@ def test_a_classifier_of_others_is_not_saved(tmp_path: Path) -> None:
     with pytest.raises(HeadError, match="LogisticRegression cannot be saved"):
         save_head(head, tmp_path / "head")
     assert not (tmp_path / "head").exists()
-
-
-def test_fewer_choices_than_classes_are_refused() -> None:
-    meta, arrays = LabelHead(mlp()).fit(*table())._get_state()
-    with pytest.raises(HeadError, match="choices"):
-        LabelHead._from_state(meta | {"choices": 2}, arrays)

@@ -9,7 +9,6 @@ from sklearn.ensemble import ExtraTreesRegressor
 from mirenc.errors import HeadError
 from mirenc.heads import (
     LabelsEnsembleHead,
-    LandmarkLabels,
     RidgeLabels,
     RidgeRegressor,
     TreesLabels,
@@ -77,10 +76,3 @@ def test_other_labels_are_refused(labels: np.ndarray) -> None:
     features, _ = table()
     with pytest.raises(HeadError, match=r"labels of shape .* for 400 rows; rows of 0 and 1 are needed"):
         ensemble().fit(features, labels)
-
-
-def test_a_member_of_other_labels_is_refused() -> None:
-    features, labels = table()
-    meta, arrays = LabelsEnsembleHead([("a", LandmarkLabels(1, landmarks=5))]).fit(features, labels)._get_state()
-    with pytest.raises(HeadError, match="does not tell 2 labels"):
-        LabelsEnsembleHead._from_state({**meta, "labels": 2}, arrays)

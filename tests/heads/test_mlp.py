@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mirenc.errors import ConfigError, HeadError
-from mirenc.heads.files import ARRAY_FILE, HEAD_FILE, load_head, save_head
+from mirenc.heads.files import ARRAY_FILE, load_head, save_head
 from mirenc.heads.mlp import MLPHead
 
 COLUMNS = 6
@@ -247,27 +246,7 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         save_head(head(), tmp_path)
     random = head(epochs=1, random_state=np.random.RandomState(0)).fit(*made())
-    with pytest.raises(HeadError, match=r"random_state is a RandomState.*set_params\(random_state=0\)"):
+    with pytest.raises(HeadError, match="a RandomState cannot be saved"):
         save_head(random, tmp_path)
     save_head(random.set_params(random_state=0), tmp_path)
     assert (tmp_path / ARRAY_FILE).is_file()
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("layers", 2),
-        ("classes", {"dtype": "<U3", "values": ["CPU", "GPU", "NPU"]}),
-        ("parameters", {"hidden": [12, 9]}),
-        ("parameters", {"hidden": [12, 8], "unknown": 1}),
-        ("parameters", {"hidden": [12, 8], "epochs": 0}),
-        ("classes", {"dtype": "no type", "values": []}),
-    ],
-)
-def test_a_description_that_does_not_fit_the_arrays(key: str, value: object, tmp_path: Path) -> None:
-    save_head(head(epochs=1).fit(*made()), tmp_path)
-    description = json.loads((tmp_path / HEAD_FILE).read_text())
-    description["meta"][key] = value
-    (tmp_path / HEAD_FILE).write_text(json.dumps(description))
-    with pytest.raises(HeadError, match=r"Save the head again"):
-        load_head(tmp_path)

@@ -114,12 +114,3 @@ def test_bad_rows_are_refused() -> None:
         TreesHead(trees=2).fit(features, costs).predict(features[:, :5])
     with pytest.raises(NotFittedError):
         TreesHead().predict(features)
-
-
-@pytest.mark.parametrize("value", [3, -1])  # a column that is none; an end too early
-def test_a_walk_that_would_leave_the_trees_is_refused(value: int) -> None:
-    meta, arrays = TreesHead(1, components=2, trees=3).fit(*table())._get_state()
-    changed = arrays["column_"].copy()
-    changed[np.flatnonzero(changed >= 0)[-1]] = value
-    with pytest.raises(HeadError, match="do not belong together"):
-        TreesHead._from_state(meta, arrays | {"column_": changed})
