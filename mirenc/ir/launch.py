@@ -1,4 +1,4 @@
-"""Becomes another program after it has limited its own memory.
+"""Becomes another program after it has limited its own memory, and the files it writes.
 
 `mirenc.ir.process` starts it by path: Python's ``preexec_fn`` may stand still for ever in a process with threads.
 """
@@ -10,6 +10,8 @@ import sys
 
 FAILED = 126  # exit code, with the error number as the only words: the program could not be started
 
+_LARGEST = 1 << 32  # bytes of a file, so that who prints without end does not fill the disk
+
 
 def main() -> None:
     """``launch.py BYTES COMMAND ...``."""
@@ -18,6 +20,7 @@ def main() -> None:
         import resource
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST, _LARGEST))
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     # Python ignores these, and what is ignored stays so for the next program.
     for name in ("SIGPIPE", "SIGXFSZ"):

@@ -2,19 +2,17 @@
 
 import os
 import re
-import selectors
 import signal
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from mirenc.ir.launch import FAILED
 
 LONGEST_TIMEOUT = 20 * 24 * 3600.0  # seconds: 20 days; epoll's milliseconds overflow at 24.8
-_CHUNK = 1 << 16
 _KEPT_WORDS = 1 << 16  # bytes kept of the beginning and of the end
 _WITHOUT_MEMORY = re.compile(
     r"^LLVM ERROR: out of memory|\bbad_alloc\b|^(?:error: )?OutOfMemory\b|^\S+: fatal error: error in backend: out of"
@@ -72,66 +70,32 @@ def run_limited(
     if os.name == "posix" and memory_limit is not None:
         launch = str(Path(__file__).with_name("launch.py"))
         command = [sys.executable, "-I", "-S", launch, str(memory_allowed(memory_limit)), *command]
-    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(command, cwd=folder or None, start_new_session=True, **pipes) as process:
-        try:
-            output, words = _exchange(process, data, min(timeout, LONGEST_TIMEOUT), most_output)
-        except BaseException:
-            if hasattr(os, "killpg"):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.kill()
-            raise
-    if limited and process.returncode == FAILED and words.isdecimal():
-        raise OSError(int(words), os.strerror(int(words)))
-    return Ended(process.returncode, output, words)
+    # Files and no pipes: nobody waits for anybody, however much is said, and launch.py limits their size.
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
+        given.write(data)
+        given.seek(0)
+        pipes: Any = {"stdin": given, "stdout": output if most_output else subprocess.DEVNULL, "stderr": said}
+        with subprocess.Popen(command, cwd=folder or None, start_new_session=True, **pipes) as process:
+            try:
+                process.wait(min(timeout, LONGEST_TIMEOUT))
+            except BaseException:
+                if hasattr(os, "killpg"):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
+                raise
+        output.seek(0)
+        ended = Ended(process.returncode, output.read(most_output), _words(said))
+    if limited and ended.code == FAILED and ended.words.isdecimal():
+        raise OSError(int(ended.words), os.strerror(int(ended.words)))
+    return ended
 
 
-def _exchange(process: subprocess.Popen[bytes], data: bytes, timeout: float, most_output: int) -> tuple[bytes, str]:
-    """Write its input and read what it says until it has closed both streams and ended."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    assert process.stderr is not None
-    deadline = time.monotonic() + timeout
-    output, words, lost = bytearray(), bytearray(), 0
-    left_to_write = memoryview(data)
-
-    def add_output(chunk: bytes) -> None:
-        output.extend(chunk[: most_output - len(output)])
-
-    def add_words(chunk: bytes) -> None:
-        nonlocal lost
-        words.extend(chunk)
-        lost += max(0, len(words) - 2 * _KEPT_WORDS)
-        del words[_KEPT_WORDS:-_KEPT_WORDS]
-
-    def time_left() -> float:
-        if time.monotonic() >= deadline:
-            raise subprocess.TimeoutExpired(process.args, timeout)
-        return max(0.0, deadline - time.monotonic())
-
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ, add_output)
-        selector.register(process.stderr, selectors.EVENT_READ, add_words)
-        if data:
-            os.set_blocking(process.stdin.fileno(), False)
-            selector.register(process.stdin, selectors.EVENT_WRITE)
-        else:
-            process.stdin.close()
-        while selector.get_map():
-            for key, _ in selector.select(time_left()):
-                stream = key.fileobj
-                if stream is process.stdin:
-                    try:
-                        left_to_write = left_to_write[os.write(key.fd, left_to_write[:_CHUNK]) :]
-                    except BrokenPipeError:  # it has read enough
-                        left_to_write = left_to_write[:0]
-                    if not left_to_write:
-                        selector.unregister(stream)
-                        process.stdin.close()
-                elif chunk := os.read(key.fd, _CHUNK):
-                    key.data(chunk)
-                else:
-                    selector.unregister(stream)
-    process.wait(time_left())
-    gap = b"\n... %d bytes left out ...\n" % lost if lost else b""
-    return bytes(output), (words[:_KEPT_WORDS] + gap + words[_KEPT_WORDS:]).decode("utf-8", "replace").strip()
+def _words(said: IO[bytes]) -> str:
+    """The beginning and the end of an error output."""
+    lost = said.seek(0, os.SEEK_END) - 2 * _KEPT_WORDS
+    said.seek(0)
+    words = said.read(2 * _KEPT_WORDS)
+    if lost > 0:
+        said.seek(-_KEPT_WORDS, os.SEEK_END)
+        words = words[:_KEPT_WORDS] + b"\n... %d bytes left out ...\n" % lost + said.read()
+    return words.decode("utf-8", "replace").strip()
