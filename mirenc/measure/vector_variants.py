@@ -204,7 +204,7 @@ def _seconds(minutes: str) -> float:
 
 
 def _label(hint: Hint) -> str:
-    return f"{hint.width}x{hint.count}"
+    return f"{hint.width}x{hint.count}" + (f"u{hint.unroll}" if hint.unroll else "")
 
 
 def effective_hints(record: str, line: int) -> dict[str, Hint]:

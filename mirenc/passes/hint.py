@@ -1,24 +1,43 @@
-"""`Hint`: what a loop pragma asks LLVM's vectorizer for."""
+"""`Hint`: what a loop pragma asks LLVM's vectorizer and unroller for."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Hint:
-    """What a loop pragma asks for: `vectorize_width` and `interleave_count`."""
+    """What a loop pragma asks for: `vectorize_width`, `interleave_count`, `unroll_count`; 0 leaves it to LLVM.
+
+    Width 1 is `vectorize(disable)`, too.
+    """
 
     width: int
     count: int
+    unroll: int = 0
+
+    def pragma(self) -> str:
+        """The line of C.
+
+        Examples
+        --------
+        >>> Hint(4, 2).pragma()
+        '#pragma clang loop vectorize_width(4) interleave_count(2)'
+        """
+        asked = {"vectorize_width": self.width, "interleave_count": self.count, "unroll_count": self.unroll}
+        return " ".join(["#pragma clang loop", *(f"{name}({value})" for name, value in asked.items() if value)])
 
     def nodes(self) -> tuple[str, ...]:
         """The loop's metadata, as clang 14 to 22 write it for the pragma."""
-        enable = ('!{!"llvm.loop.vectorize.enable", i1 true}',) if self.width > 1 else ()
-        return (
-            f'!{{!"llvm.loop.vectorize.width", i32 {self.width}}}',
-            '!{!"llvm.loop.vectorize.scalable.enable", i1 false}',
-            f'!{{!"llvm.loop.interleave.count", i32 {self.count}}}',
-            *enable,
-        )
+        nodes = []
+        if self.width:
+            nodes.append(f'!{{!"llvm.loop.vectorize.width", i32 {self.width}}}')
+            nodes.append('!{!"llvm.loop.vectorize.scalable.enable", i1 false}')
+        if self.count:
+            nodes.append(f'!{{!"llvm.loop.interleave.count", i32 {self.count}}}')
+        if self.width > 1:
+            nodes.append('!{!"llvm.loop.vectorize.enable", i1 true}')
+        if self.unroll:
+            nodes.append(f'!{{!"llvm.loop.unroll.count", i32 {self.unroll}}}')
+        return tuple(nodes)
 
 
 PLAIN = Hint(1, 1)

@@ -90,5 +90,4 @@ class Vectorization(InnermostTask):
         return dict(zip(self.compiler_context, sample.effective[self.space.default], strict=True))
 
     def directive(self, setting: tuple[Value, ...]) -> str:
-        width, count = setting
-        return f"#pragma clang loop vectorize_width({width}) interleave_count({count})" if width else ""
+        return Hint(*map(int, setting)).pragma() if any(setting) else ""

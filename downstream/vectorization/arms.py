@@ -1,0 +1,142 @@
+"""Pragmas beside width x count, measured: ``python downstream/vectorization/arms.py FOLDER``.
+
+A width pragma loses the vectorised epilogue that LLVM's own choice may have. So for one loop of each structure, on each
+instruction set: interleave_count alone, vectorize_width alone, vectorize(disable), unroll_count alone, and a smaller
+grid of width x count in the same turns. Written to ``arms.json``; FOLDER goes on where it was stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.measure.building import Toolchain, build_driver
+from mirenc.measure.innermost import ARCH_FLAGS
+from mirenc.measure.loops import generate
+from mirenc.measure.run import Plan
+from mirenc.measure.runners import Build
+from mirenc.measure.timed import TimedRun
+from mirenc.measure.vector_variants import build_variants
+from mirenc.measure.vectorization import VectorizationMethod
+from mirenc.metrics import group_interval
+from mirenc.passes.hint import Hint
+from mirenc.progress import progress
+from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
+from mirenc.tasks.space import Space
+from mirenc.tasks.vectorization import Vectorization
+
+HERE = Path(__file__).parent
+STRUCTURES = 258
+MOST_ELEMENTS = 64
+GRID = [(w, c, 0) for w in (1, 2, 4, 8, 16) for c in (1, 2, 4, 8) if w * c <= MOST_ELEMENTS]
+FAMILIES = {
+    "interleave_count alone": [(0, count, 0) for count in (1, 2, 4, 8)],
+    "vectorize_width alone": [(width, 0, 0) for width in (2, 4, 8, 16)],
+    "vectorize(disable)": [(1, 0, 0)],
+    "unroll_count alone": [(0, 0, count) for count in (1, 2, 4, 8)],
+}
+SPACE = Space(
+    ("vectorization_factor", "interleave_factor", "unroll_factor"),
+    ((0, 0, 0), *GRID, *(one for each in FAMILIES.values() for one in each)),
+    missing="never",
+)
+
+
+class ArmsMethod(VectorizationMethod):
+    """As the task's own, with these settings."""
+
+    space = SPACE
+
+    @property
+    def decides(self) -> Vectorization:
+        return Vectorization()
+
+    def own_kernels(self, count: int, seed: int) -> Any:
+        return generate(count, seed)
+
+    def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> Mapping[str, Any]:
+        return {}  # the task's table has it
+
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        source = folder / "kernel.c"
+        source.write_text(kernel.source, encoding="utf-8")
+        beside = toolchain.beside(kernel.include)
+        text, region = self.scalar_ir(kernel, beside)
+        hints = [Hint(*map(int, setting)) for setting in SPACE.settings[1:]]
+        default, copy, hinted = build_variants(
+            source, kernel.function, kernel.line, hints, flags=ARCH_FLAGS[part], toolchain=beside, name=part
+        )
+        cells = [
+            replace(cell, setting=setting, effective=(*cell.effective, setting[2]))
+            for cell, setting in zip((default, *hinted), SPACE.settings, strict=True)
+        ]
+        copy = replace(copy, setting=(0, 0, 0), effective=cells[0].effective)
+        driver = build_driver(kernel, folder, toolchain)
+        return Build(tuple(cells), copy, driver, text, region.symbol, region.header)
+
+
+def main() -> None:
+    """Measure, and write what each family of pragmas is worth."""
+    folder = Path(sys.argv[1])
+    method = ArmsMethod()
+    run = TimedRun(method, method.find_compiler(None), Plan(count=STRUCTURES, jobs=2), folder)
+    with progress("arms, samples", len(run.left)) as advance:
+        run.go(advance)
+    table = run.table()
+    samples = [one for one in table.samples if not one.dropped]
+    found = figures(samples, {name: kernel.group for name, kernel in table.kernels.items()})
+    (HERE / "arms.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(found, indent=1))
+
+
+def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[str, Any]:
+    """What the best of each family is worth over LLVM's own choice; picked and paid by different rounds."""
+    group = np.unique([group_of[one.kernel] for one in samples], return_inverse=True)[1]
+    place = {setting: row for row, setting in enumerate(SPACE.settings)}
+    label, report = (np.array([_each(one, half) for one in samples]) for half in ("label", "report"))
+
+    def gain(choice: NDArray[np.int64]) -> dict[str, Any]:
+        rows = np.arange(len(samples))
+        logs = np.log(report[:, 0] / report[rows, choice])
+        low, high = group_interval(logs, group, statistic=np.exp)
+        return {
+            "speedup": float(np.exp(logs.mean())),
+            "interval": [low, high],
+            "faster_5": float((logs > np.log(1.05)).mean()),
+            "slower_2": float((logs < -np.log(1.02)).mean()),
+        }
+
+    def best(settings: Sequence[tuple[int, ...]]) -> dict[str, Any]:
+        columns = np.array([0, *(place[one] for one in settings)])
+        return gain(columns[np.nanargmin(label[:, columns], axis=1)])
+
+    found: dict[str, Any] = {"samples": len(samples), "groups": int(group.max()) + 1}
+    found["best of each sample"] = {
+        "width x count": best(GRID),
+        **{name: best(each) for name, each in FAMILIES.items()},
+        **{f"width x count, and {name}": best([*GRID, *each]) for name, each in FAMILIES.items()},
+        "all": best(SPACE.settings[1:]),
+    }
+    own = [place.get((*one.effective[0][:2], 0), -1) for one in samples]
+    forced = np.array([row if row >= 0 and np.isfinite(report[at, row]) else 0 for at, row in enumerate(own)])
+    found["LLVM's own pair, forced"] = gain(forced) | {"samples": int((forced > 0).sum())}
+    whole = {setting: np.where(np.isfinite(report[:, row]), row, 0) for setting, row in place.items() if row}
+    found["always"] = {Hint(*setting).pragma(): gain(choice) for setting, choice in whole.items()}
+    return found
+
+
+def _each(sample: MeasuredSample, half: str) -> list[float]:
+    """Seconds of every setting: those of one code are one measurement."""
+    costs = getattr(sample, half)
+    return [costs[row] for row in sample.measured_as]
+
+
+if __name__ == "__main__":
+    main()
