@@ -2,8 +2,9 @@
 
     python downstream/tables.py        # after `mirenc evaluate ... -o downstream/<task>`
 
-Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So are the lists
-of tasks: that of `downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
+Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So is that of
+any other record with the lines of a ``table``, between marks with the file's name. So are the lists of tasks: that of
+`downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
 `docs/guides/measure.md` from the docstrings of what measures them.
 """
 
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -115,14 +117,18 @@ def table(record: dict[str, Any], protocol: str) -> str:
     few = 0 < len(record["settings"]) <= FEW
     lines = choice_lines(rows) if few else speed_lines(record, rows)
     notes = " ".join(row["note"] + "." for row in record["rows"].values() if row["note"])
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     title = record["protocols"][protocol]["title"]
     name = " ".join(filter(None, (record["variant"], title)))
     groups = "kernels" if few else "groups"
     model = f"Vectors of {record['model']['name']}. " if "both" in rows else ""
     counts = f"{record['samples']} samples, {record['groups']} {groups}, {len(record['seeds'])} seeds."
     foot = f"{counts} {model}{notes}".strip()
-    return f"**{name}**\n\n{text}\n\n{foot}"
+    return f"**{name}**\n\n{markdown(lines)}\n\n{foot}"
+
+
+def markdown(lines: Iterable[Sequence[str]]) -> str:
+    """Lines of cells as a table."""
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def update(folder: Path) -> int:
@@ -132,12 +138,15 @@ def update(folder: Path) -> int:
     count = 0
     for path in sorted(folder.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
-        if "protocols" not in record:
-            continue
-        for protocol in record["protocols"]:
-            mark = ".".join(filter(None, (record["variant"], protocol)))
-            text = between(text, mark, table(record, protocol), readme)
-            count += 1
+        bodies = {}
+        if "table" in record:
+            head, *lines = record["table"]
+            bodies[path.stem] = markdown([head, ["---", *["---:"] * (len(head) - 1)], *lines])
+        for protocol in record.get("protocols", ()):
+            bodies[".".join(filter(None, (record["variant"], protocol)))] = table(record, protocol)
+        for mark, body in bodies.items():
+            text = between(text, mark, body, readme)
+        count += len(bodies)
     readme.write_text(text, encoding="utf-8")
     return count
 

@@ -2,16 +2,21 @@
 
 Each is fetched from Debian (`apt-get source`, which needs a deb-src entry), built by its own build and flags, and
 run on data of its own; `mirenc tune` does the rest. What it found is in ``real_programs.json``; again goes on.
+Without PROGRAM all are tuned.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 HERE = Path(__file__).parent
 # Text of a thousand words, rare ones seldom; sound with noise.
@@ -49,7 +54,7 @@ def main() -> None:
     work = Path(sys.argv[1]).resolve()
     work.mkdir(parents=True, exist_ok=True)
     record = HERE / "real_programs.json"
-    found = json.loads(record.read_text(encoding="utf-8")) if record.is_file() else {}
+    found = json.loads(record.read_text(encoding="utf-8"))["programs"] if record.is_file() else {}
     for name in sys.argv[2:] or PROGRAMS:
         before, build, run = PROGRAMS[name]
         folder = _fetch(name, work)
@@ -66,7 +71,27 @@ def main() -> None:
         kept = {key: report[key] for key in ("seconds", "builds", "whole", "loops")}
         found[name] = {"said": said, "minutes": minutes, **kept}
         print(name, found[name]["said"], found[name]["minutes"], "min", flush=True)
-        record.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        text = json.dumps({"table": _table(found), "programs": found}, indent=1)
+        record.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _table(found: dict[str, Any]) -> list[list[str]]:
+    """What `downstream/tables.py` writes into the README, of programs in their order."""
+    edges = (0, 8, 32, 256, math.inf)
+    classes = [f"work in loops of {name}, %" for name in ("<8", "8-31", "32-255", "more")]
+    lines = [
+        ["program", "run, s", "loops tried", "left alone", "builds", "minutes", "speedup of the program", *classes]
+    ]
+    for name in filter(found.__contains__, PROGRAMS):
+        one = found[name]
+        tried = sum(bool(loop["tried"]) for loop in one["loops"])
+        kept = "nothing is changed" not in one["said"]
+        speedup = "{:.3f} [{:.3f}, {:.3f}]".format(*one["whole"][0]) if kept else "nothing kept"
+        counts, shares = ([loop[key] for loop in one["loops"]] for key in ("trip_count", "share"))
+        work = np.histogram(counts, edges, weights=shares)[0] / sum(shares)
+        cells = [f"{one['seconds']:.2f}", tried, len(one["loops"]) - tried, one["builds"], one["minutes"], speedup]
+        lines.append([name, *map(str, cells), *(f"{100 * share:.0f}" for share in work)])
+    return lines
 
 
 def _fetch(name: str, work: Path) -> Path:
