@@ -60,6 +60,7 @@ class Shape:
     # Column of the setting that runs when nobody decides; None where it is another one from sample to sample
     default: int | None = 0
     ahead: bool = False  # whether a setting's columns say what it makes of each sample's code
+    told: bool = True  # whether questions say all of what those columns do
     labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
@@ -158,9 +159,10 @@ def _ahead(shape: Shape, seed: int, select: str) -> Members:
     boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
     risks = (0.0,) if shape.default is None else _RISKS
     common |= {"default": shape.default or 0}
+    views = [("", 0)] if shape.told else [("", 0), ("no trip count, ", TOLD)]
     return [
         (f"pairs, {name}risk {risk:g}", heads.PairHead(boosted, shape.context, risk=risk, unseen=unseen, **common))
-        for name, unseen in (("", 0), ("no trip count, ", TOLD))
+        for name, unseen in views
         for risk in risks
     ]
 

@@ -121,9 +121,9 @@ class Costs(Target):
         return int(columns[0]) if len(columns) == 1 else None
 
     def shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
-        ahead = features.settings is not None
-        columns = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default, "ahead": ahead}
-        return super().shape(features, rows, **columns)
+        columns = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
+        ahead = {"ahead": features.settings is not None, "told": features.asked is None}
+        return super().shape(features, rows, **columns, **ahead)
 
     def _settings(self, features: Features, rows: Int64) -> Settings:
         return (features.settings or self.settings).take(rows)
