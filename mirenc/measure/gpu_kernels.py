@@ -19,7 +19,7 @@ from mirenc.tasks.measured import MeasuredKernel
 LANGUAGES = ("cl", "cuda")
 
 # Three problem sizes for a CPU's few cores and for a GPU, by what a size means.
-_SIZES = {
+SIZES = {
     "line": {"cl": (4096, 65536, 1048576), "cuda": (65536, 1048576, 8388608)},
     "plane": {"cl": (64, 256, 1024), "cuda": (256, 1024, 4096)},
     "image": {"cl": (48, 160, 512), "cuda": (256, 1024, 4096)},
@@ -95,23 +95,14 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]
 
 def _sizes(text: KernelText, language: str) -> tuple[int, ...]:
     if text.keys["sizes"]:
-        return _SIZES[text.choice("sizes", tuple(_SIZES))][language]
-    key = "cpu" if language == "cl" else "gpu"
-    numbers = text.keys[key].split(", ")
-    if len(numbers) != _SIZE_COUNT or not all(map(str.isdecimal, numbers)):
-        text.fail(key, f"is {text.keys[key]!r}; three whole numbers with commas between are allowed, or `sizes`")
-    return tuple(map(int, numbers))
+        return SIZES[text.keys["sizes"]][language]
+    return tuple(map(int, text.keys["cpu" if language == "cl" else "gpu"].split(", ")))
 
 
 def variants(text: KernelText) -> Iterator[GpuText]:
     """The text with each choice of its words."""
-    if text.function != text.name:
-        text.fail("name", f"is {text.name!r}, and its function is {text.function!r}")
     words = {word: values for word, values in text.words.items() if not word.endswith(" by T")}
     by_type = {word: values for word, values in text.words.items() if word not in words}
-    for word, values in by_type.items():
-        if len(values) != len(words["T"]):
-            text.fail(word, f"has {len(values)} values, and T {len(words['T'])}")
     for values in itertools.product(*words.values()):
         chosen = dict(zip(words, values, strict=True))
         place = words["T"].index(chosen["T"])
@@ -141,7 +132,7 @@ class GpuText:
             template = re.sub(r"\(float\)(-?\d+\.\d+)\b", r"\1f", fill_words(template, words))
             return re.sub(r"\(double\)(-?\d+\.\d+)\b", r"\1", template)
 
-        self.name, self.function, self.power_of_two = name, text.name, text.flag("power_of_two")
+        self.name, self.function, self.power_of_two = name, text.name, text.keys["power_of_two"] == "yes"
         self.above = filled(text.above)
         self.body = filled("\n".join(f"    {line}" if line else "" for line in text.body))
         self.items = [filled(one.strip()) for one in text.keys["items"].split(",")]
