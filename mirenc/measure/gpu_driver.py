@@ -246,15 +246,6 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
         """Work-items wanted in each dimension."""
         return tuple(int(wanted(n=n)) for wanted in self.wanted)
 
-    def block(self, shape: object) -> tuple[int, ...]:
-        """A block of this kernel's dimensions, from what a cell is told: ``[64, 1]`` or ``[64]`` is (64,) in one."""
-        sides = tuple(shape) if isinstance(shape, list | tuple) else ()
-        used, beyond = sides[: self.dimensions], sides[self.dimensions :]
-        if len(used) < self.dimensions or set(beyond) - {1} or not all(isinstance(s, int) and s > 0 for s in used):
-            wanted = f"{self.kernel} takes {self.dimensions} whole numbers, 1 or more"
-            raise ConfigError(f"a block of shape {shape}; {wanted}")
-        return used
-
     def blocks(self, n: int, block: Sequence[int]) -> tuple[int, ...]:
         """Blocks in each dimension, the last one perhaps partly used: CUDA's grid; times ``block``, OpenCL's size."""
         return tuple(-(-items // side) for items, side in zip(self.items(n), block, strict=True))
