@@ -37,28 +37,19 @@ Advance = Callable[[int], None]
 
 @dataclass(slots=True)
 class BuildReport:
-    """What became of the files.
-
-    Attributes
-    ----------
-    files, modules : int
-        How many there were, and how many modules are kept.
-    duplicates : int
-        Left out: their normalised statements are those of a module before them.
-    reserved : list of str
-        Paths, left out: a function of theirs stands in IR for evaluation.
-    without_graph : int
-        Kept, but had more nodes than ``max_nodes``.
-    failures : list of (str, str)
-        Path and message of what could not be read.
-    """
+    """What became of the files."""
 
     files: int = 0
     modules: int = 0
+    """How many are kept."""
     duplicates: int = 0
+    """Left out: their normalised statements are those of a module before them."""
     reserved: list[str] = field(default_factory=list)
+    """Paths, left out: a function of theirs stands in IR for evaluation."""
     without_graph: int = 0
+    """Kept, but had more nodes than ``max_nodes``."""
     failures: list[tuple[str, str]] = field(default_factory=list)
+    """Path and message of what could not be read."""
 
 
 def build_corpus(
