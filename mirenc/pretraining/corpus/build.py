@@ -68,25 +68,16 @@ def build_corpus(
 ) -> tuple[Corpus, BuildReport]:
     """Read IR files into a corpus folder.
 
+    The first folder below ``root`` is a file's project, a second one named like an optimisation level its level;
+    ``sources`` are what is known of a file by its name below ``root``: project, version, file, language, opt_level,
+    compiler. ``folder`` has the parts of an unfinished build, too.
+
+    ``config`` is for a new tokenizer, trained on the distinct statements of the corpus; ``tokenizer`` is used instead.
+    A module with a function of ``reserved`` ((F,), from `hashes_of_ir`) is left out; one whose graph has more than
+    ``max_nodes`` is kept without it. ``workers`` processes read, and ``advance`` is told how many more files are done.
+
     Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
     IRResourceError: a reading process was ended from outside.
-
-    Parameters
-    ----------
-    files, root : sequence of Path, Path
-        The first folder below ``root`` is a file's project, a second one named like an optimisation level its level.
-    folder : path-like
-        Where the corpus goes, and the parts of an unfinished build.
-    config, tokenizer : TokenizerConfig, IRTokenizer, optional
-        For a new tokenizer, trained on the distinct statements of the corpus; one to use instead.
-    sources : mapping, optional
-        What is known of a file (by its name below ``root``): project, version, file, language, opt_level, compiler.
-    reserved : (F,) uint64, optional
-        Function hashes (`hashes_of_ir`); a module with one of them is left out.
-    max_nodes : int
-        Modules with larger graphs are kept without graph.
-    workers, advance : int, callable
-        Processes that read; told how many more files are done.
     """
     config = tokenizer.config if tokenizer else config or TokenizerConfig()
     parts = Path(folder) / "parts"
