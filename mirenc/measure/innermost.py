@@ -48,13 +48,11 @@ class InnermostMethod(Method):
         return (*COMMON_FLAGS, *ARCH_FLAGS[part])
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        command = find_compiler("c", compiler)
-        if len(command) > 1:  # ziglang's
-            raise ToolchainError(
-                "no clang on PATH, whose code is measured. Install one (Debian: `apt-get install clang`), or "
-                "name it with --compiler"
-            )
-        return Toolchain(command[0])
+        clang, *more = find_compiler("c", compiler)
+        if more:  # ziglang's
+            advice = "Install one (Debian: `apt-get install clang`), or name it with --compiler"
+            raise ToolchainError(f"no clang on PATH, whose code is measured. {advice}")
+        return Toolchain(clang)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         return generate(count, seed)

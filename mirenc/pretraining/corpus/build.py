@@ -4,7 +4,6 @@ Reading writes parts; a part that is there is not read again, so a build that wa
 20 bytes a text and one part at a time.
 """
 
-import hashlib
 import itertools
 import json
 import multiprocessing
@@ -29,6 +28,7 @@ from mirenc.ir.llvm import default_worker
 from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
 from mirenc.pretraining.corpus.store import Corpus, CorpusModule, ModuleInfo, write_corpus
+from mirenc.sources.ir_folder import stamp_of
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 _CHUNK = 64
@@ -156,9 +156,8 @@ def _read_parts(
         paths = [str(path) for path in own]
         for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
             # Another part where a file changed, or what may be spent on it, or what a part holds.
-            stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
-            what = [stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]
-            parts.append(folder / f"{hashlib.sha256(json.dumps(what).encode()).hexdigest()[:24]}.part")
+            what = (normalisation, repr(options), str(default_worker().memory_limit), *PART_ARRAYS)
+            parts.append(folder / f"{stamp_of(map(Path, chunk), *chunk, *what)}.part")
             if parts[-1].exists():
                 advance(len(chunk))
             else:
