@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
 from mirenc.tasks.measured import MeasuredKernel
@@ -73,30 +74,19 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
 
 def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]:
     """For each choice of types and constants, a kernel at each size."""
-    sizes = _sizes(text, language)
+    numbers = text.keys["cpu" if language == "cl" else "gpu"].split(", ")
+    sizes = SIZES[text.keys["sizes"]][language] if text.keys["sizes"] else tuple(map(int, numbers))
     for one in variants(text):
-        source = one.opencl() if language == "cl" else one.cuda()
-        yield [
-            MeasuredKernel(
-                name=f"{one.name} {language} {size}",
-                group=text.name,
-                family=text.family,
-                language=language,
-                source=source,
-                driver=one.driver(size),
-                function=text.name,
-                line=0,
-                size=size,
-                context={"n": size, "dimensions": len(one.items), "cuda": int(language == "cuda")},
-            )
-            for size in sizes
-        ]
+        facts = {"group": text.name, "family": text.family, "function": text.name}
+        facts["source"] = one.opencl() if language == "cl" else one.cuda()
+        yield [gpu_kernel(one.name, size, language, len(one.items), driver=one.driver(size), **facts) for size in sizes]
 
 
-def _sizes(text: KernelText, language: str) -> tuple[int, ...]:
-    if text.keys["sizes"]:
-        return SIZES[text.keys["sizes"]][language]
-    return tuple(map(int, text.keys["cpu" if language == "cl" else "gpu"].split(", ")))
+def gpu_kernel(name: str, size: int, language: str, dimensions: int, **facts: Any) -> MeasuredKernel:
+    """A kernel at one problem size; ``facts`` are the rest of `MeasuredKernel`."""
+    context = {"n": size, "dimensions": dimensions, "cuda": int(language == "cuda")}
+    name = f"{name} {language} {size}"
+    return MeasuredKernel(name=name, language=language, line=0, size=size, context=context, **facts)
 
 
 def variants(text: KernelText) -> Iterator[GpuText]:
