@@ -110,12 +110,11 @@ class FakeCuda:
     kernels : dict of str to callable
         By name: called with the seven numbers of the launch (grid, block, shared bytes), and then for each parameter
         with the address of its value.
-    memory : int
-        Bytes; more than that is CUDA_ERROR_OUT_OF_MEMORY.
     """
 
-    def __init__(self, kernels: dict[str, Kernel], memory: int = 1 << 24) -> None:
-        self.kernels, self.free = kernels, memory
+    def __init__(self, kernels: dict[str, Kernel]) -> None:
+        self.kernels = kernels
+        self.free = 1 << 24  # bytes; more than that is CUDA_ERROR_OUT_OF_MEMORY
         self.fail: dict[str, int] = {}  # function -> the error that it returns
         self.function_threads = 1024
         self.calls: list[str] = []

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-_QUOTED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+# What is no code: comments, words and single letters in quotes. A line that ends with a backslash goes on.
+_NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _BEGINS = re.compile(r"\s*(?:for|while|do)\b")
 _DIRECTIVE = re.compile(r"\s*#")
@@ -14,15 +15,18 @@ _UNWRITTEN = "no loop is written on it; it is in a macro, or a function that cal
 _RENUMBERED = re.compile(r"^\s*#\s*(?:line\s+)?\d", re.MULTILINE)
 
 
+def blanked(source: str) -> str:
+    """A C or C++ source with spaces for all that is no code; every other sign stays where it is."""
+    return _NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+
+
 def with_pragmas(text: str, wanted: Mapping[int, str]) -> tuple[str, dict[int, str]]:
     """Write a line before some loops, indented as they are and with their line ends.
 
     ``wanted`` is the line on which a loop begins, from 1 -> the line to write before it. Returns the text, and for each
     loop that was left alone, why.
     """
-    # Blanks stand for comments and strings; lines stay.
-    bare = _QUOTED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text).split("\n")
-    lines = text.split("\n")
+    bare, lines = blanked(text).split("\n"), text.split("\n")
     refused: dict[int, str] = {}
     if _RENUMBERED.search(text):
         return text, dict.fromkeys(wanted, "the file has #line, so its lines are not those that the compiler names")

@@ -22,7 +22,7 @@ from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
 from mirenc.measure.gpu_driver import read_driver
-from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernels
+from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernel, gpu_kernels
 from mirenc.measure.method import Method
 from mirenc.measure.runners import Build, Cell
 from mirenc.measure.runners.cuda import cuda_device
@@ -108,22 +108,12 @@ class BlockSizeMethod(Method):
             # Flags that make a preprocessor find what a build finds.
             arm = ("--cuda-device-only", "-nocudalib", *_cuda_flags(toolchain)) if cuda else ()
             headers = headers_digest([path], toolchain, [arm])
+            name = f"{path.stem}:{driver.kernel}"
+            facts = {"group": name, "family": path.stem, "function": driver.kernel, "source": source, "driver": text}
+            # OpenCL C is compiled by the device's driver, from its text alone.
+            facts |= {"include": str(path.absolute().parent) if cuda else "", "headers": headers}
             for size in driver.sizes:
-                yield MeasuredKernel(
-                    name=f"{path.stem}:{driver.kernel} {language} {size}",
-                    group=f"{path.stem}:{driver.kernel}",
-                    family=path.stem,
-                    language=language,
-                    source=source,
-                    driver=text,
-                    function=driver.kernel,
-                    line=0,
-                    size=size,
-                    context={"n": size, "dimensions": driver.dimensions, "cuda": int(cuda)},
-                    # OpenCL C is compiled by the device's driver, from its text alone.
-                    include=str(path.absolute().parent) if cuda else "",
-                    headers=headers,
-                )
+                yield gpu_kernel(name, size, language, driver.dimensions, **facts)
 
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
         driver = read_driver(kernel.driver, "its driver")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import re
@@ -84,30 +85,19 @@ def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Di
 
 
 def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> str:
-    """Digest of all headers that some files include: one that was changed makes other code of the same source.
+    """Digest of what the preprocessor makes of some files: a header that was changed makes other code of one source.
 
-    A file that the preprocessor refuses counts as one without headers: its build tells what is wrong. ``arms`` are
-    the flags of each way that they are built, as an instruction set's macros may choose headers.
+    A file that it refuses counts as an empty one: its build tells what is wrong. ``arms`` are the flags of each way
+    that they are built, as an instruction set's macros may choose headers.
     """
-    headers: dict[Path, None] = {}  # in order, each once
-    files = [path.absolute() for path in paths]
-    for path, flags in itertools.product(files, arms):
-        command = [toolchain.compiler, "-w", f"-I{INCLUDE}", *flags, *toolchain.cflags, "-M", str(path)]
-        headers |= dict.fromkeys(_prerequisites(command))
-    digests = [hashlib.sha256(header.read_bytes()).digest() for header in headers if header not in files]
-    return hashlib.sha256(b"".join(digests)).hexdigest()[:16]
-
-
-def _prerequisites(command: Sequence[str]) -> Iterator[Path]:
-    """Files on the right of the compiler's rule for make, without make's escapes."""
-    try:
-        done = run_limited(command, timeout=_TIMEOUT, memory_limit=MEMORY_LIMIT)
-    except (OSError, subprocess.TimeoutExpired):
-        return
-    if done.code == 0:
-        rule = done.output.decode("utf-8", "surrogateescape").replace("\\\n", " ")
-        for name in re.findall(r"(?:\\ |\\#|\S)+", rule.partition(": ")[2]):
-            yield Path(re.sub(r"\\([ #])", r"\1", name).replace("$$", "$"))
+    digest = hashlib.sha256()
+    for path, flags in itertools.product([path.absolute() for path in paths], arms):
+        options = [f"-I{INCLUDE}", *flags, *toolchain.cflags, without_folder(path.parent)]
+        command = [toolchain.compiler, "-w", *options, "-E", "-P", str(path)]
+        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+            done = run_limited(command, timeout=_TIMEOUT, memory_limit=MEMORY_LIMIT)
+            digest.update(done.output if done.code == 0 else b"")
+    return digest.hexdigest()[:16]
 
 
 @dataclass(frozen=True)

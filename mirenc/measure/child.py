@@ -16,14 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.arrays import Float64, Int64
+from mirenc.arrays import Float64
 from mirenc.errors import MirencError
 from mirenc.measure.runners import Cell, CellRefusedError, Runner, get_runner
 
@@ -45,34 +44,20 @@ _CELL = struct.Struct("q")
 _PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True, eq=False)
-class Costs:
-    """What the rounds of one sample say: seconds a call of V variants, (V,), of even rounds and of odd ones; and noise.
-
-    Noise is the gap between the default and its copy, as a share; of the two halves the larger.
-    """
-
-    label: Float64
-    report: Float64
-    noise: float
-
-
-def round_order(generator: np.random.Generator, variants: int) -> Int64:
-    """Who is timed when in a round: a new random order, so that no variant always follows the same one."""
-    return generator.permutation(variants)
-
-
 def calls_for(seconds: float, *, most: int | None = None) -> int:
     """Calls of a batch, for a variant that takes so many seconds a call; at most ``most``."""
     wanted = max(1, round(BATCH / max(seconds, 1e-10)))
     return wanted if most is None else min(wanted, most)
 
 
-def costs_of(times: Float64, default: int, copy: int) -> Costs:
-    """Costs and noise of (R, V) seconds a call, R >= 2; ``default`` and ``copy`` are columns."""
+def costs_of(times: Float64, default: int, copy: int) -> tuple[Float64, Float64, float]:
+    """Costs by even rounds and by odd ones, two (V,), and noise, of (R, V) seconds a call, R >= 2.
+
+    Noise is the gap between the columns ``default`` and ``copy``, as a share; of the two halves the larger.
+    """
     label, report = (np.quantile(half, _QUARTER, axis=0) for half in (times[0::2], times[1::2]))
     gaps = [abs(half[default] - half[copy]) / min(half[default], half[copy]) for half in (label, report)]
-    return Costs(label, report, float(max(gaps)))
+    return label, report, float(max(gaps))
 
 
 def first_of_code(cells: Sequence[Cell]) -> list[int]:
@@ -153,7 +138,8 @@ def _rounds(
     start = time.monotonic()
     while True:
         row = [0.0] * len(numbers)
-        for place in round_order(generator, len(numbers)).tolist():
+        # A new random order, so that no variant always follows the same one.
+        for place in generator.permutation(len(numbers)).tolist():
             index = numbers[place]
             about(index, ask["limit"])
             row[place] = runner.time(cells[index], calls[index]) / calls[index]
@@ -163,16 +149,16 @@ def _rounds(
             if each * ask["rounds"] > _SAMPLE_LIMIT:
                 return {"dropped": f"slow: a round takes {each:.1f} s"}
             continue
-        costs = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
+        label, report, noise = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
         used = time.monotonic() - start
-        if costs.noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
+        if noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
             break
     return {
-        "label": dict(zip(numbers, costs.label.tolist(), strict=True)),
-        "report": dict(zip(numbers, costs.report.tolist(), strict=True)),
-        "noise": costs.noise,
+        "label": dict(zip(numbers, label.tolist(), strict=True)),
+        "report": dict(zip(numbers, report.tolist(), strict=True)),
+        "noise": noise,
         "rounds": len(times),
-        "dropped": f"noise {100 * costs.noise:.1f} %" if costs.noise > ask["max_noise"] else "",
+        "dropped": f"noise {100 * noise:.1f} %" if noise > ask["max_noise"] else "",
     }
 
 

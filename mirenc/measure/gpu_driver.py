@@ -169,12 +169,11 @@ class Argument(Config, arbitrary_types_allowed=True):
         operations that round the same everywhere (no logarithm, no pairwise sum).
         """
         count, below = int(self.size(n=n)), None if self.below is None else int(self.below(n=n))
-        match self.fill:
-            case "zeros":
-                return np.zeros(count, self.dtype)
-            case "ramp":
-                ramp = np.arange(count, dtype=np.int64)
-                return (ramp if below is None else ramp % below).astype(self.dtype)
+        if self.fill == "zeros":
+            return np.zeros(count, self.dtype)
+        if self.fill == "ramp":
+            ramp = np.arange(count, dtype=np.int64)
+            return (ramp if below is None else ramp % below).astype(self.dtype)
         words = np.random.PCG64(self.seed).random_raw(count)  # (count,) uint64
         if self.fill == "permutation":
             return np.argsort(words, kind="stable").astype(self.dtype)
@@ -182,17 +181,13 @@ class Argument(Config, arbitrary_types_allowed=True):
         if self.fill == "uniform":
             return (self.low + (self.high - self.low) * unit).astype(self.dtype)
         assert below is not None  # the reader of drivers asks for it
-        match self.fill:
-            case "indices":
-                return (unit * below).astype(np.int64).astype(self.dtype)
-            case "power-law":  # u^4 has the density v^(-3/4)
-                return (unit * unit * unit * unit * below).astype(np.int64).astype(self.dtype)
-            case "row-starts":
-                # A Pareto tail of exponent 1, cut at a hundred times the shortest row. `cumsum` adds one by one.
-                ends = np.cumsum(1.0 / (unit + 0.01))
-                starts = np.concatenate(([0.0], ends[:-1])) / (ends[-2] if count > 1 else 1.0)
-                return (starts * below).astype(np.int64).astype(self.dtype)
-        raise AssertionError(f"no fill {self.fill!r}")
+        if self.fill == "power-law":
+            unit = unit * unit * unit * unit  # u^4 has the density v^(-3/4)
+        elif self.fill == "row-starts":
+            # A Pareto tail of exponent 1, cut at a hundred times the shortest row. `cumsum` adds one by one.
+            ends = np.cumsum(1.0 / (unit + 0.01))
+            unit = np.concatenate(([0.0], ends[:-1])) / (ends[-2] if count > 1 else 1.0)
+        return (unit * below).astype(np.int64).astype(self.dtype)
 
     def passed(self, n: int) -> np.generic:
         """A scalar as the kernel gets it."""
@@ -245,15 +240,6 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
     def items(self, n: int) -> tuple[int, ...]:
         """Work-items wanted in each dimension."""
         return tuple(int(wanted(n=n)) for wanted in self.wanted)
-
-    def block(self, shape: object) -> tuple[int, ...]:
-        """A block of this kernel's dimensions, from what a cell is told: ``[64, 1]`` or ``[64]`` is (64,) in one."""
-        sides = tuple(shape) if isinstance(shape, list | tuple) else ()
-        used, beyond = sides[: self.dimensions], sides[self.dimensions :]
-        if len(used) < self.dimensions or set(beyond) - {1} or not all(isinstance(s, int) and s > 0 for s in used):
-            wanted = f"{self.kernel} takes {self.dimensions} whole numbers, 1 or more"
-            raise ConfigError(f"a block of shape {shape}; {wanted}")
-        return used
 
     def blocks(self, n: int, block: Sequence[int]) -> tuple[int, ...]:
         """Blocks in each dimension, the last one perhaps partly used: CUDA's grid; times ``block``, OpenCL's size."""

@@ -12,6 +12,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
 from mirenc.tasks.measured import MeasuredKernel
@@ -19,7 +20,7 @@ from mirenc.tasks.measured import MeasuredKernel
 LANGUAGES = ("cl", "cuda")
 
 # Three problem sizes for a CPU's few cores and for a GPU, by what a size means.
-_SIZES = {
+SIZES = {
     "line": {"cl": (4096, 65536, 1048576), "cuda": (65536, 1048576, 8388608)},
     "plane": {"cl": (64, 256, 1024), "cuda": (256, 1024, 4096)},
     "image": {"cl": (48, 160, 512), "cuda": (256, 1024, 4096)},
@@ -73,45 +74,25 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
 
 def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]:
     """For each choice of types and constants, a kernel at each size."""
-    sizes = _sizes(text, language)
+    numbers = text.keys["cpu" if language == "cl" else "gpu"].split(", ")
+    sizes = SIZES[text.keys["sizes"]][language] if text.keys["sizes"] else tuple(map(int, numbers))
     for one in variants(text):
-        source = one.opencl() if language == "cl" else one.cuda()
-        yield [
-            MeasuredKernel(
-                name=f"{one.name} {language} {size}",
-                group=text.name,
-                family=text.family,
-                language=language,
-                source=source,
-                driver=one.driver(size),
-                function=text.name,
-                line=0,
-                size=size,
-                context={"n": size, "dimensions": len(one.items), "cuda": int(language == "cuda")},
-            )
-            for size in sizes
-        ]
+        facts = {"group": text.name, "family": text.family, "function": text.name}
+        facts["source"] = one.opencl() if language == "cl" else one.cuda()
+        yield [gpu_kernel(one.name, size, language, len(one.items), driver=one.driver(size), **facts) for size in sizes]
 
 
-def _sizes(text: KernelText, language: str) -> tuple[int, ...]:
-    if text.keys["sizes"]:
-        return _SIZES[text.choice("sizes", tuple(_SIZES))][language]
-    key = "cpu" if language == "cl" else "gpu"
-    numbers = text.keys[key].split(", ")
-    if len(numbers) != _SIZE_COUNT or not all(map(str.isdecimal, numbers)):
-        text.fail(key, f"is {text.keys[key]!r}; three whole numbers with commas between are allowed, or `sizes`")
-    return tuple(map(int, numbers))
+def gpu_kernel(name: str, size: int, language: str, dimensions: int, **facts: Any) -> MeasuredKernel:
+    """A kernel at one problem size; ``facts`` are the rest of `MeasuredKernel`."""
+    context = {"n": size, "dimensions": dimensions, "cuda": int(language == "cuda")}
+    name = f"{name} {language} {size}"
+    return MeasuredKernel(name=name, language=language, line=0, size=size, context=context, **facts)
 
 
 def variants(text: KernelText) -> Iterator[GpuText]:
     """The text with each choice of its words."""
-    if text.function != text.name:
-        text.fail("name", f"is {text.name!r}, and its function is {text.function!r}")
     words = {word: values for word, values in text.words.items() if not word.endswith(" by T")}
     by_type = {word: values for word, values in text.words.items() if word not in words}
-    for word, values in by_type.items():
-        if len(values) != len(words["T"]):
-            text.fail(word, f"has {len(values)} values, and T {len(words['T'])}")
     for values in itertools.product(*words.values()):
         chosen = dict(zip(words, values, strict=True))
         place = words["T"].index(chosen["T"])
@@ -141,7 +122,7 @@ class GpuText:
             template = re.sub(r"\(float\)(-?\d+\.\d+)\b", r"\1f", fill_words(template, words))
             return re.sub(r"\(double\)(-?\d+\.\d+)\b", r"\1", template)
 
-        self.name, self.function, self.power_of_two = name, text.name, text.flag("power_of_two")
+        self.name, self.function, self.power_of_two = name, text.name, text.keys["power_of_two"] == "yes"
         self.above = filled(text.above)
         self.body = filled("\n".join(f"    {line}" if line else "" for line in text.body))
         self.items = [filled(one.strip()) for one in text.keys["items"].split(",")]

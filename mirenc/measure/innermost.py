@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import platform
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -49,13 +48,11 @@ class InnermostMethod(Method):
         return (*COMMON_FLAGS, *ARCH_FLAGS[part])
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        command = find_compiler("c", compiler)
-        if len(command) > 1:  # ziglang's
-            raise ToolchainError(
-                "no clang on PATH, whose code is measured. Install one (Debian: `apt-get install clang`), or "
-                "name it with --compiler"
-            )
-        return Toolchain(command[0])
+        clang, *more = find_compiler("c", compiler)
+        if more:  # ziglang's
+            advice = "Install one (Debian: `apt-get install clang`), or name it with --compiler"
+            raise ToolchainError(f"no clang on PATH, whose code is measured. {advice}")
+        return Toolchain(clang)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         return generate(count, seed)
@@ -74,8 +71,8 @@ class InnermostMethod(Method):
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
         """The loop's mean trip count to four digits; nothing where it is never entered, or cannot be counted."""
-        with tempfile.TemporaryDirectory(prefix="mirenc-") as folder, contextlib.suppress(CompileError):
-            if count := mean_trip_count(kernel, Path(folder), toolchain.beside(kernel.include)):
+        with contextlib.suppress(CompileError):
+            if count := mean_trip_count(kernel, toolchain.beside(kernel.include)):
                 return {"run_trip_count": float(f"{count:.4g}")}
         return {}
 
@@ -112,8 +109,7 @@ def _loops_of(task: InnermostTask, path: Path, module: IRModule, function: str, 
     loops = [loop for loop in task.regions(module) if loop.symbol == function and loop.line]
     if not loops:
         raise TaskError(f"{path}: at -O1 no loop is left in {function!r}, so nothing is to be decided. Leave it out")
-    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-        text = hinted_ir(path, Path(folder), toolchain)
+    text = hinted_ir(path, toolchain)
     kept: dict[int, Region] = {}
     reason = "its loops are all of other files"
     for loop in loops:

@@ -20,6 +20,7 @@ A key in capitals is a word of the code and what it may be; a parameter's is wha
 ``LENGTH: FILL`` for a pointer (``n`` unless said), the value of a number (its own name unless said). Other keys are
 those of the folder's reader. A line that begins with more than one blank goes on with the one before. The lists of a
 file without kernels hold for those after it. A list called ``T`` stands for the word where a kernel does not have it.
+What values a key may have is tested, since all these files are the project's own.
 """
 
 import re
@@ -27,7 +28,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
 
 from mirenc.errors import ConfigError
 
@@ -52,26 +52,6 @@ class KernelText:
     function: str
     parameters: tuple[str, ...]
     body: tuple[str, ...]  # lines without the outer indent
-    places: Mapping[str, str]  # file and line of each key
-
-    def fail(self, key: str, problem: str) -> NoReturn:
-        """Refuse the value of a key."""
-        raise ConfigError(f"{self.places.get(key, self.places['name'])}: {key} {problem}")
-
-    def choice(self, key: str, allowed: Sequence[str]) -> str:
-        """The value of a key, which is one of a few."""
-        if self.keys[key] not in allowed:
-            self.fail(key, f"is {self.keys[key]!r}; allowed: {', '.join(allowed)}")
-        return self.keys[key]
-
-    def number(self, key: str) -> int:
-        """The value of a key, a whole number."""
-        if not self.keys[key].isdecimal():
-            self.fail(key, f"is {self.keys[key]!r}; a whole number is allowed")
-        return int(self.keys[key])
-
-    def flag(self, key: str) -> bool:
-        return self.choice(key, ("yes", "no")) == "yes"
 
 
 def fill_words(template: str, words: Mapping[str, str]) -> str:
@@ -151,7 +131,6 @@ def _read_kernel(
         function=match["function"],
         parameters=parameters,
         body=tuple(line.removeprefix("    ") for line in body.removesuffix("\n}").split("\n")),
-        places=places,
     )
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from mirenc.errors import CompileError, TaskError, ToolchainError
 from mirenc.ir import parse_ir
 from mirenc.ir.compile import compile_source, find_compiler
+from mirenc.ir.pragmas import blanked
 from mirenc.measure import building
 from mirenc.measure.building import CSource, Toolchain, compile_problem
 from mirenc.measure.kernel_files import KERNELS
@@ -33,8 +34,6 @@ _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobod
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
 
-# What is no code: comments, words and single letters in quotes. A line that ends with a backslash goes on.
-_NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\n])*\"|'(?:\\.|[^'\\n])*'", re.DOTALL)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _LINE_BREAK = re.compile(r"\\\r?\n")
 _LOOP = re.compile(r"omp\s+parallel\s+for\b")
@@ -168,7 +167,7 @@ def parallel_loops(source: str) -> list[Pragma]:
     >>> [pragma.line for pragma in parallel_loops("void f(void) {\n#pragma omp parallel for\n")]
     [2]
     """
-    code = _blanked(source)
+    code = blanked(source)
     found = []
     for match in _PRAGMA.finditer(code):
         if _LOOP.search(_LINE_BREAK.sub(" ", match[0])):
@@ -185,7 +184,7 @@ def function_span(source: str, name: str) -> tuple[int, int]:
     >>> function_span("int f(int x);\nint f(int x)\n{\n    return x;\n}\n", "f")
     (2, 5)
     """
-    code = _blanked(source)
+    code = blanked(source)
     for match in re.finditer(rf"\b{re.escape(name)}\s*(?=\()", code):
         if opening := re.compile(r"[^{};]*\{").match(code, _after_brackets(code, match.end())):
             end = _after_brackets(code, opening.end() - 1, "{}")
@@ -214,7 +213,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
         lines = ", ".join(str(one.line) for one in pragmas) or "no line"
         raise TaskError(f"line {line} is no `#pragma omp parallel for`; such stand on {lines}. Name one of them")
     # Commented words are blank in the code, at the same places.
-    text, code = (one[pragma.start : pragma.end] for one in (source, _blanked(source)))
+    text, code = (one[pragma.start : pragma.end] for one in (source, blanked(source)))
     kept, at = "", 0
     while match := _DECIDED.search(code, at):
         end = _after_brackets(code, match.end() - 1)
@@ -225,11 +224,6 @@ def with_clauses(source: str, line: int, asked: str) -> str:
         at = end
     kept = (kept + text[at:]).rstrip(" \t,")
     return source[: pragma.start] + " ".join(filter(None, (kept, asked))) + source[pragma.end :]
-
-
-def _blanked(source: str) -> str:
-    """The source with spaces for all that is no code; every other sign stays where it is."""
-    return _NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:

@@ -91,12 +91,8 @@ class Objects:
             # Debug information may name the folder, and a table says nothing of the machine's paths.
             build = replace(build, ir=build.ir.replace(str(folder), "."))
             # Shared objects of cells that are measured as another are most of the disk.
-            needed = {
-                build.copy.library,
-                build.driver,
-                *(build.cells[row].library for row in first_of_code(build.cells)),
-            }
-            for library in {cell.library for cell in build.cells} - needed - {""}:
+            kept = {build.cells[row].library for row in first_of_code(build.cells)}
+            for library in {cell.library for cell in build.cells} - kept - {build.copy.library, build.driver, ""}:
                 (folder / library).unlink(missing_ok=True)
             with delivered(done) as unfinished:
                 unfinished.write_text(json.dumps(asdict(build)), encoding="utf-8")

@@ -6,6 +6,7 @@ at once. So the loop's function is built with two counters, at its header and at
 
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 from mirenc.errors import CompileError
@@ -35,31 +36,28 @@ int main(int count, char **words)
 _SAID = re.compile(r"mirenc (\d+) (\d+)$")
 
 
-def mean_trip_count(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> float:
+def mean_trip_count(kernel: MeasuredKernel, toolchain: Toolchain) -> float:
     """Mean iterations of a C kernel's loop, of all its entries in one call of the driver; 0 where none enters it.
 
-    Executions of its body, as `mirenc.ir.trip_counts.constant_trip_count` has them. Writes into ``folder``. Raises
-    CompileError: it does not build or does not come to an end.
+    Executions of its body, as `mirenc.ir.trip_counts.constant_trip_count` has them. Raises CompileError: it does not
+    build or does not come to an end.
     """
-    source, module, main, driver, program = (
-        folder / f"trips{ending}" for ending in (".c", ".ll", ".main.c", ".driver.c", "")
-    )
-    source.write_text(kernel.source, encoding="utf-8")
-    driver.write_text(kernel.driver, encoding="utf-8")
-    main.write_text(_MAIN.format(function=kernel.function), encoding="utf-8")
-    text, at_end = HintedLoop(hinted_ir(source, folder, toolchain), kernel.function, kernel.line).counted()
-    module.write_text(text, encoding="utf-8", errors="surrogateescape")
-    inputs = [str(module), "-x", "c", str(driver), str(main)]
-    command = [toolchain.compiler, "-O1", "-w", f"-I{INCLUDE}", *toolchain.cflags, *inputs, "-o", str(program), "-lm"]
-    if problem := compile_problem(command):
-        raise CompileError(f"{kernel.name} does not build with counters: {problem}")
-    try:
-        done = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
-    except subprocess.TimeoutExpired:
-        raise CompileError(f"{kernel.name}: one call of its driver takes over {_LONGEST:g} s with counters") from None
-    finally:
-        for path in (source, module, main, driver, program):
-            path.unlink(missing_ok=True)
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        names = ("kernel.c", "kernel.ll", "main.c", "driver.c", "program")
+        source, module, main, driver, program = (Path(folder, name) for name in names)
+        source.write_text(kernel.source, encoding="utf-8")
+        driver.write_text(kernel.driver, encoding="utf-8")
+        main.write_text(_MAIN.format(function=kernel.function), encoding="utf-8")
+        text, at_end = HintedLoop(hinted_ir(source, toolchain), kernel.function, kernel.line).counted()
+        module.write_text(text, encoding="utf-8", errors="surrogateescape")
+        command = [toolchain.compiler, "-O1", "-w", f"-I{INCLUDE}", *toolchain.cflags, str(module), "-x", "c"]
+        if problem := compile_problem([*command, str(driver), str(main), "-o", str(program), "-lm"]):
+            raise CompileError(f"{kernel.name} does not build with counters: {problem}")
+        try:
+            done = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
+        except subprocess.TimeoutExpired:
+            problem = f"one call of its driver takes over {_LONGEST:g} s with counters"
+            raise CompileError(f"{kernel.name}: {problem}") from None
     said = _SAID.search(done.words)
     if done.code or said is None:
         raise CompileError(f"{kernel.name}: one call of its driver ends with {done.code}")

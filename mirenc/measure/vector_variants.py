@@ -5,6 +5,7 @@ import math
 import re
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,15 +59,15 @@ _DATA = re.compile(r"\s*\.(?:type\s+\S+,\s*[@%]object|ident|addrsig|bss\b|data\b
 _OWN = (0, 0)  # the setting of LLVM's own choice
 
 
-def hinted_ir(source: Path, folder: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> str:
-    """Unoptimised IR of a source, as `HintedLoop` takes it, by way of a folder; else a `CompileError`."""
-    output = folder / "hinted.ll"
+def hinted_ir(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> str:
+    """Unoptimised IR of a source, as `HintedLoop` takes it; else a `CompileError`."""
     command = [toolchain.compiler, _LEVEL, *flags, *toolchain.cflags, *_FRONT_END, "-emit-llvm", str(source)]
-    if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
-        raise CompileError(f"{source.name} does not build: {problem}. Mend it, or give flags it needs with --cflags")
-    text = output.read_text(encoding="utf-8", errors="surrogateescape")
-    output.unlink()
-    return text
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        output = Path(folder, "hinted.ll")
+        if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
+            found = f"{source.name} does not build: {problem}"
+            raise CompileError(f"{found}. Mend it, or give flags it needs with --cflags")
+        return output.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def build_variants(
@@ -83,9 +84,9 @@ def build_variants(
 
     A `CompileError` where it does not compile without hints, or there is no such loop.
     """
-    loop = HintedLoop(hinted_ir(source, source.parent, toolchain, flags), function, line)
+    loop = HintedLoop(hinted_ir(source, toolchain, flags), function, line)
     building = _Building(loop, line, toolchain, flags, source.with_name(name))
-    labelled = {_label(hint): hint for hint in hints}
+    labelled = {f"{hint.width}x{hint.count}x{hint.unroll}": hint for hint in hints}
     small = {label: hint for label, hint in labelled.items() if hint.width * hint.count <= _TOGETHER}
     large = {label: hint for label, hint in labelled.items() if label not in small}
     plain: dict[str, Hint | None] = {"default": None, "copy": None}
@@ -95,8 +96,8 @@ def build_variants(
             raise CompileError(f"{source.name} does not build: {problem}. Mend it, or leave the flags out")
     elif building.seconds < _QUICK * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
         large = {}
-    for hint in sorted(large.values(), key=lambda hint: hint.width * hint.count):
-        building.alone(hint)
+    for label in sorted(large, key=lambda label: large[label].width * large[label].count):
+        building.alone(label, large[label])
     building.link()
     return building.cells["default"], building.cells["copy"], [building.cells[label] for label in labelled]
 
@@ -138,9 +139,8 @@ class _Building:
         self.cells |= new
         return ""
 
-    def alone(self, hint: Hint) -> None:
+    def alone(self, label: str, hint: Hint) -> None:
         """Compile one hint by itself; it is not tried where a smaller one says that it will take too long."""
-        label = _label(hint)
         smaller = [
             (problem, seconds * hint.width * hint.count / (other.width * other.count))
             for other, (problem, seconds) in self._alone.items()
@@ -201,10 +201,6 @@ def _seconds(minutes: str) -> float:
     """Seconds of ``0m0.350000s``."""
     match = re.fullmatch(r"(\d+)m([\d.]+)s", minutes)
     return 60 * int(match[1]) + float(match[2]) if match else 0.0
-
-
-def _label(hint: Hint) -> str:
-    return f"{hint.width}x{hint.count}" + (f"u{hint.unroll}" if hint.unroll else "")
 
 
 def effective_hints(record: str, line: int) -> dict[str, Hint]:

@@ -40,12 +40,12 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
         )
 
 
-def text_data(corpus: Corpus, module: CorpusModule, weighting: str = "count") -> IRData:
+def text_data(corpus: Corpus, module: CorpusModule) -> IRData:
     """The statements of one module, with one row, its own."""
     row, none = module.statement_row, np.zeros(0, dtype=np.int64)
-    text = make_pool(np.arange(len(row)), np.zeros_like(row), 1, weighting, count=module.statement_count)
+    text = make_pool(np.arange(len(row)), np.zeros_like(row), 1, "count", count=module.statement_count)
     ids = corpus.padded_ids(row, corpus.tokenizer.config.max_length)
-    return make_data(GraphArrays(**no_graph()), Pools(text, make_pool(none, none, 1, weighting)), ids, row)
+    return make_data(GraphArrays(**no_graph()), Pools(text, make_pool(none, none, 1, "count")), ids, row)
 
 
 @torch.no_grad()

@@ -56,19 +56,12 @@ class StepReport(NamedTuple):
 class Trainer:
     """One pre-training run in one folder, which takes its checkpoint, configuration, metrics and TensorBoard's files.
 
-    Parameters
-    ----------
-    model_config : ModelConfig, optional
-        Another architecture than the run's; its tokenizer must be the corpus's.
-    report : callable, optional
-        Called after every step.
+    ``model_config`` is another architecture than the run's, and gets the corpus's tokenizer. ``report`` is called after
+    every step.
 
-    Raises
-    ------
-    ConfigError
-        The corpus has fewer than two projects, none that the model to start from did not see, or too few graphs; what
-        is to be held out was seen; no GPU is there where one is asked for; or the model to start from does not belong
-        to the corpus or the preset.
+    Raises ConfigError: the corpus has fewer than two projects, none that the model to start from did not see, or too
+    few graphs; what is to be held out was seen; no GPU is there where one is asked for; or the model to start from does
+    not belong to the corpus or the preset.
     """
 
     def __init__(

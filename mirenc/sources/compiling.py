@@ -89,7 +89,7 @@ def levels_of(project: str, file: str, language: str, levels: Sequence[str] | No
 
 
 def compile_programs(
-    programs: Iterable[Program], folder: IRFolder, *, workers: int, limits: Limits, advance: Advance | None = None
+    programs: Iterable[Program], folder: IRFolder, *, workers: int, limits: Limits, advance: Advance = lambda *_: None
 ) -> None:
     """Compile programs at the levels that a folder of IR does not know; one that fails is one record, never an error.
 
@@ -99,8 +99,7 @@ def compile_programs(
     with ThreadPoolExecutor(workers) as pool:
         while chunk := list(itertools.islice(rest, CHUNK)):
             for program, _ in compile_chunk(pool, chunk, folder, limits):
-                if advance is not None:
-                    advance(1, program.project)
+                advance(1, program.project)
 
 
 def compile_chunk(

@@ -42,7 +42,7 @@ def compile_recipe(
     choices: Choices,
     *,
     workers: int,
-    advance: Advance | None = None,
+    advance: Advance = lambda *_: None,
     report: Report = lambda line: None,
 ) -> None:
     """Fetch a recipe's packages into ``work``, unless they are there, and compile them into a folder of IR.
@@ -97,7 +97,7 @@ class _Build:
     work: Path
     choices: Choices
     c_compilers: Sequence[str]
-    advance: Advance | None
+    advance: Advance
     report: Report
     # Counted over the chunks in order, not over what the log holds: a run that was stopped inside a chunk then goes on
     # as if it had not been.
@@ -137,8 +137,7 @@ class _Build:
                 # Two tables of a package may name the same file.
                 self.ir_bytes += sum(record.ir_bytes for record in kept if record.key not in self.counted)
                 self.counted.update(record.key for record in kept)
-                if self.advance is not None:
-                    self.advance(1, package.name)
+                self.advance(1, package.name)
         self.report(
             f"{package.name} {version}: {inside} of {len(sources)} sources are in, {failed.total()} failed now; "
             f"corpus {self.folder.ir_bytes / 1e6:.0f} MB"

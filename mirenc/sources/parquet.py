@@ -29,9 +29,7 @@ def find_parquet(source: Path) -> dict[str, Path]:
     return {path.relative_to(source).as_posix(): path for path in sorted(source.rglob("*.parquet"))}
 
 
-def unpack_parquet(
-    files: Mapping[str, Path], folder: IRFolder, *, limits: Limits, advance: Advance | None = None
-) -> None:
+def unpack_parquet(files: Mapping[str, Path], folder: IRFolder, *, limits: Limits, advance: Advance) -> None:
     """Write the modules of parquet files to a folder of IR as bitcode; the project is the package they come from.
 
     Rows the folder knows are not read again. A row that is no bitcode, is too large or comes from a package kept for
@@ -44,8 +42,7 @@ def unpack_parquet(
             file = _file_of(name, row)
             if file not in stored:
                 folder.add(*_record(file, values, limits, stamp))
-            if advance is not None:
-                advance(1, path.name)
+            advance(1, path.name)
 
 
 def _file_of(name: str, row: int) -> str:

@@ -55,7 +55,7 @@ def prepare_ir(
     workers: int | None = None,
     limits: Limits | None = None,
     retry_failed: bool = False,
-    advance: Advance | None = None,
+    advance: Advance = lambda *_: None,
     report: Report = lambda line: None,
 ) -> Path:
     """Turn a source of programs (`kind_of_source`) into a folder of IR, which is returned; one of IR is as it is.

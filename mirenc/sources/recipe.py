@@ -13,49 +13,24 @@ from mirenc.sources.reserved import is_reserved_package
 
 
 class Package(Config):
-    """One ``[[package]]`` table of a recipe; a package may have several, for parts that need other keys.
+    """One ``[[package]]`` table of a recipe; a package may have several, for parts that need other keys."""
 
-    Attributes
-    ----------
-    name : str
-        Of the source package.
-    languages : tuple of str
-    include, exclude : tuple of str
-        Globs of sources wanted and not wanted, relative to the source root; ``*`` crosses folders.
-    keep_folders : tuple of str
-        Folder names taken although skipped everywhere else (``test``, ``tests`` ...).
-    include_dirs : tuple of str
-        ``-I`` folders; every folder with headers is searched last anyway.
-    defines, flags : tuple of str
-        ``-D`` macros, what a configure script would have found out; more compiler flags.
-    headers_of : tuple of str
-        Packages of the recipe whose headers are searched, too.
-    prepare : str
-        A shell command run in the source root, 90 s at most; failing is not fatal.
-    files : dict of str to str
-        Small files to write first (``config.h`` where configure is not worth it), by their path below the source root.
-    prelude : dict of str to tuple of str
-        Files included before the sources that match a glob.
-    openmp : bool
-        Compile with ``-fopenmp``.
-    cap : int
-        At most so many sources, so that no project dominates.
-    """
-
-    name: str = Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")  # of the source package
     languages: tuple[Literal["c", "c++", "opencl", "cuda", "fortran"], ...] = ("c",)
+    # Globs of sources wanted and not wanted, relative to the source root; `*` crosses folders
     include: tuple[str, ...] = ("*",)
     exclude: tuple[str, ...] = ()
-    keep_folders: tuple[str, ...] = ()
-    include_dirs: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
-    headers_of: tuple[str, ...] = ()
-    prepare: str = ""
+    keep_folders: tuple[str, ...] = ()  # names taken although skipped everywhere else (`test`, `tests` ...)
+    include_dirs: tuple[str, ...] = ()  # `-I` folders; every folder with headers is searched last anyway
+    defines: tuple[str, ...] = ()  # `-D` macros, what a configure script would have found out
+    flags: tuple[str, ...] = ()  # more of the compiler's
+    headers_of: tuple[str, ...] = ()  # packages of the recipe whose headers are searched, too
+    prepare: str = ""  # a shell command run in the source root, 90 s at most; failing is not fatal
+    # Small files to write first (`config.h` where configure is not worth it), by their path below the source root
     files: dict[str, str] = Field(default_factory=dict)
-    prelude: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    openmp: bool = False
-    cap: int = Field(300, ge=1)
+    prelude: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # files included before sources, by their glob
+    openmp: bool = False  # compile with `-fopenmp`
+    cap: int = Field(300, ge=1)  # at most so many sources, so that no project dominates
 
     @field_validator("files")
     @classmethod

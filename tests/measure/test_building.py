@@ -56,6 +56,7 @@ def test_headers_are_those_that_the_compiler_finds(tmp_path: Path, clang: Toolch
     source, own, other = folder / "mine.c", folder / "own one.h", folder / "other.h"
     source.write_text(
         '#include "own one.h"\n#ifdef MORE\n#include <inner.h>\n#endif\n#ifdef __AVX2__\n#include "wide.h"\n#endif\n'
+        "int one = ONE;\nconst char *where = __FILE__;\n"
     )
     own.write_text("#define ONE 1\n")
     for path in (other, folder / "inner.h", folder / "wide.h"):
@@ -73,18 +74,22 @@ def test_headers_are_those_that_the_compiler_finds(tmp_path: Path, clang: Toolch
     more = ("-DMORE", f"-I{folder}")
     assert is_new(digest())
     source.write_text(source.read_text() + "// a source is told by its text\n")
-    other.write_text("// included by none\n")
-    (folder / "inner.h").write_text("// included with a flag\n")
+    other.write_text("int included_by_none;\n")
+    (folder / "inner.h").write_text("int included_with_a_flag;\n")
+    (folder / "own one.h").write_text("#define ONE 1  // the same code\n")
     assert not is_new(digest())
     own.write_text("#define ONE 2\n")
     assert is_new(digest())
     assert is_new(digest(*more))
-    (folder / "inner.h").write_text("// changed\n")
+    (folder / "inner.h").write_text("int changed;\n")
     assert is_new(digest(*more))
     arms = (("-msse2",), ("-mavx2",))
     assert is_new(digest(arms=arms))
-    (folder / "wide.h").write_text("// wider\n")
+    (folder / "wide.h").write_text("int wider;\n")
     assert is_new(digest(arms=arms))
+    assert not is_new(digest())
+    folder, source = tmp_path / "moved", tmp_path / "moved" / "mine.c"
+    (tmp_path / "with blanks, # and $").rename(folder)
     assert not is_new(digest())
 
 

@@ -73,6 +73,20 @@ def test_costs_are_seconds_a_call_and_the_calls_fill_a_batch() -> None:
     assert set(about) == {SETUP, 0, 1, 2, COPY}
 
 
+def test_rounds_have_orders_of_their_own_and_a_seed_gives_them_again() -> None:
+    def orders(seed: int) -> list[tuple[str, ...]]:
+        runner = MadeUp(dict.fromkeys(("default", "copy", *"abcdef"), 1e-6))
+        answer, _ = asked(runner, cells("default", *"abcdef", "copy"), rounds=20, seed=[seed])
+        assert answer["rounds"] == 20
+        timed = [symbol for symbol, _ in runner.batches[-20 * 8 :]]
+        return [tuple(timed[start : start + 8]) for start in range(0, len(timed), 8)]
+
+    first = orders(5)
+    assert all(sorted(order) == sorted(first[0]) and len(set(order)) == 8 for order in first)
+    assert len(set(first)) == 20
+    assert first == orders(5) != orders(6)
+
+
 def test_a_kernel_longer_than_a_batch_is_called_once() -> None:
     runner = MadeUp({"default": 0.3, "copy": 0.3})
     answer, _ = asked(runner, cells("default", "copy"))

@@ -14,8 +14,8 @@ from mirenc.ir.dialect import WITHOUT_CUDA
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.child import same_outputs
 from mirenc.measure.gpu_driver import read_driver
-from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, GpuText, gpu_kernels, variants
-from mirenc.measure.kernel_files import read_family
+from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, SIZES, GpuText, gpu_kernels, variants
+from mirenc.measure.kernel_files import KernelText, read_family, read_folder
 from mirenc.measure.runners import Cell
 from mirenc.measure.runners.opencl import OpenCLRunner
 from mirenc.tasks.measured import MeasuredKernel
@@ -80,6 +80,20 @@ def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
     driver = read_driver(one.driver(64), "here")
     assert driver.local_bytes(64, (32,)) == 128
     assert [one.name for one in driver.arguments if one.output] == ["total"]
+
+
+TEXTS = [text for texts in read_folder("gpu", KEYS).values() for text in texts]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
+def test_headers_say_what_is_allowed(text: KernelText) -> None:
+    assert text.function == text.name
+    assert text.keys["power_of_two"] in ("yes", "no")
+    assert all(len(values) == len(text.words["T"]) for word, values in text.words.items() if word.endswith(" by T"))
+    if text.keys["sizes"]:
+        assert text.keys["sizes"] in SIZES
+    else:
+        assert [len([int(size) for size in text.keys[key].split(", ")]) for key in ("cpu", "gpu")] == [3, 3]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -23,7 +23,7 @@ from mirenc.measure.building import Toolchain
 from mirenc.measure.innermost import scalar_loops
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops import generate
-from mirenc.measure.loops.source import SIZES, draw_size, structures
+from mirenc.measure.loops.source import LETTERS, SIZES, draw_size, fill_value, structures
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 
@@ -240,6 +240,22 @@ def test_every_other_structure_runs_clean(kernels: list[MeasuredKernel], check: 
 def test_sizes_are_shares_of_one(kind: str) -> None:
     assert sum(SIZES[kind].values()) == pytest.approx(1)
     assert draw_size(kind, Random(1)) >= 1
+
+
+@pytest.mark.parametrize("text", STRUCTURES, ids=lambda text: text.name)
+def test_headers_say_what_is_allowed(text: KernelText) -> None:
+    keys, words = text.keys, text.words
+    assert sum(line.count("@") for line in text.body) == 1  # one loop is decided about
+    assert keys["sizes"] in SIZES
+    assert {keys["rows"], keys["constant"]} <= {"yes", "no"}
+    assert keys["order"] in ("1", "2", "3")
+    assert keys["weight"] in ("1", "2", "3", "4")
+    assert {*"/".join(words["T"]).split("/")} <= LETTERS.keys()
+    assert {*re.findall(r"[A-Za-z_]\w*", keys["trip"])} <= {"n", "unknown", *words}
+    for value in text.data.values():
+        fill = value.partition(": ")[2] or "plain"
+        for one in words.get(fill.partition(" ")[0], (fill,)):
+            assert fill_value(one, "int"), one
 
 
 def test_a_count_that_cannot_be_reached_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from measure.toy import SCALED, TILE
 
-from mirenc.errors import ConfigError, ToolchainError
+from mirenc.errors import ToolchainError
 from mirenc.measure.children import Timekeeper
-from mirenc.measure.runners import Build, Cell, CellRefusedError, get_runner
+from mirenc.measure.runners import Build, Cell, get_runner
 from mirenc.measure.runners.opencl import OpenCLRunner, opencl_devices
 from mirenc.tasks.measured import MeasuredKernel
 
@@ -53,7 +53,7 @@ def runner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenCLRunner:
 
 def test_outputs_start_anew_and_partly_used_groups_are_right(runner: OpenCLRunner) -> None:
     for _ in range(2):
-        for block in ((64,), (7,), (256, 1)):
+        for block in ((64,), (7,), (256,)):
             assert np.array_equal(runner.outputs(cell(*block))[0], 3 * np.arange(1000, dtype=np.float32))
 
 
@@ -61,15 +61,6 @@ def test_a_batch_starts_anew_and_takes_time(runner: OpenCLRunner) -> None:
     assert 0 < runner.time(cell(64), 1) < 1
     assert 0 < runner.time(cell(64), 100) < 10
     assert np.array_equal(runner.outputs(cell(64))[0], 3 * np.arange(1000, dtype=np.float32))
-
-
-@pytest.mark.parametrize(
-    ("block", "said"),
-    [((2048,), "2048 items, and the driver allows 1024"), ((0, 1), "a block of shape"), ((8, 8), "a block of shape")],
-)
-def test_a_group_that_cannot_be_is_refused(runner: OpenCLRunner, block: tuple[int, ...], said: str) -> None:
-    with pytest.raises((CellRefusedError, ConfigError), match=said):
-        runner.outputs(cell(*block))
 
 
 def test_a_device_is_named_by_its_slug(runner: OpenCLRunner) -> None:
@@ -117,7 +108,7 @@ def test_a_sample_is_measured_and_what_fails_costs_its_cell(tmp_path: Path, monk
     (folder / "kernel.cl").write_text(SOURCE)
     (folder / "driver.toml").write_text(DRIVER)
     kernel = MeasuredKernel("scaled 1000", "scaled", "vectors", "cl", "scaled", 0, 1000, {}, SOURCE, DRIVER)
-    cells = (cell(64), cell(256), cell(64, symbol="wrong"), cell(2048), cell(64, symbol="stuck"), cell(8))
+    cells = (cell(64), cell(256), cell(64, symbol="wrong"), cell(1 << 28), cell(64, symbol="stuck"), cell(8))
     with Timekeeper("opencl", 4, pin=False) as keeper:
         outcome = keeper.sample(kernel, "", Build(cells, cell(64), "driver.toml", ir=""), folder, (0,))
     assert outcome.status == ("ok", "ok", "differs", "crash", "timeout", "ok")

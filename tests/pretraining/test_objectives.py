@@ -278,10 +278,9 @@ def test_node_weights(modules: list[CorpusModule]) -> None:
 
 def test_statement_weights() -> None:
     text = CorpusModule(statement_row=np.array([3, 8]), statement_count=np.array([9, 1]), **no_graph())
-    for weighting, weights in (("count", [0.9, 0.1]), ("sqrt", [0.75, 0.25])):
-        data = text_data(Texts([]), text, weighting)
-        assert data.text_key[data.pool_row].tolist() == [3, 8]
-        assert data.pool_row_weight.tolist() == pytest.approx(weights)
+    data = text_data(Texts([]), text)
+    assert data.text_key[data.pool_row].tolist() == [3, 8]
+    assert data.pool_row_weight.tolist() == pytest.approx([0.9, 0.1])
 
 
 def test_igm_loss_falls_when_pairs_are_told_apart() -> None:

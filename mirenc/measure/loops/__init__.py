@@ -22,7 +22,7 @@ def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
     in w rounds of four. So any beginning is spread over groups, and a smaller count gives the beginning of a larger.
     No two have the same source and driver but for the driver's numbers. A ValueError: there are not so many.
     """
-    members = [(text, text.number("weight")) for family in structures().values() for text in family]
+    members = [(text, int(text.keys["weight"])) for family in structures().values() for text in family]
     order = Random(f"order {seed}")
     seen: set[tuple[str, int, int]] = set()
     made = turn = 0
@@ -51,7 +51,7 @@ def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int
         if key in seen:
             continue
         seen.add(key)
-        work = n ** text.number("order") * max(source.rows, 1)
+        work = n ** int(text.keys["order"]) * max(source.rows, 1)
         return MeasuredKernel(
             name=f"{text.name}-{turn:03}",
             group=text.name,

@@ -170,25 +170,16 @@ def _is_new(scan: Scan, tested: set[str]) -> bool:
     return copied <= _MOST_COPIED * whole
 
 
-def _spread(pieces: Iterable[Chosen], seed: int) -> list[Chosen]:
-    """All pieces: the projects in turns, and the files of a project in turns."""
-    tree: dict[str, dict[str, dict[str, Chosen]]] = {}
+def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen]:
+    """All pieces: the projects in turns, the files of a project in turns; ``above`` are the names that all have."""
+    if len(above) == 3:
+        return pieces
+    rows: dict[str, list[Chosen]] = {}
     for piece in pieces:
-        tree.setdefault(piece.source.project, {}).setdefault(piece.source.file, {})[piece.symbol] = piece
-
-    def shuffled(names: Iterable[str], where: str) -> list[str]:
-        return sorted(names, key=lambda name: (digest(f"{seed}/{where}/{name}"), name))
-
-    projects = []
-    for project in shuffled(tree, ""):
-        files = [(f"{project}/{file}", tree[project][file]) for file in shuffled(tree[project], project)]
-        projects.append(_turns([row[one] for one in shuffled(row, where)] for where, row in files))
-    return _turns(projects)
-
-
-def _turns(rows: Iterable[Sequence[Chosen]]) -> list[Chosen]:
-    """The first of each row, then the second of each that has one, and so on."""
-    return [one for turn in itertools.zip_longest(*rows) for one in turn if one is not None]
+        rows.setdefault((piece.source.project, piece.source.file, piece.symbol)[len(above)], []).append(piece)
+    shuffled = sorted(rows, key=lambda name: (digest(f"{seed}/{'/'.join(above)}/{name}"), name))
+    turns = itertools.zip_longest(*(_spread(rows[name], seed, *above, name) for name in shuffled))
+    return [one for turn in turns for one in turn if one is not None]
 
 
 class Texts:

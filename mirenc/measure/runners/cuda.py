@@ -11,8 +11,6 @@ import numpy as np
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.measure.runners import Array, Cell, CellRefusedError, GpuRunner
 
-Library = Any  # what `ctypes.CDLL` gives
-
 _NAME = "libcuda.so.1"
 _POINTER = POINTER(c_void_p)
 # cuda.h: what each function takes. Handles are pointers, addresses on the device are 64 bits. `_v2` is the real name of
@@ -68,7 +66,7 @@ class CudaError(RuntimeError):
         self.name = name
 
 
-def _open_library() -> Library:
+def _open_library() -> Any:
     """NVIDIA's. Loading it starts nothing."""
     try:
         return ctypes.CDLL(_NAME)
@@ -82,7 +80,8 @@ def _open_library() -> Library:
 class LibCuda:
     """Functions of the library by their names; each raises what it returns."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self) -> None:
+        library = _open_library()
         for name, takes in _FUNCTIONS.items():
             if not hasattr(library, name):
                 raise ToolchainError(f"NVIDIA's driver here has no {name}. Install one for CUDA 11.4 or later")
@@ -107,9 +106,9 @@ class LibCuda:
         return f"error {code}" if failed or words.value is None else words.value.decode()
 
 
-def cuda_device(library: Library = None) -> dict[str, Any]:
+def cuda_device() -> dict[str, Any]:
     """What a table says of the GPU that kernels would be timed on, sizes in bytes; or a `ToolchainError`."""
-    cuda, device = _opened(library)
+    cuda, device = _opened()
     name = ctypes.create_string_buffer(256)
     cuda.call("cuDeviceGetName", name, len(name), device)
     version = cuda.ask("cuDriverGetVersion", c_int)
@@ -124,9 +123,9 @@ def cuda_device(library: Library = None) -> dict[str, Any]:
     }
 
 
-def _opened(library: Library) -> tuple[LibCuda, int]:
+def _opened() -> tuple[LibCuda, int]:
     """The library, started, and the number of its first GPU."""
-    cuda = LibCuda(_open_library() if library is None else library)
+    cuda = LibCuda()
     try:
         cuda.call("cuInit", 0)
         count = cuda.ask("cuDeviceGetCount", c_int)
@@ -138,10 +137,7 @@ def _opened(library: Library) -> tuple[LibCuda, int]:
 
 
 class CudaRunner(GpuRunner):
-    """Launches PTX; times are CUDA events. ``library`` is for tests without a GPU."""
-
-    def __init__(self, library: Library = None) -> None:
-        self._given = library
+    """Launches PTX; times are CUDA events."""
 
     @classmethod
     def warm(cls) -> None:
@@ -149,7 +145,7 @@ class CudaRunner(GpuRunner):
 
     def load(self, folder: Path, driver: str, size: int) -> None:
         self.read(folder, driver, size)
-        self.cuda, self.device = _opened(self._given)
+        self.cuda, self.device = _opened()
         self.cuda.call("cuCtxSetCurrent", self.cuda.ask("cuDevicePrimaryCtxRetain", c_void_p, self.device))
         self.stream = self.cuda.ask("cuStreamCreate", c_void_p, _STREAM_ALONE)
         self.events = [self.cuda.ask("cuEventCreate", c_void_p, 0) for _ in range(2)]

@@ -126,6 +126,8 @@ class OpenCLRunner(GpuRunner):
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "local":
                 kernel.set_arg(index, self.cl.LocalMemory(max(local, 1)))
+            else:
+                kernel.set_arg(index, self.memory[index] if argument.kind == "buffer" else argument.passed(self.size))
         for index, array in self.starts.items():
             self.cl.enqueue_copy(self.queue, self.memory[index], array)
         self.queue.finish()
@@ -156,7 +158,7 @@ class OpenCLRunner(GpuRunner):
                     self.starts[index] = array
 
     def _kernel(self, cell: Cell) -> cl.Kernel:
-        """A kernel of a built program, with all arguments but the local memory."""
+        """A kernel of a built program, whose parameters are as many as its driver says."""
         key = cell.library, cell.symbol
         if key not in self.kernels:
             text = (self.folder / cell.library).read_text(encoding="utf-8")
@@ -168,10 +170,5 @@ class OpenCLRunner(GpuRunner):
             kernel, said = self.cl.Kernel(program, cell.symbol), len(self.driver.arguments)
             if kernel.num_args != said:
                 raise RuntimeError(f"{cell.symbol} has {kernel.num_args} parameters, and its driver {said}")
-            for index, argument in enumerate(self.driver.arguments):
-                if argument.kind == "buffer":
-                    kernel.set_arg(index, self.memory[index])
-                elif argument.kind == "scalar":
-                    kernel.set_arg(index, argument.passed(self.size))
             self.kernels[key] = kernel
         return self.kernels[key]

@@ -4,7 +4,6 @@ Reading writes parts; a part that is there is not read again, so a build that wa
 20 bytes a text and one part at a time.
 """
 
-import hashlib
 import itertools
 import json
 import multiprocessing
@@ -29,6 +28,7 @@ from mirenc.ir.llvm import default_worker
 from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.pretraining.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
 from mirenc.pretraining.corpus.store import Corpus, CorpusModule, ModuleInfo, write_corpus
+from mirenc.sources.ir_folder import stamp_of
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 _CHUNK = 64
@@ -37,28 +37,19 @@ Advance = Callable[[int], None]
 
 @dataclass(slots=True)
 class BuildReport:
-    """What became of the files.
-
-    Attributes
-    ----------
-    files, modules : int
-        How many there were, and how many modules are kept.
-    duplicates : int
-        Left out: their normalised statements are those of a module before them.
-    reserved : list of str
-        Paths, left out: a function of theirs stands in IR for evaluation.
-    without_graph : int
-        Kept, but had more nodes than ``max_nodes``.
-    failures : list of (str, str)
-        Path and message of what could not be read.
-    """
+    """What became of the files."""
 
     files: int = 0
     modules: int = 0
+    """How many are kept."""
     duplicates: int = 0
+    """Left out: their normalised statements are those of a module before them."""
     reserved: list[str] = field(default_factory=list)
+    """Paths, left out: a function of theirs stands in IR for evaluation."""
     without_graph: int = 0
+    """Kept, but had more nodes than ``max_nodes``."""
     failures: list[tuple[str, str]] = field(default_factory=list)
+    """Path and message of what could not be read."""
 
 
 def build_corpus(
@@ -77,25 +68,16 @@ def build_corpus(
 ) -> tuple[Corpus, BuildReport]:
     """Read IR files into a corpus folder.
 
+    The first folder below ``root`` is a file's project, a second one named like an optimisation level its level;
+    ``sources`` are what is known of a file by its name below ``root``: project, version, file, language, opt_level,
+    compiler. ``folder`` has the parts of an unfinished build, too.
+
+    ``config`` is for a new tokenizer, trained on the distinct statements of the corpus; ``tokenizer`` is used instead.
+    A module with a function of ``reserved`` ((F,), from `hashes_of_ir`) is left out; one whose graph has more than
+    ``max_nodes`` is kept without it. ``workers`` processes read, and ``advance`` is told how many more files are done.
+
     Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
     IRResourceError: a reading process was ended from outside.
-
-    Parameters
-    ----------
-    files, root : sequence of Path, Path
-        The first folder below ``root`` is a file's project, a second one named like an optimisation level its level.
-    folder : path-like
-        Where the corpus goes, and the parts of an unfinished build.
-    config, tokenizer : TokenizerConfig, IRTokenizer, optional
-        For a new tokenizer, trained on the distinct statements of the corpus; one to use instead.
-    sources : mapping, optional
-        What is known of a file (by its name below ``root``): project, version, file, language, opt_level, compiler.
-    reserved : (F,) uint64, optional
-        Function hashes (`hashes_of_ir`); a module with one of them is left out.
-    max_nodes : int
-        Modules with larger graphs are kept without graph.
-    workers, advance : int, callable
-        Processes that read; told how many more files are done.
     """
     config = tokenizer.config if tokenizer else config or TokenizerConfig()
     parts = Path(folder) / "parts"
@@ -174,9 +156,8 @@ def _read_parts(
         paths = [str(path) for path in own]
         for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
             # Another part where a file changed, or what may be spent on it, or what a part holds.
-            stamps = [(path, os.stat(path).st_size, os.stat(path).st_mtime_ns) for path in chunk]
-            what = [stamps, normalisation, repr(options), default_worker().memory_limit, PART_ARRAYS]
-            parts.append(folder / f"{hashlib.sha256(json.dumps(what).encode()).hexdigest()[:24]}.part")
+            what = (normalisation, repr(options), str(default_worker().memory_limit), *PART_ARRAYS)
+            parts.append(folder / f"{stamp_of(map(Path, chunk), *chunk, *what)}.part")
             if parts[-1].exists():
                 advance(len(chunk))
             else:

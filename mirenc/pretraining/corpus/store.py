@@ -82,43 +82,29 @@ def _manifest_csv(infos: Sequence[ModuleInfo]) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CorpusModule(GraphArrays):
-    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep.
-
-    Attributes
-    ----------
-    statement_row, statement_count : (K,) int32
-        Distinct texts of its statements, ascending, and how often each occurs.
-    """
+    """One module of a corpus, rows of whose table of texts it has; N = 0 where the graph was too large to keep."""
 
     statement_row: Int32
+    """(K,) distinct texts of its statements, ascending."""
     statement_count: Int32
+    """(K,) how often each occurs."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Corpus(CorpusModule):
-    """M modules over U distinct texts; the modules' own arrays are end to end.
-
-    Attributes
-    ----------
-    tokenizer : IRTokenizer
-    infos : list of ModuleInfo
-        Of length M.
-    text_ids, text_start : (T,) uint16, (U + 1,) int64
-        Token ids of all texts, end to end, and where each text begins.
-    statement_start, node_start, edge_start : (M + 1,) int64
-        Where each module begins.
-    ordered : bool
-        False for a corpus of format 2: its positions and argument numbers are all 0.
-    """
+    """M modules over U distinct texts; the modules' own arrays are end to end, and begin at (M + 1,) ``..._start``."""
 
     tokenizer: IRTokenizer
     infos: list[ModuleInfo]
     text_ids: UInt16
+    """(T,) token ids of all texts, end to end."""
     text_start: Int64
+    """(U + 1,) where each text begins."""
     statement_start: Int64
     node_start: Int64
     edge_start: Int64
     ordered: bool = True
+    """False for a corpus of format 2: its positions and argument numbers are all 0."""
 
     def __len__(self) -> int:
         return len(self.infos)

@@ -86,28 +86,20 @@ def _features(difference: Float64, median: float) -> Float64:
 
 @dataclass(frozen=True, eq=False)
 class Baselines:
-    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts.
-
-    Attributes
-    ----------
-    source : str
-        What they were fitted on: ``training modules`` or ``this folder``.
-    frequent : int
-        The most frequent token.
-    after : (V,) uint16
-        Most frequent token after each token; ``frequent`` after one that was not seen.
-    between_key, between_token : (K,) uint32, (K,) uint16
-        Pairs of neighbours, ``left << 16 | right``, ascending; most frequent token between them.
-    sizes : dict of (5,) float64
-        `fit_size` of ``random`` and ``near_size`` negatives; empty where modules were too few.
-    """
+    """Most frequent tokens, and the size baseline of matching. V pieces, K contexts."""
 
     source: str
+    """What they were fitted on: ``training modules`` or ``this folder``."""
     frequent: int
+    """The most frequent token."""
     after: UInt16
+    """(V,) most frequent token after each token; ``frequent`` after one that was not seen."""
     between_key: UInt32
+    """(K,) pairs of neighbours, ``left << 16 | right``, ascending."""
     between_token: UInt16
+    """(K,) most frequent token between them."""
     sizes: dict[str, Float64]
+    """(5,) each, `fit_size` of ``random`` and ``near_size`` negatives; empty where modules were too few."""
 
     @classmethod
     def fit(

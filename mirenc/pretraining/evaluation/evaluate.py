@@ -32,17 +32,12 @@ def evaluate_model(
 ) -> Figures:
     """Measure a model on some modules (M,) of a corpus made with its tokenizer; a bar on stderr shows how far it is.
 
+    ``known_texts`` (U,) are those of the corpus's texts that training had, for the figure over statements that it never
+    saw. ``retrieval`` measures function retrieval, which needs the IR itself, or raises `NoFigureError`. ``threads``
+    are for statement vectors on a CPU.
+
     A figure that cannot be measured is None, and ``missing`` says why. Every number is finite. Raises ConfigError: the
     model sees the order of operands, and the corpus has none.
-
-    Parameters
-    ----------
-    known_texts : (U,) bool, optional
-        Which of the corpus's texts training had: gives the figure over statements that it never saw.
-    retrieval : callable, optional
-        Measures function retrieval, which needs the IR itself; may raise `NoFigureError`.
-    threads : int
-        For statement vectors on a CPU.
     """
     check_order(model.config, corpus)
     model.eval()
