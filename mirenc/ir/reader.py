@@ -124,7 +124,7 @@ class _Reading:
             elif line.startswith("declare "):
                 name, return_type, arguments, is_variadic, _ = parse_header(line)
                 at, block = len(self.inst_form), len(self.block_start)
-                place = at, at, block, block
+                place = at, at, block, block, number - 1
                 self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, *place))
             elif line.startswith("%"):
                 self.type_lines.append(line)
@@ -150,7 +150,7 @@ class _Reading:
         self.inst_line += itertools.compress(range(number, end), is_instruction)
         names = self._instructions(list(itertools.compress(body, is_instruction)), values)
         self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
-        place = first, len(self.inst_form), first_block, len(self.block_start)
+        place = first, len(self.inst_form), first_block, len(self.block_start), number - 1
         self.headers.append(FunctionHeader(name, False, return_type, arguments, is_variadic, *place))
         return end + 1
 
