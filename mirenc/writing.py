@@ -1,6 +1,7 @@
 """A file is written beside its final name and moved there when it is complete; a folder has one run at a time."""
 
 import contextlib
+import fcntl
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,7 @@ def only_one(folder: Path) -> Iterator[None]:
     """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other, and get a ConfigError.
 
     The system lets go of it when the process is killed. A folder that is not there is made, and goes again where
-    nothing was put into it. A file system without locks (some network ones) has no such protection, nor has Windows.
+    nothing was put into it. A file system without locks (some network ones) has no such protection.
     """
     fresh = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -35,14 +36,12 @@ def _locked(folder: Path) -> int:
     while True:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            import fcntl
-
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
             advice = "Wait until that one is done, or name another folder"
             raise ConfigError(f"{folder}: another run is at work there. {advice}") from None
-        except (ImportError, OSError):
+        except OSError:
             return descriptor
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), os.stat(folder / _LOCK)):

@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import sys
 
@@ -15,13 +16,10 @@ _LARGEST = 1 << 32  # bytes of a file, so that who prints without end does not f
 
 def limit(memory: int, largest_file: int) -> None:
     """Limit this process, and those it starts: bytes of address space, bytes of a file that is written, no core."""
-    with contextlib.suppress(ImportError):  # a system without limits
-        import resource
-
-        limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: largest_file, resource.RLIMIT_AS: memory}
-        for what, most in limits.items():
-            with contextlib.suppress(OSError, ValueError):  # one that it does not know
-                resource.setrlimit(what, (most, most))
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: largest_file, resource.RLIMIT_AS: memory}
+    for what, most in limits.items():
+        with contextlib.suppress(OSError, ValueError):  # one that the system does not know
+            resource.setrlimit(what, (most, most))
 
 
 def main() -> None:

@@ -113,5 +113,4 @@ def default_worker() -> LLVMWorker:
     return worker
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=default_worker.cache_clear)
+os.register_at_fork(after_in_child=default_worker.cache_clear)

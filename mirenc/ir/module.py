@@ -73,7 +73,7 @@ class IROperand:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHeader:
-    """What the ``define`` or ``declare`` line says (the name with quotes), where it, its instructions and blocks are."""
+    """What the ``define`` or ``declare`` line says (the name with quotes), where it and its body are."""
 
     name: str
     is_declaration: bool

@@ -89,27 +89,23 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
         return Regions(level, [Region(level, module.name, "", "", 0, "", 0)], rows, np.zeros_like(rows))
-    places = Places(module)
+    places, arrays = Places(module), module.arrays
     regions: list[Region] = []
-    sizes: list[int] = []
-    start, lines = module.arrays.block_start, module.arrays.line
     for one in functions:
         shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
         if level == "function":
             regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), symbol))
-            sizes.append(last - first)
         elif level == "block":
             for block in range(one.header.first_block, one.header.last_block):
                 header = block_name(module, block)
                 name = f"{shown}:{header}"
                 regions.append(Region(level, name, shown, header, 0, *places.of_block(block), symbol))
-                sizes.append(int(start[block + 1] - start[block]))
         else:
-            for row, line in enumerate(lines[first:last].tolist(), first):
+            for row, line in enumerate(arrays.line[first:last].tolist(), first):
                 name = module.lines[line].strip()
                 regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), symbol))
-            sizes += [1] * (last - first)
-    return Regions(level, regions, rows, np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
+    owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
+    return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
 
 
 def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:

@@ -214,23 +214,19 @@ def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
 
 def _read_parquet(path: str) -> VectorTable:
     import pyarrow.parquet as pq
-    from pyarrow import ArrowInvalid
 
-    try:
-        with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            maker = Maker.from_json(json.loads((schema.metadata or {})[b"mirenc"]))
-            size = schema.field("vector").type.list_size
-            table = VectorTable(maker, np.empty((file.metadata.num_rows, size), dtype=np.float32))
-            # Row by row group, so that nothing but the result is whole in memory.
-            for batch in file.iter_batches():
-                first = len(table.source_row)
-                values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-                table.vectors[first : first + len(batch)] = values.reshape(len(batch), size)
-                for row in batch.drop_columns("vector").to_pylist():
-                    _add_row(table, row)
-    except ArrowInvalid as error:
-        raise _no_table(path, str(error)) from None
+    with pq.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        maker = Maker.from_json(json.loads((schema.metadata or {})[b"mirenc"]))
+        size = schema.field("vector").type.list_size
+        table = VectorTable(maker, np.empty((file.metadata.num_rows, size), dtype=np.float32))
+        # Row by row group, so that nothing but the result is whole in memory.
+        for batch in file.iter_batches():
+            first = len(table.source_row)
+            values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+            table.vectors[first : first + len(batch)] = values.reshape(len(batch), size)
+            for row in batch.drop_columns("vector").to_pylist():
+                _add_row(table, row)
     return table
 
 

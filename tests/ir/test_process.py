@@ -15,7 +15,6 @@ from mirenc.ir import process
 from mirenc.ir.child import Child, EndedError, llvmlite_folder
 from mirenc.ir.process import memory_allowed, run_limited, without_memory
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits of POSIX")
 ROOM = 2**30
 
 
