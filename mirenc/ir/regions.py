@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mirenc.arrays import Int32
+from mirenc.arrays import Int32, spread
 from mirenc.errors import ConfigError
 from mirenc.ir.lines import label_name
 from mirenc.ir.loops import find_loops
@@ -139,9 +139,8 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
         regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, function.name))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
-    sizes = start[block + 1] - start[block]
-    instruction = np.repeat(start[block] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-    pairs_region = np.repeat(region, sizes)
+    instruction, bounds = spread(start[block], start[block + 1])
+    pairs_region = np.repeat(region, np.diff(bounds))
     order = np.lexsort((instruction, pairs_region))
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int64, Integer
+from mirenc.arrays import Float32, Int64, Integer, spread, starts
 from mirenc.ir.grammar import CASTS
 from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.config import LexicalConfig
@@ -175,7 +175,7 @@ class Lexicon:
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
         hashed, term = np.unique(np.concatenate([_NONE, *each]), return_inverse=True)
         length = np.array([len(one) for one in each], dtype=np.int64)
-        start = np.cumsum(length) - length
+        start = starts(length)
         width = self.config.width
         column = (hashed >> 16 & 0x7FFF) % width
         signed = np.where(hashed >> 31 & 1, -1.0, 1.0) * self._idf[hashed % self.config.buckets]
@@ -188,8 +188,7 @@ class Lexicon:
             low, high = np.searchsorted(group, (first, first + size))
             # Every membership as the terms of its text.
             terms = length[row[low:high]]
-            inside = np.arange(terms.sum()) - np.repeat(np.cumsum(terms) - terms, terms)
-            at = term[np.repeat(start[row[low:high]], terms) + inside]
+            at = term[spread(start[row[low:high]], start[row[low:high] + 1])[0]]
             key = np.repeat(group[low:high] - first, terms) * max(len(hashed), 1) + at
             pair, member = np.unique(key, return_inverse=True)
             times = np.bincount(member, np.repeat(count[low:high], terms), len(pair))
