@@ -121,7 +121,7 @@ def prepared(chunk: list[Code]) -> tuple[list[dict[str, str]], list[str]]:
             return found
 
         try:
-            text = default_worker().canonicalise(one.text.encode("utf-8", "surrogateescape"), bitcode=False)
+            text = default_worker().canonicalise(one.text.encode("utf-8", "surrogateescape"))
             read_canonical(text, name=one.hash[:12], demangle=note)
         except MirencError as error:
             failed.append(f"{one.hash[:12]}: {error}")

@@ -1,8 +1,8 @@
 """A file is written beside its final name and moved there when it is complete; a folder has one run at a time."""
 
 import contextlib
+import fcntl
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def only_one(folder: Path) -> Iterator[None]:
     """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other, and get a ConfigError.
 
     The system lets go of it when the process is killed. A folder that is not there is made, and goes again where
-    nothing was put into it. A file system without locks (some network ones) has no such protection, nor has Windows.
+    nothing was put into it. A file system without locks (some network ones) has no such protection.
     """
     fresh = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
@@ -36,14 +36,12 @@ def _locked(folder: Path) -> int:
     while True:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
         try:
-            import fcntl
-
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
             advice = "Wait until that one is done, or name another folder"
             raise ConfigError(f"{folder}: another run is at work there. {advice}") from None
-        except (ImportError, OSError):
+        except OSError:
             return descriptor
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(descriptor), os.stat(folder / _LOCK)):
@@ -62,41 +60,36 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
 
 
-class Target:
-    """Where an output that the user named goes; it is written to ``part``.
-
-    The file that a symbolic link leads to is replaced. A device or a pipe cannot be: it is written as it is.
-    """
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._final = Path(os.path.realpath(path))
-        try:
-            self._moves = stat.S_ISREG(self._final.stat().st_mode)
-        except OSError:  # there is none yet
-            self._moves = True
-        self.part = self._final.with_name(f"{self._final.name}.part") if self._moves else self._final
-
-    def deliver(self) -> None:
-        """Give what was written its name; OSError."""
-        if self._moves:
-            os.replace(self.part, self._final)
-
-    def discard(self) -> None:
-        """Remove what is left of an output that was not delivered."""
-        if self._moves:
-            self.part.unlink(missing_ok=True)
+@contextlib.contextmanager
+def refused(path: str | os.PathLike[str] | None) -> Iterator[None]:
+    """What the system refuses becomes an IRFileError that names the file; of stdout (None) it is the caller's."""
+    try:
+        yield
+    except OSError as error:
+        if path is None:
+            raise
+        raise IRFileError(
+            f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
+        ) from None
 
 
 @contextlib.contextmanager
 def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Where to write what gets this name when complete, or goes; an OSError names the path as it was given."""
-    target = Target(path)
+    """Where to write what gets this name when complete, or goes; an OSError names the path as it was given.
+
+    The file that a symbolic link leads to is replaced. A device or a pipe cannot be: it is written as it is.
+    """
+    final = Path(os.path.realpath(path))
+    moves = os.path.isfile(final) or not os.path.exists(final)
+    part = final.with_name(f"{final.name}.part") if moves else final
     try:
-        yield target.part
-        target.deliver()
+        yield part
+        if moves:
+            os.replace(part, final)
     except OSError as error:
-        if error.filename is None or os.fspath(error.filename) == os.fspath(target.part):
+        if error.filename is None or os.fspath(error.filename) == os.fspath(part):
             error.filename = os.fspath(path)
         raise
     finally:
-        target.discard()
+        if moves:
+            part.unlink(missing_ok=True)

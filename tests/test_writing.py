@@ -13,8 +13,6 @@ from mirenc.cli import suggest
 from mirenc.errors import ConfigError
 from mirenc.writing import delivered, only_one
 
-pytest.importorskip("fcntl")
-
 
 def test_a_folder_has_one_run(tmp_path: Path) -> None:
     script = "import sys, pathlib, mirenc.writing as w\nwith w.only_one(pathlib.Path(sys.argv[1])): pass"

@@ -99,7 +99,7 @@ def _write(bitcode: bytes, output: Path) -> None:
     from mirenc.writing import delivered
 
     if output.suffix == ".ll":
-        bitcode = default_worker().canonicalise(bitcode, bitcode=True).encode("utf-8", "surrogateescape")
+        bitcode = default_worker().canonicalise(bitcode).encode("utf-8", "surrogateescape")
     with delivered(output) as part:
         part.write_bytes(bitcode)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float32
+from mirenc.arrays import Float32, starts
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.reading import Prepared
 from mirenc.embed.request import in_batches
@@ -87,19 +87,15 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
         if len(some) == 1:
             yield runtime.forward(some[0].sample, some[0].pools, text_vectors=of_texts[0])
             continue
-        texts = _starts([len(module.sample.texts) for module in some])
-        nodes = _starts([len(module.sample.node_row) for module in some])
-        groups = _starts([module.pools.text.groups for module in some])
+        texts = starts([len(module.sample.texts) for module in some]).tolist()
+        nodes = starts([len(module.sample.node_row) for module in some]).tolist()
+        groups = starts([module.pools.text.groups for module in some]).tolist()
         of_text = _joined_pool([module.pools.text for module in some], texts, groups)
         pools = Pools(of_text, _joined_pool([module.pools.graph for module in some], nodes, groups))
         sample = _joined([module.sample for module in some], texts, nodes)
         made = runtime.forward(sample, pools, text_vectors=np.concatenate(of_texts))
         for start, end in itertools.pairwise(groups):
             yield Pooled(*(part[start:end] for part in made))
-
-
-def _starts(sizes: Sequence[int]) -> list[int]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64).tolist()  # type: ignore[no-any-return]
 
 
 def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[int]) -> IRSample:
@@ -112,8 +108,8 @@ def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[i
     for name in ("text_ids", "text_length", "node_kind", "node_argument", "edge_flow", "edge_position"):
         joined[name] = np.concatenate([getattr(sample, name) for sample in samples])
     numbers = {"statement_row": texts, "node_row": texts, "edge_index": nodes, "instruction_node": nodes}
-    for name, starts in numbers.items():  # which have an end, too
-        shifted = [getattr(sample, name) + np.int32(start) for sample, start in zip(samples, starts, strict=False)]
+    for name, begins in numbers.items():  # which have an end, too
+        shifted = [getattr(sample, name) + np.int32(start) for sample, start in zip(samples, begins, strict=False)]
         joined[name] = np.concatenate(shifted, axis=-1)
     return IRSample(**joined)
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mirenc.errors import GraphError, IRFileError, needs
+from mirenc.errors import GraphError, needs
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
-from mirenc.writing import check_output, delivered
+from mirenc.writing import check_output, delivered, refused
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -97,16 +97,12 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
     """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays). Raises as `check_path`."""
     check_path(path)
     suffix = Path(path).suffix
-    try:
-        with delivered(path) as part:
-            if suffix != ".npz":
-                part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")
-                return
-            arrays: dict[str, Any] = {field.name: getattr(graph, field.name) for field in fields(graph)}
-            # Named as text, because an empty list would become an array of numbers.
-            arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in ("texts", "functions")}
-            with part.open("wb") as stream:
-                np.savez_compressed(stream, **arrays)
-    except OSError as error:
-        what = f"cannot write {os.fspath(path)}: {error.strerror or error}"
-        raise IRFileError(f"{what}. Free some space or name another file") from None
+    with refused(path), delivered(path) as part:
+        if suffix != ".npz":
+            part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")
+            return
+        arrays: dict[str, Any] = {field.name: getattr(graph, field.name) for field in fields(graph)}
+        # Named as text, because an empty list would become an array of numbers.
+        arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in ("texts", "functions")}
+        with part.open("wb") as stream:
+            np.savez_compressed(stream, **arrays)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from mirenc.errors import IRFileError, needs
+from mirenc.ir.worker import BITCODE_MAGIC
 
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
@@ -40,7 +41,6 @@ _OTHER_SOURCES = {
 _PART = 1 << 20  # bytes read at once
 _ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
-_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _FOREIGN_MAGIC = {
     b"\x7fELF": "an ELF object or program",
     b"MZ": "a Windows program",
@@ -227,7 +227,7 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
 
 def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
     """Text or bitcode, by content; IRFileError where it is empty, or plainly something else."""
-    if data[:4] in _BITCODE_MAGIC:
+    if data.startswith(BITCODE_MAGIC):
         return "bitcode"
     if not data.strip():
         raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")

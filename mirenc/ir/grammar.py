@@ -13,7 +13,7 @@ from mirenc.ir.parser import LABEL_TYPE, FormOperand, Parser
 _FAST_MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
 # `tail` and `notail` are hints of the optimiser, not meaning; `musttail` is meaning.
 _DROPPED_PREFIXES = frozenset({"tail", "notail"})
-_CASTS = """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
+CASTS = """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
     addrspacecast""".split()
 # Instructions of the shape `OPCODE flag* T v (, v)*` whose further operands share the first one's type.
 _SAME_TYPE = frozenset(
@@ -22,7 +22,7 @@ _SAME_TYPE = frozenset(
 )
 # Instructions of the shape `OPCODE flag* T v, T v, ...`: how many typed operands to read.
 # The mask of `shufflevector` is printed like a third operand but is not one.
-_TYPED = dict.fromkeys((*_CASTS, "extractvalue", "va_arg"), 1)
+_TYPED = dict.fromkeys((*CASTS, "extractvalue", "va_arg"), 1)
 _TYPED |= dict.fromkeys(("store", "atomicrmw", "extractelement", "shufflevector", "insertvalue"), 2)
 _TYPED |= dict.fromkeys(("select", "cmpxchg", "insertelement"), 3)
 

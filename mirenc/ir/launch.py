@@ -5,6 +5,7 @@
 
 import contextlib
 import os
+import resource
 import signal
 import sys
 
@@ -13,15 +14,18 @@ FAILED = 126  # exit code, with the error number as the only words: the program 
 _LARGEST = 1 << 32  # bytes of a file, so that who prints without end does not fill the disk
 
 
+def limit(memory: int, largest_file: int) -> None:
+    """Limit this process, and those it starts: bytes of address space, bytes of a file that is written, no core."""
+    limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: largest_file, resource.RLIMIT_AS: memory}
+    for what, most in limits.items():
+        with contextlib.suppress(OSError, ValueError):  # one that the system does not know
+            resource.setrlimit(what, (most, most))
+
+
 def main() -> None:
     """``launch.py BYTES COMMAND ...``."""
-    limit, command = int(sys.argv[1]), sys.argv[2:]
-    with contextlib.suppress(ImportError, OSError, ValueError):  # a system without such limits
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (_LARGEST, _LARGEST))
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    command = sys.argv[2:]
+    limit(int(sys.argv[1]), _LARGEST)
     # Python ignores these, and what is ignored stays so for the next program.
     for name in ("SIGPIPE", "SIGXFSZ"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)

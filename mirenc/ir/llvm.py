@@ -49,9 +49,9 @@ class LLVMWorker:
         """End the child; the next request starts a new one."""
         self._child.close()
 
-    def canonicalise(self, data: bytes, *, bitcode: bool, timeout: float | None = None) -> str:
+    def canonicalise(self, data: bytes, *, timeout: float | None = None) -> str:
         """Parse, verify, print a module. IRParseError: LLVM refuses it; IRResourceError: it died, or took too much."""
-        status, text = self._ask("bitcode" if bitcode else "text", data, timeout)
+        status, text = self._ask("module", data, timeout)
         if status == "ok":
             return text
         if status == "memory":
@@ -113,5 +113,4 @@ def default_worker() -> LLVMWorker:
     return worker
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=default_worker.cache_clear)
+os.register_at_fork(after_in_child=default_worker.cache_clear)

@@ -73,7 +73,7 @@ class IROperand:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHeader:
-    """What the ``define`` or ``declare`` line says (the name with quotes), where its instructions and blocks lie."""
+    """What the ``define`` or ``declare`` line says (the name with quotes), where it and its body are."""
 
     name: str
     is_declaration: bool
@@ -84,6 +84,7 @@ class FunctionHeader:
     last: int
     first_block: int
     last_block: int
+    line: int  # of `IRModule.lines`
 
     @property
     def signature(self) -> str:

@@ -56,10 +56,7 @@ class Places:
         """Where a function's ``DISubprogram`` says it begins."""
         if not self._module.annotated:
             return NOWHERE
-        line = int(self._module.arrays.line[self._module.headers[function].first]) - 1
-        while not self._lines[line].startswith("define "):
-            line -= 1
-        match = _OF_FUNCTION.search(self._lines[line])
+        match = _OF_FUNCTION.search(self._lines[self._module.headers[function].line])
         if match is None:
             return NOWHERE
         begins = _LINE.search(_bare(self._nodes[int(match[1])]))

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -31,10 +32,6 @@ class Ended(NamedTuple):
 
 def memory_allowed(limit: int) -> int:
     """Bytes of address space that a child may get: the limit, or what this process is limited to if that is less."""
-    try:
-        import resource
-    except ImportError:
-        return limit
     limits = [each for each in resource.getrlimit(resource.RLIMIT_AS) if each != resource.RLIM_INFINITY]
     return min([limit, *limits])
 
@@ -66,8 +63,7 @@ def run_limited(
     It may take ``timeout`` seconds, and each process ``memory_limit`` bytes; ``most_output`` bytes of output are kept.
     Raises subprocess.TimeoutExpired: it was ended with all it started; OSError: it cannot be started.
     """
-    limited = os.name == "posix" and memory_limit is not None
-    if os.name == "posix" and memory_limit is not None:
+    if memory_limit is not None:
         launch = str(Path(__file__).with_name("launch.py"))
         command = [sys.executable, "-I", "-S", launch, str(memory_allowed(memory_limit)), *command]
     # Files and no pipes: nobody waits for anybody, however much is said, and launch.py limits their size.
@@ -79,13 +75,11 @@ def run_limited(
             try:
                 process.wait(min(timeout, LONGEST_TIMEOUT))
             except BaseException:
-                if hasattr(os, "killpg"):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
                 raise
         output.seek(0)
         ended = Ended(process.returncode, output.read(most_output), _words(said))
-    if limited and ended.code == FAILED and ended.words.isdecimal():
+    if memory_limit is not None and ended.code == FAILED and ended.words.isdecimal():
         raise OSError(int(ended.words), os.strerror(int(ended.words)))
     return ended
 

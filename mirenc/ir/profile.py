@@ -50,14 +50,10 @@ def profiled_flow(module: IRModule) -> Flow | None:
             told[block] = True
     flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
     for function in module.defined_functions:
-        line = int(arrays.line[function.header.first]) - 1
-        while not lines[line].startswith("define "):
-            line -= 1
-        counted = _COUNTED.match(lines[line])
+        header = function.header
+        counted = _COUNTED.match(lines[header.line])
         if counts := nodes.get(counted[1], []) if counted else []:
-            _solve(
-                flow, shares, source, module, slice(function.header.first_block, function.header.last_block), counts[0]
-            )
+            _solve(flow, shares, source, module, slice(header.first_block, header.last_block), counts[0])
     return flow
 
 

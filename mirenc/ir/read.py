@@ -160,26 +160,24 @@ def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | Non
 
 
 def _canonicalise(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker) -> str:
-    bitcode = loaded.kind == "bitcode"
     try:
-        return worker.canonicalise(loaded.data, bitcode=bitcode, timeout=options.timeout)
+        return worker.canonicalise(loaded.data, timeout=options.timeout)
     except IRParseError as refusal:
-        if bitcode:
+        if loaded.kind == "bitcode":
             refusal.args = (refusal.args[0] + ". The file may be truncated: write it again with `clang -c -emit-llvm`",)
             raise
         text = loaded.data.decode("utf-8", "surrogateescape")
         fixed = old_text.modernise(text)
         if fixed != text:
-            data = fixed.encode("utf-8", "surrogateescape")
             try:
-                return worker.canonicalise(data, bitcode=False, timeout=options.timeout)
+                return worker.canonicalise(fixed.encode("utf-8", "surrogateescape"), timeout=options.timeout)
             except IRParseError as second:
                 refusal = second
         if re.search("^define ", text, re.MULTILINE):
             old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
             if old is not None:
                 with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
-                    return worker.canonicalise(old, bitcode=True, timeout=options.timeout)
+                    return worker.canonicalise(old, timeout=options.timeout)
         elif (other := command_for(loaded.name)) is not None:
             language, command = other
             raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mirenc.arrays import Int64
+from mirenc.arrays import Int64, spread, starts
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
@@ -124,7 +124,7 @@ class _Reading:
             elif line.startswith("declare "):
                 name, return_type, arguments, is_variadic, _ = parse_header(line)
                 at, block = len(self.inst_form), len(self.block_start)
-                place = at, at, block, block
+                place = at, at, block, block, number - 1
                 self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, *place))
             elif line.startswith("%"):
                 self.type_lines.append(line)
@@ -150,7 +150,7 @@ class _Reading:
         self.inst_line += itertools.compress(range(number, end), is_instruction)
         names = self._instructions(list(itertools.compress(body, is_instruction)), values)
         self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
-        place = first, len(self.inst_form), first_block, len(self.block_start)
+        place = first, len(self.inst_form), first_block, len(self.block_start), number - 1
         self.headers.append(FunctionHeader(name, False, return_type, arguments, is_variadic, *place))
         return end + 1
 
@@ -170,17 +170,6 @@ class _Reading:
             at += slots
             inst_form.append(row)
         return names
-
-
-def _ragged(starts: Int64, counts: Int64) -> Int64:
-    """Positions ``starts[i], ..., starts[i] + counts[i] - 1`` for every i, concatenated."""
-    first = np.cumsum(counts) - counts
-    positions: Int64 = np.arange(int(counts.sum()), dtype=np.int64) + np.repeat(starts - first, counts)
-    return positions
-
-
-def _starts(counts: Int64) -> Int64:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)])
 
 
 def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable) -> ModuleArrays:
@@ -211,10 +200,11 @@ def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: 
     form_of = np.array(reading.inst_form, dtype=np.int64)  # (I,)
     codes = np.concatenate(reading.codes) if reading.codes else np.zeros(0, np.int64)
     slot_count = np.array([form.slots for form in forms], dtype=np.int64)[form_of]
-    slot_start = _starts(slot_count)[:-1]
+    slot_start = starts(slot_count)[:-1]
 
     per_inst = op_count[form_of]
-    rows = _ragged(_starts(op_count)[:-1][form_of], per_inst)  # (P,)
+    op_bounds = starts(op_count)
+    rows, operand_start = spread(op_bounds[form_of], op_bounds[form_of + 1])  # (P,), (I + 1,)
     kind = op_kind[rows]
     ref = op_ref[rows]
     local = op_slot[rows] >= 0
@@ -226,8 +216,8 @@ def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: 
 
     block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)  # (B + 1,)
     # Only the last instruction of a block has successors.
-    succ_per_inst = succ_count[form_of]
-    succ_rows = _ragged(_starts(succ_count)[:-1][form_of], succ_per_inst)
+    succ_per_inst, succ_bounds = succ_count[form_of], starts(succ_count)
+    succ_rows, _ = spread(succ_bounds[form_of], succ_bounds[form_of + 1])
     successor = codes[np.repeat(slot_start, succ_per_inst) + succ_slot[succ_rows]] - _BLOCK
     last = block_start[1:] - 1
     sizes = [header.last - header.first for header in reading.headers]
@@ -237,10 +227,10 @@ def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: 
         "function": np.repeat(np.arange(len(sizes)), sizes),
         "line": np.array(reading.inst_line),
         "block_start": block_start,
-        "operand_start": _starts(per_inst),
+        "operand_start": operand_start,
         "operand_ref": ref,
         "operand_type": op_type[rows],
-        "successor_start": _starts(succ_per_inst[last] if len(last) else np.zeros(0, np.int64)),
+        "successor_start": starts(succ_per_inst[last]),
         "successor": successor,
         "callee": np.array(callees, dtype=np.int64)[form_of],
     }

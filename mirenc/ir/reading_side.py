@@ -2,11 +2,10 @@
 
 import contextlib
 import ctypes
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mirenc.ir.worker import decoded
+from mirenc.ir.worker import llvmlite, parsed
 
 _LARGE = 1 << 20  # bytes of an answer
 Answer = tuple[dict[str, Any], bytes]
@@ -51,7 +50,7 @@ class Library:
                 names = holder.pop().decode("utf-8").split("\n")
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
-                status, text = self._canonicalise(request["kind"], holder)
+                status, text = self._canonicalise(holder)
             data = text.encode("utf-8", "surrogateescape")
             del text
         except MemoryError:
@@ -63,31 +62,17 @@ class Library:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).malloc_trim(0)
 
-    def _canonicalise(self, kind: str, holder: list[bytes]) -> tuple[str, str]:
-        # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
-        # context, always: the other order crashes.
-        context = self._llvm.create_context()
-        module = None
+    def _canonicalise(self, holder: list[bytes]) -> tuple[str, str]:
         status = "parse"
         try:
-            if kind == "bitcode":
-                module = self._llvm.parse_bitcode(holder.pop(), context=context)
-            else:
-                module = self._llvm.parse_assembly(decoded(holder.pop()), context=context)
-            status = "verify"
-            module.verify()
-            return "ok", str(module)
-        except (RuntimeError, ValueError, UnicodeError) as error:
+            with parsed(self._llvm, holder.pop()) as module:
+                status = "verify"
+                module.verify()
+                return "ok", str(module)
+        except (RuntimeError, ValueError) as error:
             return status, str(error)
-        finally:
-            if module is not None:
-                module.close()
-            context.close()
 
 
 def open_library(arguments: list[str]) -> Library:
     """The library; the argument is the folder in which llvmlite lies."""
-    sys.path.insert(0, arguments[0])
-    import llvmlite.binding as llvm
-
-    return Library(llvm)
+    return Library(llvmlite(arguments[0]))

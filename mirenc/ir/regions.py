@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mirenc.arrays import Int32
+from mirenc.arrays import Int32, spread
 from mirenc.errors import ConfigError
 from mirenc.ir.lines import label_name
 from mirenc.ir.loops import find_loops
@@ -89,27 +89,23 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
         return Regions(level, [Region(level, module.name, "", "", 0, "", 0)], rows, np.zeros_like(rows))
-    places = Places(module)
+    places, arrays = Places(module), module.arrays
     regions: list[Region] = []
-    sizes: list[int] = []
-    start, lines = module.arrays.block_start, module.arrays.line
     for one in functions:
         shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
         if level == "function":
             regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), symbol))
-            sizes.append(last - first)
         elif level == "block":
             for block in range(one.header.first_block, one.header.last_block):
                 header = block_name(module, block)
                 name = f"{shown}:{header}"
                 regions.append(Region(level, name, shown, header, 0, *places.of_block(block), symbol))
-                sizes.append(int(start[block + 1] - start[block]))
         else:
-            for row, line in enumerate(lines[first:last].tolist(), first):
+            for row, line in enumerate(arrays.line[first:last].tolist(), first):
                 name = module.lines[line].strip()
                 regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), symbol))
-            sizes += [1] * (last - first)
-    return Regions(level, regions, rows, np.repeat(np.arange(len(sizes), dtype=np.int32), sizes))
+    owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
+    return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
 
 
 def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
@@ -143,9 +139,8 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
         regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, function.name))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
-    sizes = start[block + 1] - start[block]
-    instruction = np.repeat(start[block] - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-    pairs_region = np.repeat(region, sizes)
+    instruction, bounds = spread(start[block], start[block + 1])
+    pairs_region = np.repeat(region, np.diff(bounds))
     order = np.lexsort((instruction, pairs_region))
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
 

@@ -77,7 +77,7 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
         text = re.sub(rf'^target {key} = ".*"$', f'target {key} = "{value}"', text, flags=re.MULTILINE)
     worker = worker or default_worker()
     try:
-        canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"), bitcode=False)
+        canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"))
     except IRParseError as error:
         what = f"{module.name}: it cannot be brought to {dialect.title}: {error.args[0]}"
         raise ForeignIRError(f"{what}. Give the kernel's OpenCL source") from None

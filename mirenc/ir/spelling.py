@@ -7,6 +7,8 @@ what the code computes (a NaN's sign and poison aside).
 import re
 from collections import defaultdict
 
+from mirenc.ir.plain import Layout
+
 _NAME = r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _LOCAL = re.compile(_NAME)
 _RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")
@@ -148,17 +150,14 @@ def _descend(type_text: str, depth: int, offset: int, kind: str) -> str | None:
         if array is None:
             return None
         type_text = array[2]
-    indices = ""
+    indices, layout = "", Layout()
     while array := _ARRAY.fullmatch(type_text):
         type_text = array[2]
-        size, rest = 1, type_text
-        while inner := _ARRAY.fullmatch(rest):
-            size, rest = size * int(inner[1]), inner[2]
-        size *= _SIZES.get(rest, 0)
-        if not size or offset < 0:
+        measure = layout.measure(type_text)
+        if measure is None or not measure.size or offset < 0:
             return None
-        indices += f", i64 {offset // size}"
-        offset %= size
+        indices += f", i64 {offset // measure.size}"
+        offset %= measure.size
     return indices if type_text == kind and offset == 0 and indices else None
 
 

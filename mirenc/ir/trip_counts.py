@@ -29,13 +29,8 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
     return 0 if row < 0 else _count(module, forest, row)
 
 
-def profiled_trip_count(module: IRModule, loop: Region) -> float:
-    """Mean iterations of a loop each time it is entered, by a profile in the IR (``!prof``); 0 where it has none."""
-    return profiled_runs(module, loop)[1]
-
-
 def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
-    """Iterations of a loop in the whole of what was profiled, and each time it is entered; 0 where nothing tells it."""
+    """Iterations of a loop in the whole of what was profiled (``!prof``), and each time it is entered; 0: not told."""
     flow, forest = profiled_flow(module), find_loops(module)
     row = -1 if flow is None else _row(module, forest, loop)
     if flow is None or row < 0:

@@ -15,11 +15,14 @@ import signal
 import struct
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 HEADER = struct.Struct("<QQ")
+BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 NOT_STARTED = 125  # exit code: no library could be loaded, whatever the request
+_WORDS = 1 << 30  # bytes of a file, so that a pass that prints without end has an end
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
 
@@ -31,16 +34,27 @@ def decoded(text: bytes) -> str:
         return _NON_ASCII.sub(lambda match: b"\\%02X" % match.group()[0], text).decode("ascii")
 
 
-def _limit(memory: int) -> None:
-    try:
-        import resource
-    except ImportError:  # not a POSIX system: the time limit alone protects the caller
-        return
-    words = 1 << 30  # bytes: of a pass that prints without end
-    for what, limit in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, words), (resource.RLIMIT_AS, memory)):
-        # A system that knows no such limit refuses it.
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(what, (limit, limit))
+def llvmlite(folder: str) -> Any:
+    """The binding to llvmlite's LLVM, from the folder in which llvmlite lies."""
+    sys.path.insert(0, folder)
+    import llvmlite.binding as llvm
+
+    return llvm
+
+
+@contextlib.contextmanager
+def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
+    """A module of llvmlite's LLVM, from text or bitcode; RuntimeError or UnicodeError where it cannot be parsed."""
+    # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
+    # context, always: the other order crashes.
+    with contextlib.closing(llvm.create_context()) as context:
+        if ir.startswith(BITCODE_MAGIC):
+            read = llvm.parse_bitcode(ir, context=context)
+        else:
+            read = llvm.parse_assembly(decoded(ir), context=context)
+        del ir  # it may be large
+        with contextlib.closing(read) as module:
+            yield module
 
 
 def _load(side: str) -> Any:
@@ -77,11 +91,12 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C ends
     try:
         library = _load(side).open_library(arguments)
+        from mirenc.ir.launch import limit  # which now is found
     # A damaged installation fails in many ways.
     except (AttributeError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         os._exit(NOT_STARTED)
-    _limit(int(memory))
+    limit(int(memory), _WORDS)
     # LLVM may print to descriptor 1; only frames may travel there.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

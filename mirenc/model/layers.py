@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -168,6 +167,5 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
 
 def give_back() -> None:
     """Give the system what is free, in milliseconds: without this the peak of a large module is a third higher."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):  # another C library
-            ctypes.CDLL(None).malloc_trim(0)
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)

@@ -17,7 +17,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int64, Integer
+from mirenc.arrays import Float32, Int64, Integer, spread, starts
+from mirenc.ir.grammar import CASTS
 from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.config import LexicalConfig
 from mirenc.model.pooling import Pools
@@ -55,10 +56,6 @@ _NUMBERED = re.compile(r"(?:\.\d+)+(?=\"?$)")
 _NAMED_TYPE = re.compile(r'%(?:"[^"]*"|[\w.$:]+)')
 # Written this way by LLVM 22; 0 and 1 are everywhere.
 _COMMON = frozenset({"0", "1", "-1", "0.000000e+00", "1.000000e+00"})
-_CASTS = set(
-    """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
-    addrspacecast""".split()
-)
 
 
 def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False, defines: bool = False) -> list[str]:
@@ -87,7 +84,7 @@ def _marked_terms(statement: str, whole: bool, hide_names: bool, defines: bool) 
     operation = _OPERATION.match(text)
     if operation is not None:
         shape = " ".join(filter(None, operation.groups()))
-        if operation[1] in _CASTS and (cast := _CAST.search(text)) is not None:
+        if operation[1] in CASTS and (cast := _CAST.search(text)) is not None:
             shape += f" {cast[1]}"
         # A type's name is a term of its own.
         terms.append((_NAMED_TYPE.sub("%", shape) if "%" in shape else shape, False))
@@ -178,7 +175,7 @@ class Lexicon:
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
         hashed, term = np.unique(np.concatenate([_NONE, *each]), return_inverse=True)
         length = np.array([len(one) for one in each], dtype=np.int64)
-        start = np.cumsum(length) - length
+        start = starts(length)
         width = self.config.width
         column = (hashed >> 16 & 0x7FFF) % width
         signed = np.where(hashed >> 31 & 1, -1.0, 1.0) * self._idf[hashed % self.config.buckets]
@@ -191,8 +188,7 @@ class Lexicon:
             low, high = np.searchsorted(group, (first, first + size))
             # Every membership as the terms of its text.
             terms = length[row[low:high]]
-            inside = np.arange(terms.sum()) - np.repeat(np.cumsum(terms) - terms, terms)
-            at = term[np.repeat(start[row[low:high]], terms) + inside]
+            at = term[spread(start[row[low:high]], start[row[low:high] + 1])[0]]
             key = np.repeat(group[low:high] - first, terms) * max(len(hashed), 1) + at
             pair, member = np.unique(key, return_inverse=True)
             times = np.bincount(member, np.repeat(count[low:high], terms), len(pair))

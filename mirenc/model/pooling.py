@@ -135,9 +135,8 @@ class Pools:
 
     text: Pool  # of texts that are statements
     graph: Pool  # of nodes
-    definitions: Pool | None = (
-        None  # of texts that define what a group takes; None: its own statements do, or not asked
-    )
+    # Of texts that define what a group takes; None: its own statements do, or not asked.
+    definitions: Pool | None = None
 
     def counts(self, node_kind: Integer) -> Float32:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""

@@ -5,13 +5,12 @@ llvmlite has single passes with fixed options, and the levels O0 to O3: a list i
 
 import contextlib
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from mirenc.errors import PassError
-from mirenc.ir.worker import decoded
+from mirenc.ir.worker import llvmlite, parsed
 from mirenc.passes.object_file import Section, named_section
 from mirenc.passes.pipeline import Step, parse, steps
 from mirenc.passes.side import PassLibrary, RefusedError
@@ -52,26 +51,16 @@ class Library(PassLibrary):
         self._machine = cache(self._new_machine)
 
     def read(self, ir: bytes) -> bytes:
-        llvm = self._llvm
-        # Module before context, always: the other order crashes.
-        with contextlib.closing(llvm.create_context()) as context:
-            try:
-                if ir.startswith((b"BC\xc0\xde", b"\xde\xc0\x17\x0b")):
-                    parsed = llvm.parse_bitcode(ir, context=context)
-                else:
-                    parsed = llvm.parse_assembly(decoded(ir), context=context)
-                with contextlib.closing(parsed) as module:
-                    module.verify()
-                    return bytes(module.as_bitcode())
-            except RuntimeError as error:
-                raise ValueError(str(error)) from None
+        try:
+            with parsed(self._llvm, ir) as module:
+                module.verify()
+                return bytes(module.as_bitcode())
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
 
     @contextlib.contextmanager
     def run(self, bitcode: bytes, pipeline: str, codegen: int) -> Iterator[tuple[Any, Any]]:
-        with (
-            contextlib.closing(self._llvm.create_context()) as context,
-            contextlib.closing(self._llvm.parse_bitcode(bitcode, context=context)) as module,
-        ):
+        with parsed(self._llvm, bitcode) as module:
             machine = self._machine(module.triple, codegen)
             if pipeline:
                 try:
@@ -144,7 +133,4 @@ def _method(step: Step) -> str:
 
 def open_library(arguments: list[str]) -> Library:
     """The library; the argument is the folder in which llvmlite lies."""
-    sys.path.insert(0, arguments[0])
-    import llvmlite.binding as llvm
-
-    return Library(llvm)
+    return Library(llvmlite(arguments[0]))

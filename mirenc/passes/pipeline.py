@@ -10,7 +10,6 @@ import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import groupby
 
 from mirenc.errors import PassError
@@ -111,15 +110,23 @@ def _changed(root: PassNode, chance: random.Random) -> PassNode:
     places = list(_places(root, change))
     if not places:
         return root
-    *way, at = chance.choice(places)
-    children = list(reduce(lambda node, index: node.passes[index], way, root).passes)
-    if change == "drop":
+    return _edited(root, chance.choice(places), change, chance)
+
+
+def _edited(node: PassNode, way: Sequence[int], change: str, chance: random.Random) -> PassNode:
+    """A tree with a change at the end of a way; adaptors left without any passes are gone."""
+    at, *rest = way
+    children = list(node.passes)
+    if rest:
+        child = _edited(children[at], rest, change, chance)
+        children[at : at + 1] = [child] if child.passes else []
+    elif change == "drop":
         del children[at]
     elif change == "swap":
         children[at], children[at + 1] = children[at + 1], children[at]
     else:
         children.insert(chance.randint(0, len(children)) if change == "repeat" else at, children[at])
-    return _replaced(root, way, tuple(children))
+    return PassNode(node.name, node.options, tuple(children))
 
 
 def _places(node: PassNode, change: str) -> Iterator[list[int]]:
@@ -131,16 +138,6 @@ def _places(node: PassNode, change: str) -> Iterator[list[int]]:
         if fits and child.name not in _ANALYSES:
             yield [at]
         yield from ([at, *way] for way in _places(child, change))
-
-
-def _replaced(node: PassNode, way: Sequence[int], passes: tuple[PassNode, ...]) -> PassNode:
-    """A tree whose node at ``way`` has other passes; adaptors left without any are gone."""
-    if not way:
-        return PassNode(node.name, node.options, passes)
-    at, *rest = way
-    child = _replaced(node.passes[at], rest, passes)
-    kept = (child,) if child.passes else ()
-    return PassNode(node.name, node.options, (*node.passes[:at], *kept, *node.passes[at + 1 :]))
 
 
 def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:

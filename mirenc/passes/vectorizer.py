@@ -142,5 +142,4 @@ def _child(*arguments: str) -> Child:
     return child
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_child.cache_clear)
+os.register_at_fork(after_in_child=_child.cache_clear)

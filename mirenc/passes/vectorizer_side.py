@@ -7,9 +7,10 @@ parent has made a file.
 import itertools
 import os
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any
+
+from mirenc.ir.worker import llvmlite
 
 LOOP = "mirenc.loop"
 _PLACE = r"^remark: [^\n]*?:(\d+):\d+: "
@@ -62,7 +63,4 @@ class Library:
 def open_library(arguments: list[str]) -> Library:
     """The library; the arguments are the folder in which llvmlite lies, the triple, the processor."""
     folder, triple, processor = arguments
-    sys.path.insert(0, folder)
-    import llvmlite.binding as llvm
-
-    return Library(llvm, triple, processor)
+    return Library(llvmlite(folder), triple, processor)

@@ -13,7 +13,7 @@ import os
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
@@ -24,7 +24,7 @@ from mirenc.arrays import Float32
 from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, needs
 from mirenc.search.table import LABELS, Maker, VectorTable
-from mirenc.writing import Target, check_output, delivered
+from mirenc.writing import check_output, delivered, refused
 
 _NPZ_NAME = 256  # characters
 _NUMBERS = ("depth", "source_line")
@@ -61,7 +61,7 @@ def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
     Raises ConfigError: unknown suffix; IRFileError: the file cannot be written.
     """
     check_vectors_output(path)
-    with _writing(path), delivered(path) as part:
+    with refused(path), delivered(path) as part:
         _FORMATS[Path(path).suffix].write(part, table, os.fspath(path))
 
 
@@ -109,40 +109,35 @@ class VectorWriter:
         self.path = None if path is None or os.fspath(path) == "-" else os.fspath(path)
         self.maker = maker
         self._lines = _FORMATS[".jsonl" if self.path is None else Path(self.path).suffix].lines
-        self._target = None if self.path is None or self._lines is None else Target(self.path)
+        self._stack = ExitStack()
         self._stream: IO[str] | None = None
         self._embeddings: list[tuple[str, Embedding]] = []
-        self._files = 0
 
     def __enter__(self) -> Self:
-        if self._target is not None:
-            with _writing(self.path):
-                self._stream = open(self._target.part, "w", encoding="utf-8", newline="")
         return self
 
     def add(self, file: str, embedding: Embedding) -> None:
         """The rows of one file."""
-        self._files += 1
         if self._lines is None:
             self._embeddings.append((file, embedding))
             return
-        with _writing(self.path):
-            self._lines(self._stream or sys.stdout, VectorTable.of(self.maker, [(file, embedding)]), self._files == 1)
+        with refused(self.path):
+            first = self._stream is None
+            if self._stream is None:
+                self._stream = sys.stdout if self.path is None else self._opened(self.path)
+            self._lines(self._stream, VectorTable.of(self.maker, [(file, embedding)]), first)
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+    def _opened(self, path: str) -> IO[str]:
+        part = self._stack.enter_context(delivered(path))
+        return self._stack.enter_context(open(part, "w", encoding="utf-8", newline=""))
+
+    def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
         # Files without a row are an output too, lest an earlier one pass for theirs; part of a run is none.
-        whole = bool(self._files) and kind is None
-        if self._stream is not None and self._target is not None:
-            try:
-                with _writing(self.path):
-                    self._stream.close()
-                    if whole:
-                        self._target.deliver()
-            finally:
-                self._target.discard()
-        elif self.path is None:
+        with refused(self.path):
+            self._stack.__exit__(kind, *error)
+        if self.path is None:
             sys.stdout.flush()
-        elif whole:
+        elif self._embeddings and kind is None:
             write_vectors(self.path, VectorTable.of(self.maker, self._embeddings))
 
 
@@ -151,19 +146,6 @@ def _no_table(where: str, why: str) -> IRFileError:
         f"{where}: is no file of vectors by `mirenc embed`, or is damaged ({why}). "
         f"Make it again: mirenc embed FOLDER -o {where}"
     )
-
-
-@contextmanager
-def _writing(path: str | os.PathLike[str] | None) -> Iterator[None]:
-    """What the system refuses becomes an error that names the file; of stdout (None) it is the caller's."""
-    try:
-        yield
-    except OSError as error:
-        if path is None:
-            raise
-        raise IRFileError(
-            f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
-        ) from None
 
 
 def _valid(names: Iterable[str]) -> list[str]:
@@ -232,23 +214,19 @@ def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
 
 def _read_parquet(path: str) -> VectorTable:
     import pyarrow.parquet as pq
-    from pyarrow import ArrowInvalid
 
-    try:
-        with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            maker = Maker.from_json(json.loads((schema.metadata or {})[b"mirenc"]))
-            size = schema.field("vector").type.list_size
-            table = VectorTable(maker, np.empty((file.metadata.num_rows, size), dtype=np.float32))
-            # Row by row group, so that nothing but the result is whole in memory.
-            for batch in file.iter_batches():
-                first = len(table.source_row)
-                values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-                table.vectors[first : first + len(batch)] = values.reshape(len(batch), size)
-                for row in batch.drop_columns("vector").to_pylist():
-                    _add_row(table, row)
-    except ArrowInvalid as error:
-        raise _no_table(path, str(error)) from None
+    with pq.ParquetFile(path) as file:
+        schema = file.schema_arrow
+        maker = Maker.from_json(json.loads((schema.metadata or {})[b"mirenc"]))
+        size = schema.field("vector").type.list_size
+        table = VectorTable(maker, np.empty((file.metadata.num_rows, size), dtype=np.float32))
+        # Row by row group, so that nothing but the result is whole in memory.
+        for batch in file.iter_batches():
+            first = len(table.source_row)
+            values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+            table.vectors[first : first + len(batch)] = values.reshape(len(batch), size)
+            for row in batch.drop_columns("vector").to_pylist():
+                _add_row(table, row)
     return table
 
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import ConfigError
+from mirenc.ir.worker import BITCODE_MAGIC
 from mirenc.sources.compiling import Advance, Limits
 from mirenc.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
 from mirenc.sources.reserved import is_reserved_package
 
-_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 _ROWS_AT_ONCE = 32  # modules in memory
 _NEEDED = ("content", "package_source", "language")
 _UNKNOWN = "unknown"
@@ -87,7 +87,7 @@ def _record(file: str, values: dict[str, Any], limits: Limits, stamp: str) -> tu
     status: Status = "large" if len(data) > limits.max_file_bytes else "ok"
     if is_reserved_package(package):
         status = "reserved"
-    elif not data.startswith(_BITCODE_MAGIC):
+    elif not data.startswith(BITCODE_MAGIC):
         status = "failed"
     reason = "no bitcode" if status == "failed" else ""
     language, level = values["language"] or _UNKNOWN, _folder_name(str(values.get("opt_level") or _UNKNOWN))

@@ -18,7 +18,7 @@ from mirenc.errors import ForeignIRError
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.functions import attributes_of, is_left_alone
-from mirenc.ir.trip_counts import constant_trip_count, profiled_trip_count
+from mirenc.ir.trip_counts import constant_trip_count, profiled_runs
 from mirenc.tasks import Protocol
 from mirenc.tasks.measured import MeasuredTask
 
@@ -96,7 +96,7 @@ class InnermostTask(MeasuredTask):
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         if region is None:
             return {}
-        return {"trip_count": profiled_trip_count(module, region) or constant_trip_count(module, region)}
+        return {"trip_count": profiled_runs(module, region)[1] or constant_trip_count(module, region)}
 
     def remarks(self, answer: Any) -> list[str]:
         """The trip count that was reckoned with."""

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64
+from mirenc.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64, spread
 from mirenc.graph import Flow, NodeKind
 from mirenc.model.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, in_order, segment_sum
@@ -103,7 +103,7 @@ class _Neighbours:
 
         Shapes: nodes (n,), states (C, d), the row of every node in them (N,), (RELATIONS + 1, d, d) -> (n, d) float32
         """
-        pairs, start = _spread(self.first[nodes], self.first[nodes + 1])
+        pairs, start = spread(self.first[nodes], self.first[nodes + 1])
         # Nearly all pairs have one neighbour: those of one relation and equal neighbours are one to its matrix.
         edge = self.start[pairs]
         row = place[self.source[edge]]
@@ -111,19 +111,13 @@ class _Neighbours:
         row[several] = len(u) + several
         first, column = distinct(self.relation[pairs] * np.int64(len(u) + len(pairs)) + row)
         heard = u.take(row[first], axis=0, mode="clip")
-        edges, bounds = _spread(self.start[pairs[several]], self.start[pairs[several] + 1])
+        edges, bounds = spread(self.start[pairs[several]], self.start[pairs[several] + 1])
         heard[column[several]] = segment_sum(self.share[edges], place[self.source[edges]], bounds, u)
         spoken = np.empty_like(heard)
         ends = np.searchsorted(self.relation[pairs[first]], np.arange(len(matrices) + 1)).tolist()
         for matrix, low, high in zip(matrices, ends[:-1], ends[1:], strict=True):
             np.matmul(heard[low:high], matrix, out=spoken[low:high])
         return segment_sum(np.ones(len(pairs), dtype=np.float32), column, start, spoken)
-
-
-def _spread(first: Integer, last: Integer) -> tuple[Int64, Int64]:
-    """The numbers first[i] .. last[i] - 1 of all i end to end, and where each i begins, with the end: (n + 1,)."""
-    start = np.append(0, np.cumsum(last - first))
-    return np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start)), start
 
 
 def _tidy(count: int) -> None:
