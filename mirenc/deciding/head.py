@@ -309,7 +309,7 @@ class TaskHead:
             raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
         timer = None if said.timer is None else unpack(said.timer, arrays, str(folder))
         if timer is not None and (
-            not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_
+            not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
         ):
             raise HeadError(f"{folder}: what predicts seconds is damaged. {_ANEW}")
         return cls(

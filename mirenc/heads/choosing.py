@@ -126,6 +126,10 @@ class Chooser(Head):
         chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
         return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
 
+    def _any_settings(self, samples: int) -> Settings | None:
+        """Some settings that it can be asked about; None where it takes none."""
+        return None
+
 
 class CostRegressor(Chooser):
     """A chooser that predicts log costs; ``mean_`` has one number a setting."""

@@ -28,6 +28,7 @@ SELECT = ("accuracy", "speedup")
 _TIE = 1e-2
 _LEAST = 1e-300  # of a preference, where its logarithm is taken
 _ERRORS = 256  # rows whose errors are kept
+_SUM_ERROR = 1e-6  # of weights
 _NEVER = 100.0  # log cost: no prediction gains as much
 
 
@@ -152,6 +153,13 @@ class _Ensemble(Head):
                 best, length = score, count
         return Counter(taken[:length])
 
+    def _check_learned(self) -> None:
+        super()._check_learned()
+        shares = list(self.weights_.values())
+        if self.weights_.keys() != self.members_.keys() or min(shares) <= 0 or abs(sum(shares) - 1) > _SUM_ERROR:
+            found = f"weighs {self.weights_} and holds {', '.join(self.members_)}"
+            raise HeadError(f"an ensemble {found}; allowed: shares above 0 that sum to 1. Save the head again")
+
     # -- prediction ------------------------------------------------------------------------------------
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
         """Weighted mean of what the members predict."""
@@ -214,6 +222,9 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
         mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
         return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
+
+    def _any_settings(self, samples: int) -> Settings | None:
+        return next(filter(None, (member._any_settings(samples) for member in self.members_.values())), None)
 
 
 @dataclass(eq=False, repr=False)
@@ -324,6 +335,11 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         """What caution follows from, of preferences and costs of held-out rows, (n, K)."""
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
+    def _check_learned(self) -> None:
+        super()._check_learned()
+        if not 0 <= self.margin_ <= _NEVER:
+            raise HeadError(f"a cautious head has margin {self.margin_}. Save the head again")
+
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
         raised = super()._answer(features, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
@@ -343,6 +359,8 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
     errors_ : (S, K) float64
         Of held-out training rows: log cost over that of the default, less the expected one; 0 where not measured.
     """
+
+    _ARRAYS = ("errors_ SK",)
 
     def _learn_caution(self, mean: Float64, target: Float64) -> None:
         super()._learn_caution(mean, target)

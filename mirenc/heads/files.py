@@ -146,7 +146,13 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     except (AttributeError, KeyError, TypeError, ValueError):
         raise damaged(f"{home}/{HEAD_FILE}", "'types' or 'same' fit no arrays") from None
     _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
-    head = unpack(description.get("head", {}), arrays, f"{home}/{HEAD_FILE}")
+    entry = description.get("head")
+    try:
+        head = unpack(entry if isinstance(entry, dict) and "kind" in entry else {}, arrays, f"{home}/{HEAD_FILE}")
+    except RecursionError as error:
+        raise damaged(f"{home}/{HEAD_FILE}", error) from None
+    if hasattr(head, "fit") and not hasattr(head, "n_features_in_"):
+        raise damaged(f"{home}/{HEAD_FILE}", "it was never trained")
     return head, extra, below(arrays, _EXTRA)
 
 

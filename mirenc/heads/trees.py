@@ -139,6 +139,11 @@ class _Trees(Reducing):
         self._find_components(seen)
         self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
 
+    def _check_learned(self) -> None:
+        super()._check_learned()
+        if self.forest_.column.max() >= self._lengths()["R"]:
+            raise HeadError(_UNFIT)
+
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         raise NotImplementedError
 
@@ -236,6 +241,7 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     components: int = 48
     outputs: int = 8
     leaf: int = 4
+    _ARRAYS = (*Reducing._ARRAYS, "mean_ K", "directions_ OK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):
