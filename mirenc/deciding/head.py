@@ -188,7 +188,6 @@ class TaskHead:
         return load(self.model) if self.encoder is None else self.encoder
 
     def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
-        """Context features of one region: what the code tells, and what was given."""
         context = {**self.task.context_from_ir(module, region), **given}
         if not context.keys() >= set(self.task.compiler_context):
             context = {**self.task.context_from_compiler(module, region, context), **context}

@@ -34,7 +34,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             register(kind)(cls)
 
     def _check_parameters(self, columns: int) -> None:
-        """Refuse parameters out of range, for rows of so many columns."""
         for name in self._POSITIVE:
             value = getattr(self, name)
             if value is None and getattr(type(self), name) is None:
@@ -59,8 +58,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
     def _rows(self, X: ArrayLike) -> Float64:
         """(n, A + D) checked rows to answer for."""
         check_is_fitted(self)
-        rows: Float64 = validate_data(self, X, dtype=np.float64, reset=False)
-        return rows
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _learn(self, features: Float64, target: Float64) -> None:
         """Train on checked rows (n, A + D) and a table (n, P)."""

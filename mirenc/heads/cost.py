@@ -153,8 +153,7 @@ def _parts(theta: Float64, terms: _Terms, distances: list[Float64]) -> Iterator[
 
 def _kernel(theta: Float64, terms: _Terms, distances: list[Float64]) -> Float64:
     """Sum of the terms. -> (n, m)."""
-    total: Float64 = np.sum([term for term, _ in _parts(theta, terms, distances)], axis=0)
-    return total
+    return np.asarray(np.sum([term for term, _ in _parts(theta, terms, distances)], axis=0))
 
 
 def _negative_evidence(

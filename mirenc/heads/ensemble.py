@@ -141,7 +141,6 @@ class _Ensemble(Head):
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
-        """How often each member is taken."""
         taken: list[str] = []
         total = np.zeros_like(target)
         best, length = -np.inf, 0
@@ -162,10 +161,8 @@ class _Ensemble(Head):
 
     # -- prediction ------------------------------------------------------------------------------------
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
-        """Weighted mean of what the members predict."""
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
-        result: Float64 = np.sum(parts, axis=0)
-        return result
+        return np.asarray(np.sum(parts, axis=0))
 
 
 @dataclass(eq=False, repr=False)
@@ -343,8 +340,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
         raised = super()._answer(features, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
-        result: Float64 = raised / raised.sum(axis=1, keepdims=True)
-        return result
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 @dataclass(eq=False, repr=False)
@@ -382,5 +378,4 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
 
 def _log_costs(preference: Float64) -> Float64:
     """The log costs that preferences stand for, up to a constant of the row. (n, K)."""
-    result: Float64 = -np.log(np.maximum(preference, _LEAST)) / SHARPNESS
-    return result
+    return np.asarray(-np.log(np.maximum(preference, _LEAST)) / SHARPNESS)

@@ -170,7 +170,6 @@ def _check_format(home: Path, description: Any) -> None:
 
 
 def _check_numbers(arrays: Arrays, where: str) -> None:
-    """Refuse arrays that hold what no training gives."""
     for name, array in arrays.items():
         wrong, is_spread = "", name.endswith(_SPREAD)
         if array.dtype.kind not in "biuf":
@@ -226,8 +225,7 @@ def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return in_half(array)
     low = array.min(axis=0)
     step = np.maximum((array.max(axis=0) - low) / (_LEVELS - 1), np.finfo(np.float64).tiny)
-    result: Floating = low + step * np.round((array - low) / step)
-    return result
+    return np.asarray(low + step * np.round((array - low) / step))
 
 
 def in_half(matrix: Floating) -> Floating:

@@ -165,8 +165,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         if len(self.classes_) == 2:  # one output, the second class's
             second = expit(out)
             return np.hstack([1 - second, second])
-        result: Float64 = softmax(out, axis=1)
-        return result
+        return np.asarray(softmax(out, axis=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """(n,) label of the highest probability; the first of ``classes_`` where two are equal."""

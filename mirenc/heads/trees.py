@@ -126,8 +126,6 @@ def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
 
 @dataclass(eq=False, repr=False)
 class _Trees(Reducing):
-    """A forest on reduced columns."""
-
     context_columns: int = 0
     _: KW_ONLY
     components: int = 16
@@ -200,8 +198,6 @@ def log_ratios(costs: Float64, default: int) -> Float64:
 
 @dataclass(eq=False, repr=False)
 class _RegressionTrees(_Trees):
-    """Extremely randomised trees of numbers."""
-
     _: KW_ONLY
     share: float = 0.4
     leaf: int = 1

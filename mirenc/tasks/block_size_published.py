@@ -139,7 +139,6 @@ def _find(data_dir: str | Path | None) -> Path:
 
 
 def _least_times(folder: Path, table: str, how: _Kernel) -> dict[tuple[int, int], float]:
-    """Least time of each block, in seconds."""
     least: dict[tuple[int, int], float] = {}
     needed = [name for name in (how.x, how.y, "time_ms") if name]
     for line, row in enumerate(read_table(folder, table, needed), 1):

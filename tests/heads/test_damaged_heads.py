@@ -190,7 +190,7 @@ def test_a_trained_head_without_its_number_of_columns_is_refused(whole: Path, tm
 def test_lists_nested_deeper_than_heads_are(whole: Path, tmp_path: Path) -> None:
     damaged(whole, tmp_path, lambda description, arrays: description["head"]["state"].update(picks="deep"))
     text = (tmp_path / HEAD_FILE).read_text()
-    for depth in (400, 1500):  # which Python 3.11's reader of JSON refuses, and later ones read
+    for depth in (400, 1500):  # 1500: what JSON of Python 3.12 refuses and that of 3.13 reads
         (tmp_path / HEAD_FILE).write_text(text.replace('"deep"', '{"list": [' * depth + "]}" * depth))
         with pytest.raises(HeadError, match=r"head\.json"):
             load_head(tmp_path)
