@@ -145,8 +145,7 @@ class TaskHead:
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
         task, encoder = self.task, self._encoder
-        # Heads fitted before features had a digest of their own have the whole model's.
-        if self.model_digest not in (encoder.digest, encoder.features_digest):
+        if self.model_digest != encoder.features_digest:
             other = encoder.name != self.model
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "

@@ -53,8 +53,8 @@ class _Ensemble(Head):
         """How good predictions of held-out rows are; more is better."""
         return -float(np.mean((predicted - target) ** 2))
 
-    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
-        """What a subclass learns from what the members predict of held-out rows."""
+    def _after_search(self, mean: Float64, target: Float64) -> None:
+        """What a subclass learns from what the members together predict of held-out rows."""
 
     # -- training --------------------------------------------------------------------------------------
     def _check_parameters(self, columns: int) -> None:
@@ -108,7 +108,8 @@ class _Ensemble(Head):
             counts = self._pick(held_out, target)
         self.scores_ = {name: self._score(predicted, target) for name, predicted in held_out.items()}
         self.weights_ = {name: count / counts.total() for name, count in counts.items()}
-        self._after_search(held_out, target)
+        if held_out:
+            self._after_search(np.sum([self.weights_[name] * held_out[name] for name in counts], axis=0), target)
         self.members_ = {
             name: clone(member).fit(features, target, *settings_for(member, settings))
             for name, member in self.members
@@ -325,11 +326,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         _, won = best_margin(predicted, target, self.default, self.most_slow)
         return won
 
-    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
-        self._learn_caution(np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0), target)
-
-    def _learn_caution(self, mean: Float64, target: Float64) -> None:
-        """What caution follows from, of preferences and costs of held-out rows, (n, K)."""
+    def _after_search(self, mean: Float64, target: Float64) -> None:
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
     def _check_learned(self) -> None:
@@ -358,8 +355,8 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
 
     _ARRAYS = ("errors_ SK",)
 
-    def _learn_caution(self, mean: Float64, target: Float64) -> None:
-        super()._learn_caution(mean, target)
+    def _after_search(self, mean: Float64, target: Float64) -> None:
+        super()._after_search(mean, target)
         rows = np.random.default_rng(0).permutation(len(mean))[:_ERRORS]
         expected, logs = _log_costs(mean[rows]), np.log(target[rows])
         errors = logs - logs[:, self.default, None] - (expected - expected[:, self.default, None])
