@@ -124,7 +124,8 @@ def trials_held_out(data: TaskData, goal: Costs, row: Features, seed: int) -> di
     assert goal.default is not None
     expected = np.ones(goal.values.shape)
     for training, test in cut(data.group, data.labels, FOLDS, seed):
-        expected[test] = goal.expected(goal.fit_rounded(row, training, data.group, seed), row, test)
+        head = goal.fit_rounded(row, training, data.group, seed)
+        expected[test] = head.expected_ratios(row.matrix[test], goal.settings.take(test), default=goal.default)
     return trials_of(expected, data.paid, goal.default, data.part, data.group, LISTS)
 
 
@@ -170,7 +171,9 @@ def suggested(
         inside = replace(row, matrix=row.matrix[training])
         tried = trials_held_out(seen, target_of(seen, task.select), inside, seed)
         goal = target_of(data, task.select)
-        trials = records(tried, goal.expected(goal.fit(row, training, data.group, seed), row, test), unseen)
+        head = goal.fit(row, training, data.group, seed)
+        expected = head.expected_ratios(row.matrix[test], goal.settings.take(test), default=goal.default)
+        trials = records(tried, expected, unseen)
     won = gains(own, followed_by_rest(known[np.array([one.order for one in trials])], cover))
     return won, calibration(trials, won, unseen.group, min(SHOWN, own.shape[1] - 1))
 

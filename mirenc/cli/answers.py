@@ -170,7 +170,6 @@ def _factor(worth: Worth | None) -> str:
 
 
 def _record(one: Choice) -> str:
-    """What held-out answers like this one were worth, in words."""
     record = one.record
     here = "" if one.preferred == one.default else f"expected {one.gain:.2f}x here; "
     if record is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import shlex
 import sys
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 from typer import Argument, Option
 
-from mirenc.errors import MirencError
+from mirenc.errors import IRFileError, MirencError
 from mirenc.progress import progress as progress
 from mirenc.writing import check_output as check_output
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
+    from mirenc.tasks import Task
 
     Reading = ReadOptions
 else:
@@ -53,6 +55,17 @@ MemoryLimit = Annotated[str | None, Option(help="Memory LLVM or a compiler may t
 MaxBytes = Annotated[str | None, Option(help="Largest input file, as in 200M. [default: 64M]")]
 Compiler = Annotated[str | None, Option(help="clang for source files. [default: the first on PATH, then ziglang]")]
 CFlags = Annotated[str, Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
+# Of the verbs about tasks.
+TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.")]
+TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
+Data = Annotated[
+    Path | None, Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]")
+]
+IRDir = Annotated[
+    Path | None,
+    Option("--ir-dir", help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without."),
+]
+Variant = Annotated[str, Option(help="One of the task's tables. [default: its first]")]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -127,6 +140,28 @@ def reads(verb: Callable[..., None], *, sources: bool = True) -> Callable[..., N
 
 
 reads_ir = functools.partial(reads, sources=False)
+
+
+def find_task(name: str | None, file: Path | None) -> Task:
+    """The task that a name or a file says."""
+    from mirenc.tasks import get_task, load_task_file
+
+    if (name is None) == (file is None):
+        raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
+    return load_task_file(file) if file is not None else get_task(str(name))
+
+
+def check_folders(*folders: Path | None) -> None:
+    """Refuse folders that could not be written, before any work is done."""
+    for folder in folders:
+        if folder is None:
+            continue
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise IRFileError(f"{folder} is a file, or is below one, and a folder is needed. Name another") from None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise IRFileError(f"no permission to write into {folder}. Name another folder")
 
 
 def is_project(given: str) -> bool:

@@ -117,7 +117,6 @@ def _ask(plan: FetchPlan, yes: bool) -> None:
 
 
 def _tell(lines: list[str]) -> None:
-    """Warnings, one a line; of many, the first."""
     for line in lines[:_SHOWN]:
         common.warn(line)
     if len(lines) > _SHOWN:

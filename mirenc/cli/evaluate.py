@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from mirenc.cli import common, tasks
+from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.evaluating import TaskReport
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    task: tasks.TaskName = None,
-    task_file: tasks.TaskFile = None,
-    data: tasks.Data = None,
-    ir_dir: tasks.IRDir = None,
-    variant: tasks.Variant = "",
+    task: common.TaskName = None,
+    task_file: common.TaskFile = None,
+    data: common.Data = None,
+    ir_dir: common.IRDir = None,
+    variant: common.Variant = "",
     protocol: Annotated[
         list[str] | None, Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
     ] = None,
@@ -51,10 +51,10 @@ def evaluate(
     from mirenc.evaluating import Evaluation, TaskReport, load_report
     from mirenc.tasks import load_data
 
-    problem = tasks.find_task(task, task_file)
+    problem = common.find_task(task, task_file)
     variant = problem.check_variant(variant)
     chosen = [problem.protocol(name).name for name in protocol] if protocol else [one.name for one in problem.protocols]
-    tasks.check_folders(output, plot)
+    common.check_folders(output, plot)
     if resume and output is None:
         raise typer.BadParameter("goes on from the records in a folder; give it with --output", param_hint="--resume")
     samples = load_data(problem, data, variant, ir_dir)

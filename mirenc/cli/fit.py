@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
-from mirenc.cli import common, tasks
+from mirenc.cli import common
 from mirenc.errors import TaskError
 
 if TYPE_CHECKING:
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def fit(
-    task: tasks.TaskName = None,
+    task: common.TaskName = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.")] = None,
-    task_file: tasks.TaskFile = None,
-    data: tasks.Data = None,
-    ir_dir: tasks.IRDir = None,
-    variant: tasks.Variant = "",
+    task_file: common.TaskFile = None,
+    data: common.Data = None,
+    ir_dir: common.IRDir = None,
+    variant: common.Variant = "",
     row: Annotated[
         str, Option("--row", "-r", help="Its features: both, both_histogram, text, graph, look_ahead, ...")
     ] = "both",
@@ -38,8 +38,8 @@ def fit(
 
     if output is None:
         raise typer.BadParameter("name a folder for the head", param_hint="--output")
-    problem = tasks.find_task(task, task_file)
-    tasks.check_folders(output)
+    problem = common.find_task(task, task_file)
+    common.check_folders(output)
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
@@ -48,7 +48,6 @@ def fit(
 
 
 def _worth(head: TaskHead) -> str:
-    """What its answers are worth, in a line."""
     worth, no_code = head.evidence.worth, head.evidence.no_code
     if worth is None:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"

@@ -93,7 +93,6 @@ def inspect(
 
 
 def _show_loops(loops: list[dict[str, Any]]) -> None:
-    """Loops under their functions, inner ones indented."""
     symbol = None
     for loop in loops:
         if loop["symbol"] != symbol:  # names of overloaded functions are equal, their symbols are not

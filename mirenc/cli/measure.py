@@ -102,7 +102,6 @@ def measure(
 
 
 def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> None:
-    """Refuse options that belong to another kind of task."""
     for name in names:
         source = context.get_parameter_source(name)
         if source is not None and source.name != "DEFAULT":
@@ -196,7 +195,6 @@ def _say_there(left: int, total: int, what: str) -> None:
 
 
 def _say_done(run: TimedRun, wanted: int) -> None:
-    """What was built, or measured on how noisy a machine, and how to go on."""
     if run.plan.compile_only:
         failed = f", {len(run.not_built)} cannot be built; the first one: {run.not_built[0]}" if run.not_built else ""
         common.say(f"built {run.built} of {wanted} samples{failed}")
@@ -216,7 +214,6 @@ def _say_done(run: TimedRun, wanted: int) -> None:
 
 
 def _say_labelled(run: PassRun, table: CompiledTable) -> None:
-    """What was labelled, what it cost, and what is left."""
     import numpy as np
 
     record = table.record

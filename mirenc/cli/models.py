@@ -94,7 +94,6 @@ def evaluate(
 
 
 def _show_figures(figures: dict[str, Any]) -> None:
-    """The figures as a table on stdout."""
     from rich.table import Table
 
     from mirenc.pretraining.evaluation import figure_rows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from mirenc.cli import common, predict_table, tasks
+from mirenc.cli import common, predict_table
 from mirenc.cli.answers import Answers, Copies, write_restriction
 from mirenc.errors import HeadError, TaskError
 
@@ -34,7 +34,7 @@ def predict(
     ] = None,
     context: Annotated[list[str] | None, Option("--context", "--aux", "-c", help=_CONTEXT)] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
-    task_file: tasks.TaskFile = None,
+    task_file: common.TaskFile = None,
     variant: Annotated[str, Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
     function: Annotated[
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
@@ -67,7 +67,7 @@ def predict(
     """
     names = list(inputs or ())
     name = None if task_file is not None or not names else names.pop(0)
-    task = tasks.find_task(name, task_file)
+    task = common.find_task(name, task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     if task.name == predict_table.TASK and any(map(common.is_project, names)):
@@ -138,7 +138,6 @@ def _context(task: Task, text: str) -> dict[str, str]:
 
 
 def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool) -> TaskHead:
-    """The head that was named, or the shipped one."""
     from mirenc.deciding import TaskHead, ready_heads
 
     if folder is not None:

@@ -17,7 +17,7 @@ from mirenc.deciding.head import TaskHead
 from mirenc.deciding.reach import Reach
 from mirenc.errors import TaskError
 from mirenc.learning.features import HEAD_ROWS, Features, build_features
-from mirenc.learning.target import STATIC_TITLES, Costs, Labels, Number, Target, target_of
+from mirenc.learning.target import STATIC_TITLES, Costs, Target, target_of
 from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval
 from mirenc.tasks import Task, TaskData, get_task
 from mirenc.tasks.prediction import Evidence, Record, Worth
@@ -68,7 +68,7 @@ def fit_head(
         evidence = gather_evidence(data, target, features, seed)
     chooses, timer, within = data.target == "costs", None, None
     if task.seconds and chooses:
-        times = Number(np.log(data.baseline), np.zeros(len(data), dtype=np.int64), data.group, data.kernel, task.select)
+        times = Target(np.log(data.baseline), np.zeros(len(data), dtype=np.int64), data.group, data.kernel, task.select)
         timer = times.fit_rounded(features, everything, data.group, seed)
         within = time_factor(data, times, features, seed)
     return TaskHead(
@@ -117,7 +117,7 @@ def gather_evidence(data: TaskData, target: Target, features: Features, seed: in
         constants = {min(space.settings, key=place.__getitem__) for space in data.spaces}
         found = _of_choices(seen, answers, blind, static)
         return replace(found, constants=tuple(sorted(constants, key=place.__getitem__)))
-    if isinstance(target, Labels):  # as people see them
+    if data.target == "labels":  # as people see them
         answers, blind = np.clip(answers, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
     return _of_numbers(seen, target.values[tested], answers, blind, static)
 

@@ -145,8 +145,7 @@ class TaskHead:
             Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
         """
         task, encoder = self.task, self._encoder
-        # Heads fitted before features had a digest of their own have the whole model's.
-        if self.model_digest not in (encoder.digest, encoder.features_digest):
+        if self.model_digest != encoder.features_digest:
             other = encoder.name != self.model
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
@@ -188,7 +187,6 @@ class TaskHead:
         return load(self.model) if self.encoder is None else self.encoder
 
     def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
-        """Context features of one region: what the code tells, and what was given."""
         context = {**self.task.context_from_ir(module, region), **given}
         if not context.keys() >= set(self.task.compiler_context):
             context = {**self.task.context_from_compiler(module, region, context), **context}
@@ -309,7 +307,7 @@ class TaskHead:
             raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
         timer = None if said.timer is None else unpack(said.timer, arrays, str(folder))
         if timer is not None and (
-            not isinstance(timer, NumberEnsembleHead) or timer.n_features_in_ != head.n_features_in_
+            not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
         ):
             raise HeadError(f"{folder}: what predicts seconds is damaged. {_ANEW}")
         return cls(

@@ -121,8 +121,7 @@ class TaskReport:
 
     def tested(self, protocol: str) -> Bool:
         """(n,) whether a fold of the protocol tests each sample."""
-        tested: Bool = np.array(self._runs(protocol)[0]["fold"]) >= 0
-        return tested
+        return np.asarray(np.array(self._runs(protocol)[0]["fold"]) >= 0)
 
     def _runs(self, protocol: str) -> list[dict[str, Any]]:
         return list(self.record["protocols"][protocol]["seeds"].values())
@@ -283,7 +282,6 @@ def _result(run: Mapping[str, Any], name: str) -> Result:
 
 
 def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
-    """What a row is worth beside the no-code row, with its interval."""
     form, unit = _GAINS[value]
     return form.format(*(unit * one for one in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
 

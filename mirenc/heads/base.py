@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mirenc.arrays import Float64
-from mirenc.errors import ConfigError, needs
+from mirenc.errors import ConfigError, HeadError, needs
 from mirenc.heads.state import register
 
 with needs("tasks", "heads need scikit-learn 1.7 or later"):
@@ -25,6 +25,8 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
 
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
+    # Learned arrays, with a letter for each axis: one letter has one length wherever it stands.
+    _ARRAYS: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, *, kind: str = "", **how: Any) -> None:
         super().__init_subclass__(**how)
@@ -32,7 +34,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             register(kind)(cls)
 
     def _check_parameters(self, columns: int) -> None:
-        """Refuse parameters out of range, for rows of so many columns."""
         for name in self._POSITIVE:
             value = getattr(self, name)
             if value is None and getattr(type(self), name) is None:
@@ -57,8 +58,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
     def _rows(self, X: ArrayLike) -> Float64:
         """(n, A + D) checked rows to answer for."""
         check_is_fitted(self)
-        rows: Float64 = validate_data(self, X, dtype=np.float64, reset=False)
-        return rows
+        return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _learn(self, features: Float64, target: Float64) -> None:
         """Train on checked rows (n, A + D) and a table (n, P)."""
@@ -76,12 +76,28 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
         head = cls(**{name: state[name] for name in cls._get_param_names()})
-        for name, value in state.items():
-            if name.endswith("_") and name[0] != "_":
+        learned = {name: value for name, value in state.items() if name.endswith("_") and name[0] != "_"}
+        if learned:
+            for name, value in learned.items():
                 setattr(head, name, value)
-        if hasattr(head, "n_features_in_"):
-            head._check_parameters(head.n_features_in_)
+            head._check_parameters(learned["n_features_in_"])
+            head._check_learned()
         return head
+
+    def _lengths(self) -> dict[str, int]:
+        """Lengths of axes that the arrays alone do not say."""
+        return {"D": self.n_features_in_, "K": getattr(self, "n_choices_", 0)}
+
+    def _check_learned(self) -> None:
+        """Refuse what was read and does not belong together."""
+        lengths = self._lengths()
+        for name, axes in map(str.split, self._ARRAYS):
+            shape = np.shape(getattr(self, name))
+            wrong = [
+                axis for axis, length in zip(axes, shape, strict=False) if lengths.setdefault(axis, length) != length
+            ]
+            if wrong or len(axes) != len(shape):
+                raise HeadError(f"{name} of a {type(self).__name__} has shape {shape}. Save the head again")
 
 
 class Number(RegressorMixin, Head):  # type: ignore[misc]

@@ -113,8 +113,7 @@ class Chooser(Head):
 
     def predict(self, X: ArrayLike, settings: Settings | None = None) -> Int64:
         """(n,) index of the setting of least expected cost."""
-        choice: Int64 = self.predict_proba(X, *settings_for(self, settings)).argmax(axis=1).astype(np.int64)
-        return choice
+        return np.asarray(self.predict_proba(X, *settings_for(self, settings)).argmax(axis=1).astype(np.int64))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
         """Mean of log(least cost / cost of the choice): 0 for an oracle, below it for anything else.
@@ -125,6 +124,10 @@ class Chooser(Head):
         chosen = costs[np.arange(len(costs)), self.predict(X)]
         chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
         return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
+
+    def _any_settings(self, samples: int) -> Settings | None:
+        """Some settings that it can be asked about; None where it takes none."""
+        return None
 
 
 class CostRegressor(Chooser):
@@ -187,14 +190,12 @@ def relative_log_costs(costs: Float64, clip: float) -> Float64:
         sample, setting = np.nonzero(known)
         of_sample, of_setting = additive_effects(logs[known], sample, setting, *logs.shape)
         relative = np.where(known, logs - of_sample[:, None], of_setting[None, :])
-    result: Float64 = np.clip(relative, -clip, clip)
-    return result
+    return np.asarray(np.clip(relative, -clip, clip))
 
 
 def preferences(log_costs: Float64) -> Float64:
     """Predicted log costs as preferences: a softmax of their negatives. (n, K) -> (n, K), rows sum to 1."""
-    result: Float64 = softmax(-SHARPNESS * log_costs, axis=1)
-    return result
+    return np.asarray(softmax(-SHARPNESS * log_costs, axis=1))
 
 
 def cost_ratios(preference: Float64) -> Float64:
@@ -203,8 +204,7 @@ def cost_ratios(preference: Float64) -> Float64:
     A choice without any vote counts as a preference of one in a hundred, a cost ratio of about 10.
     """
     bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
-    result: Float64 = (bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS)
-    return result
+    return np.asarray((bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS))
 
 
 def portfolio(logs: Float64, size: int) -> Int64:

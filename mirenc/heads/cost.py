@@ -66,6 +66,7 @@ class CostHead(CostRegressor, kind="cost"):
     length_scale: float | None = None
     noise: float = 0.1
     _POSITIVE = ("clip", "length_scale", "noise")
+    _ARRAYS = ("center_ D", "spread_ D", "context_ NA", "code_ UE", "code_row_ N", "mean_ K", "theta_ T", "dual_ NK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.center_, self.spread_ = scaling(features)
@@ -131,6 +132,9 @@ class CostHead(CostRegressor, kind="cost"):
         noise = _NOISE if self.length_scale is None else math.log(self.noise)
         return np.array([value for _, scales in terms for value in (0.0, *scales)] + [noise])
 
+    def _lengths(self) -> dict[str, int]:
+        return {**super()._lengths(), "T": len(self._start(self._terms()))}
+
     @property
     def support_(self) -> Float64:
         """(n, A + D) training rows, standardised."""
@@ -149,8 +153,7 @@ def _parts(theta: Float64, terms: _Terms, distances: list[Float64]) -> Iterator[
 
 def _kernel(theta: Float64, terms: _Terms, distances: list[Float64]) -> Float64:
     """Sum of the terms. -> (n, m)."""
-    total: Float64 = np.sum([term for term, _ in _parts(theta, terms, distances)], axis=0)
-    return total
+    return np.asarray(np.sum([term for term, _ in _parts(theta, terms, distances)], axis=0))
 
 
 def _negative_evidence(

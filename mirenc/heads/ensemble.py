@@ -28,6 +28,7 @@ SELECT = ("accuracy", "speedup")
 _TIE = 1e-2
 _LEAST = 1e-300  # of a preference, where its logarithm is taken
 _ERRORS = 256  # rows whose errors are kept
+_SUM_ERROR = 1e-6  # of weights
 _NEVER = 100.0  # log cost: no prediction gains as much
 
 
@@ -52,8 +53,8 @@ class _Ensemble(Head):
         """How good predictions of held-out rows are; more is better."""
         return -float(np.mean((predicted - target) ** 2))
 
-    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
-        """What a subclass learns from what the members predict of held-out rows."""
+    def _after_search(self, mean: Float64, target: Float64) -> None:
+        """What a subclass learns from what the members together predict of held-out rows."""
 
     # -- training --------------------------------------------------------------------------------------
     def _check_parameters(self, columns: int) -> None:
@@ -107,7 +108,8 @@ class _Ensemble(Head):
             counts = self._pick(held_out, target)
         self.scores_ = {name: self._score(predicted, target) for name, predicted in held_out.items()}
         self.weights_ = {name: count / counts.total() for name, count in counts.items()}
-        self._after_search(held_out, target)
+        if held_out:
+            self._after_search(np.sum([self.weights_[name] * held_out[name] for name in counts], axis=0), target)
         self.members_ = {
             name: clone(member).fit(features, target, *settings_for(member, settings))
             for name, member in self.members
@@ -140,7 +142,6 @@ class _Ensemble(Head):
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
-        """How often each member is taken."""
         taken: list[str] = []
         total = np.zeros_like(target)
         best, length = -np.inf, 0
@@ -152,12 +153,17 @@ class _Ensemble(Head):
                 best, length = score, count
         return Counter(taken[:length])
 
+    def _check_learned(self) -> None:
+        super()._check_learned()
+        shares = list(self.weights_.values())
+        if self.weights_.keys() != self.members_.keys() or min(shares) <= 0 or abs(sum(shares) - 1) > _SUM_ERROR:
+            found = f"weighs {self.weights_} and holds {', '.join(self.members_)}"
+            raise HeadError(f"an ensemble {found}; allowed: shares above 0 that sum to 1. Save the head again")
+
     # -- prediction ------------------------------------------------------------------------------------
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
-        """Weighted mean of what the members predict."""
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
-        result: Float64 = np.sum(parts, axis=0)
-        return result
+        return np.asarray(np.sum(parts, axis=0))
 
 
 @dataclass(eq=False, repr=False)
@@ -214,6 +220,9 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
         """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
         mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
         return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
+
+    def _any_settings(self, samples: int) -> Settings | None:
+        return next(filter(None, (member._any_settings(samples) for member in self.members_.values())), None)
 
 
 @dataclass(eq=False, repr=False)
@@ -317,18 +326,18 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         _, won = best_margin(predicted, target, self.default, self.most_slow)
         return won
 
-    def _after_search(self, held_out: dict[str, Float64], target: Float64) -> None:
-        self._learn_caution(np.sum([weight * held_out[name] for name, weight in self.weights_.items()], axis=0), target)
-
-    def _learn_caution(self, mean: Float64, target: Float64) -> None:
-        """What caution follows from, of preferences and costs of held-out rows, (n, K)."""
+    def _after_search(self, mean: Float64, target: Float64) -> None:
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
+
+    def _check_learned(self) -> None:
+        super()._check_learned()
+        if not 0 <= self.margin_ <= _NEVER:
+            raise HeadError(f"a cautious head has margin {self.margin_}. Save the head again")
 
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
         raised = super()._answer(features, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
-        result: Float64 = raised / raised.sum(axis=1, keepdims=True)
-        return result
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 @dataclass(eq=False, repr=False)
@@ -344,8 +353,10 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
         Of held-out training rows: log cost over that of the default, less the expected one; 0 where not measured.
     """
 
-    def _learn_caution(self, mean: Float64, target: Float64) -> None:
-        super()._learn_caution(mean, target)
+    _ARRAYS = ("errors_ SK",)
+
+    def _after_search(self, mean: Float64, target: Float64) -> None:
+        super()._after_search(mean, target)
         rows = np.random.default_rng(0).permutation(len(mean))[:_ERRORS]
         expected, logs = _log_costs(mean[rows]), np.log(target[rows])
         errors = logs - logs[:, self.default, None] - (expected - expected[:, self.default, None])
@@ -364,5 +375,4 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
 
 def _log_costs(preference: Float64) -> Float64:
     """The log costs that preferences stand for, up to a constant of the row. (n, K)."""
-    result: Float64 = -np.log(np.maximum(preference, _LEAST)) / SHARPNESS
-    return result
+    return np.asarray(-np.log(np.maximum(preference, _LEAST)) / SHARPNESS)

@@ -146,7 +146,13 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     except (AttributeError, KeyError, TypeError, ValueError):
         raise damaged(f"{home}/{HEAD_FILE}", "'types' or 'same' fit no arrays") from None
     _check_numbers(arrays, f"{home}/{ARRAY_FILE}")
-    head = unpack(description.get("head", {}), arrays, f"{home}/{HEAD_FILE}")
+    entry = description.get("head")
+    try:
+        head = unpack(entry if isinstance(entry, dict) and "kind" in entry else {}, arrays, f"{home}/{HEAD_FILE}")
+    except RecursionError as error:
+        raise damaged(f"{home}/{HEAD_FILE}", error) from None
+    if hasattr(head, "fit") and not hasattr(head, "n_features_in_"):
+        raise damaged(f"{home}/{HEAD_FILE}", "it was never trained")
     return head, extra, below(arrays, _EXTRA)
 
 
@@ -164,7 +170,6 @@ def _check_format(home: Path, description: Any) -> None:
 
 
 def _check_numbers(arrays: Arrays, where: str) -> None:
-    """Refuse arrays that hold what no training gives."""
     for name, array in arrays.items():
         wrong, is_spread = "", name.endswith(_SPREAD)
         if array.dtype.kind not in "biuf":
@@ -220,8 +225,7 @@ def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
         return in_half(array)
     low = array.min(axis=0)
     step = np.maximum((array.max(axis=0) - low) / (_LEVELS - 1), np.finfo(np.float64).tiny)
-    result: Floating = low + step * np.round((array - low) / step)
-    return result
+    return np.asarray(low + step * np.round((array - low) / step))
 
 
 def in_half(matrix: Floating) -> Floating:

@@ -25,10 +25,9 @@ _JITTER = 1e-8
 
 @dataclass(eq=False, repr=False)
 class _Ridge(Head):
-    """Scaling and weights of all of them."""
-
     alpha: float = 0.1
     _POSITIVE: ClassVar[tuple[str, ...]] = ("alpha",)
+    _ARRAYS = ("center_ D", "spread_ D", "mean_ P", "weights_ DP")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.mean_: Float64 = target.mean(axis=0)
@@ -74,8 +73,6 @@ class RidgeLabels(_Ridge, Labels, kind="ridge_labels"):
 
 @dataclass(eq=False, repr=False)
 class _Landmarks(Reducing):
-    """Columns, kernel and solution of both heads."""
-
     context_columns: int = 0
     _: KW_ONLY
     components: int = 64
@@ -85,6 +82,7 @@ class _Landmarks(Reducing):
     random_state: int = 0
     _POSITIVE = ("length_scale", "alpha")
     _COUNTS = ("landmarks",)
+    _ARRAYS = (*Reducing._ARRAYS, "middle_ R", "spread_ R", "landmarks_ mR", "weights_ mP", "mean_ P")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         context = self.context_columns
@@ -115,8 +113,7 @@ class _Landmarks(Reducing):
         square = (rows**2).sum(axis=1)[:, None] + (self.landmarks_**2).sum(axis=1)[None] - 2 * product
         # Rows are two variances of each column apart on average.
         scale = 2 * self.length_scale**2 * max(2 * min(self.context_columns, rows.shape[1]), 2)
-        result: Float64 = np.exp(-np.maximum(square, 0) / scale) + product / rows.shape[1]
-        return result
+        return np.asarray(np.exp(-np.maximum(square, 0) / scale) + product / rows.shape[1])
 
     def _answer(self, features: Float64) -> Float64:
         rows = (self._reduced(features) - self.middle_) / self.spread_

@@ -69,6 +69,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     takes_settings: ClassVar[bool] = True
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
+    _ARRAYS = (*Reducing._ARRAYS, "middle_ S", "spread_ S", "setting_middle_ F", "setting_spread_ F")
 
     def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
         features = self._seen(features)
@@ -129,6 +130,9 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
             rows, at = sample[first : first + _BLOCK], place[first : first + _BLOCK]
             out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
         return out
+
+    def _any_settings(self, samples: int) -> Settings:
+        return Settings(np.zeros((1, len(self.setting_middle_))), np.zeros((samples, self.n_choices_), dtype=np.int64))
 
 
 def _numbered(count: int, samples: int) -> Settings:

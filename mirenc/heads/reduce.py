@@ -1,5 +1,7 @@
 """`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
 
+from typing import ClassVar
+
 import numpy as np
 from sklearn.decomposition import PCA
 
@@ -15,6 +17,7 @@ class Reducing(Head):
 
     context_columns: int
     components: int
+    _ARRAYS: ClassVar[tuple[str, ...]] = ("center_ E", "axes_ EC")
 
     def _seen(self, features: Float64) -> Float64:
         """The columns that the head may look at: all, or those of the context where ``use_code`` is False."""
@@ -23,6 +26,10 @@ class Reducing(Head):
     @property
     def _seen_columns(self) -> int:
         return int(self.n_features_in_ if getattr(self, "use_code", True) else self.context_columns)
+
+    def _lengths(self) -> dict[str, int]:
+        code = self._seen_columns - self.context_columns
+        return {**super()._lengths(), "E": code, "R": self.context_columns + (self.axes_.shape[1] or code)}
 
     def _find_components(self, seen: Float64) -> None:
         code = seen[:, self.context_columns :]

@@ -85,7 +85,7 @@ def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
     match entry:
         case None | bool() | int() | float() | str():
             return entry
-        case {"array": name}:
+        case {"array": str(name)}:
             if name not in arrays:
                 raise damaged(where, f"array {name!r} is missing")
             return arrays[name]
@@ -148,16 +148,16 @@ def _check_answer(head: Any, where: str) -> None:
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            answer = np.asarray(ask(rows), dtype=np.float64)
-    except HeadError:
-        return  # it wants more than rows, such as settings: nothing can be asked here
-    except _DAMAGE as error:
+            known = head._any_settings(len(rows)) if getattr(head, "takes_settings", False) else None
+            answer = np.asarray(ask(rows) if known is None else ask(rows, known), dtype=np.float64)
+    except (HeadError, *_DAMAGE) as error:
         raise damaged(
             where, f"it cannot answer for {rows.shape[1]} features ({type(error).__name__}: {error})"
         ) from error
+    width = getattr(head, "n_choices_", getattr(head, "n_labels_", len(getattr(head, "classes_", ()))))
+    whole = np.isfinite(answer).all() and answer.shape == (len(rows), *([width] if width else answer.shape[1:]))
     right = not chooses or (answer.min() >= 0 and bool((abs(answer.sum(axis=1) - 1) < _SUM_ERROR).all()))
-    whole = answer.shape[:1] == rows.shape[:1] and np.isfinite(answer).all() and right
-    if not whole:
+    if not whole or not right:
         kind = "preference" if chooses else "finite number"
         raise damaged(where, f"it answers {answer.tolist()}, which is no {kind}")
 

@@ -126,8 +126,6 @@ def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
 
 @dataclass(eq=False, repr=False)
 class _Trees(Reducing):
-    """A forest on reduced columns."""
-
     context_columns: int = 0
     _: KW_ONLY
     components: int = 16
@@ -138,6 +136,11 @@ class _Trees(Reducing):
         seen = self._seen(features)
         self._find_components(seen)
         self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
+
+    def _check_learned(self) -> None:
+        super()._check_learned()
+        if self.forest_.column.max() >= self._lengths()["R"]:
+            raise HeadError(_UNFIT)
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         raise NotImplementedError
@@ -195,8 +198,6 @@ def log_ratios(costs: Float64, default: int) -> Float64:
 
 @dataclass(eq=False, repr=False)
 class _RegressionTrees(_Trees):
-    """Extremely randomised trees of numbers."""
-
     _: KW_ONLY
     share: float = 0.4
     leaf: int = 1
@@ -236,6 +237,7 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     components: int = 48
     outputs: int = 8
     leaf: int = 4
+    _ARRAYS = (*Reducing._ARRAYS, "mean_ K", "directions_ OK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):

@@ -83,8 +83,6 @@ def counted_features(module: IRModule, region: Region | None) -> dict[str, Float
 
 
 class _Code:
-    """Code features of the regions that were embedded of a module."""
-
     def __init__(self, module: IRModule, embedding: Embedding, counted: Sequence[str]) -> None:
         self.module, self.counted = module, counted
         self.vectors = {"text": embedding.part("text"), "graph": embedding.part("graph")}
@@ -117,8 +115,7 @@ class _Code:
 
 
 def _instructions(listed: Regions, key: tuple[str, str]) -> Int32:
-    inside: Int32 = listed.instruction[listed.region == [_key(one) for one in listed.regions].index(key)]
-    return inside
+    return np.asarray(listed.instruction[listed.region == [_key(one) for one in listed.regions].index(key)])
 
 
 def _key(region: Region) -> tuple[str, str]:

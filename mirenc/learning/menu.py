@@ -136,7 +136,6 @@ def _ridges(select: str) -> Members:
 
 
 def _pairs(shape: Shape, seed: int, select: str) -> Members:
-    """Heads that see a setting as numbers."""
     context = shape.context
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed}
     # A pair's columns are few already, so nothing is reduced twice.

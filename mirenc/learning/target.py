@@ -1,11 +1,11 @@
-"""`Target`: what heads are trained for, and the rules that need no features: `Costs`, `Number` and `Labels`.
+"""`Target`: what heads are trained for, and the rules that need no features; `Costs` where settings are chosen.
 
 The columns of some samples without their code, so that a process can be sent them.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,6 @@ class Target:
     group: NDArray[np.str_]  # (n,) str: as those of `TaskData`
     kernel: NDArray[np.str_]
     select: str  # `mirenc.tasks.Task.select`
-    _mean_rule: ClassVar[str] = "mean"
 
     def shape(self, features: Features, rows: Int64, **more: Any) -> Shape:
         """What the menu follows from, for training on some rows."""
@@ -77,8 +76,7 @@ class Target:
 
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
         """Preferences (m, K), 0 for settings that nobody may ask for, numbers (m,) or labels (m, P), of some rows."""
-        answers: Float64 = head.predict(features.matrix[rows])
-        return answers
+        return np.asarray(head.predict(features.matrix[rows]))
 
     def decide(self, head: Any, features: Features, rows: Int64) -> tuple[NDArray[Any], Int64 | None]:
         """The settings chosen, (m,), or what `ask` says; and the best of the three preferred settings, if K > 3."""
@@ -93,17 +91,7 @@ class Target:
         mean = np.zeros(self.values.shape)
         for training, test in folds:
             mean[test] = self.values[training].mean(axis=0)
-        return {self._mean_rule: mean}
-
-
-class Number(Target):
-    """A number is predicted."""
-
-
-class Labels(Target):
-    """Labels are predicted, each by itself."""
-
-    _mean_rule = "rates"
+        return {"mean" if mean.ndim == 1 else "rates": mean}
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +116,9 @@ class Costs(Target):
     def _settings(self, features: Features, rows: Int64) -> Settings:
         return (features.settings or self.settings).take(rows)
 
-    def _known(self, features: Features, rows: Int64) -> Settings | list[Settings]:
-        """What a head knows of the settings of a question."""
-        return self._asked(features, rows).get("asked") or self._settings(features, rows)
-
     def ask(self, head: Any, features: Features, rows: Int64) -> Float64:
-        preference = head.predict_proba(features.matrix[rows], self._known(features, rows))
+        known = self._asked(features, rows).get("asked") or self._settings(features, rows)
+        preference = head.predict_proba(features.matrix[rows], known)
         # Trees may all vote for what this sample may not be asked: any other is then preferred to that.
         return np.where(np.isfinite(self.values[rows]), np.maximum(preference, _LEAST), 0.0)
 
@@ -146,12 +131,6 @@ class Costs(Target):
         cost = np.take_along_axis(self.values[rows], first, axis=1)
         cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
         return best, first[np.arange(len(first)), cheapest]
-
-    def expected(self, head: Any, features: Features, rows: Int64) -> Float64:
-        """(m, K) cost of each setting over that of the default, as a head expects it of some rows."""
-        assert self.default is not None
-        ratios: Float64 = head.expected_ratios(features.matrix[rows], self._known(features, rows), default=self.default)
-        return ratios
 
     def effects(self, rows: Int64) -> Float64:
         """(T,) what each setting adds to the log costs of some rows (`additive_effects`); inf: none of them has it."""
@@ -190,6 +169,4 @@ def target_of(data: TaskData, select: str) -> Target:
     common = (data.labels, data.group, data.kernel, select)
     if data.target == "costs":
         return Costs(data.known, *common, data.settings, data.default, data.shares_space)
-    if data.target == "labels":
-        return Labels(data.label_table.astype(np.float64), *common)
-    return Number(data.value, *common)
+    return Target(data.label_table.astype(np.float64) if data.target == "labels" else data.value, *common)

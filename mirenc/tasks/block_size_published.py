@@ -7,13 +7,13 @@ one? Five kernels cannot train a model of code, so nothing here looks at code.
 
 import hashlib
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float64
+from mirenc.config import Config, load_toml
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets import data_root, read_table
@@ -23,54 +23,33 @@ _FOLDER = "cuda_blocks"
 _KNOBS = ("kernel", "block_x", "block_y")
 
 
-@dataclass(frozen=True)
-class GPU:
+class GPU(Config):
     """What the maker's data sheet says of a GPU."""
 
     title: str
     generation: str
     units: int  # streaming multiprocessors, or compute units
     lanes: int  # FP32 lanes of a unit
-    wave: int  # threads that run in step: a warp, or a wavefront as the driver compiles compute kernels
+    wave: int  # threads that run in step
     megahertz: int  # boost clock
     bandwidth: int  # of memory, GB/s
     cache: float  # last-level on-chip cache, MiB
 
 
-GPUS = {
-    "A100": GPU("NVIDIA A100 PCIe 40 GB", "Ampere", 108, 64, 32, 1410, 1555, 40),
-    "A4000": GPU("NVIDIA RTX A4000", "Ampere", 48, 128, 32, 1560, 448, 4),
-    "A6000": GPU("NVIDIA RTX A6000", "Ampere", 84, 128, 32, 1800, 768, 6),
-    "RTX_3090": GPU("NVIDIA RTX 3090", "Ampere", 82, 128, 32, 1695, 936, 6),
-    "RTX_3060_laptop": GPU("NVIDIA RTX 3060 Laptop", "Ampere", 30, 128, 32, 1425, 336, 3),
-    "RTX_2080_Ti": GPU("NVIDIA RTX 2080 Ti", "Turing", 68, 64, 32, 1545, 616, 5.5),
-    "RTX_Titan": GPU("NVIDIA Titan RTX", "Turing", 72, 64, 32, 1770, 672, 6),
-    "MI250X": GPU("AMD Instinct MI250X, one of two dies", "CDNA 2", 110, 64, 64, 1700, 1638, 8),
-    "W6600": GPU("AMD Radeon Pro W6600", "RDNA 2", 28, 64, 32, 2903, 224, 32),
-    "W7800": GPU("AMD Radeon Pro W7800", "RDNA 3", 70, 64, 32, 2499, 576, 64),
-}
-
-
-@dataclass(frozen=True)
-class _Kernel:
-    """What stands for a block in a kernel's tables, the GPUs that have one, and 256 threads as people write them."""
-
+class _Kernel(Config):
     x: str
     y: str
     gpus: tuple[str, ...]
     default: tuple[int, int]
 
 
-_HUB = ("A100", "A4000", "A6000", "MI250X", "W6600", "W7800")
-_TUNER = ("RTX_2080_Ti", "RTX_3060_laptop", "RTX_3090", "RTX_Titan")
-_KERNELS = {
-    "convolution": _Kernel("block_size_x", "block_size_y", _HUB, (16, 16)),
-    "convolution_kt": _Kernel("block_size_x", "block_size_y", _TUNER, (16, 16)),
-    "dedispersion": _Kernel("block_size_x", "block_size_y", _HUB, (8, 32)),
-    "gemm": _Kernel("MDIMC", "NDIMC", _TUNER, (16, 16)),
-    # Its times on the two Turing GPUs are 0.02 to 0.5 ms where others take 40 and more: launches that did nothing.
-    "pnpoly": _Kernel("block_size_x", "", ("RTX_3060_laptop", "RTX_3090"), (256, 1)),
-}
+class _Known(Config):
+    gpus: dict[str, GPU]
+    kernels: dict[str, _Kernel]
+
+
+_KNOWN = _Known.from_dict(load_toml(Path(__file__).with_suffix(".toml")))
+GPUS = _KNOWN.gpus
 
 
 class BlockSizePublished(Task):
@@ -103,7 +82,7 @@ class BlockSizePublished(Task):
         folder = _find(data_dir)
         digest = hashlib.sha256()
         samples = []
-        for kernel, how in _KERNELS.items():
+        for kernel, how in _KNOWN.kernels.items():
             tables = {gpu: f"{kernel}-{gpu}.csv" for gpu in how.gpus}
             least = {gpu: _least_times(folder, table, how) for gpu, table in tables.items()}
             blocks = sorted({block for found in least.values() for block in found})
@@ -127,7 +106,7 @@ class BlockSizePublished(Task):
 
 def _find(data_dir: str | Path | None) -> Path:
     root = data_root(data_dir)
-    first = f"convolution-{_HUB[0]}.csv"
+    first = "convolution-A100.csv"
     for folder in (root / _FOLDER, root):
         if file_path(folder, first):
             return folder
@@ -139,7 +118,6 @@ def _find(data_dir: str | Path | None) -> Path:
 
 
 def _least_times(folder: Path, table: str, how: _Kernel) -> dict[tuple[int, int], float]:
-    """Least time of each block, in seconds."""
     least: dict[tuple[int, int], float] = {}
     needed = [name for name in (how.x, how.y, "time_ms") if name]
     for line, row in enumerate(read_table(folder, table, needed), 1):

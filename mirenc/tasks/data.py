@@ -165,8 +165,7 @@ class TaskData:
 
     def resolve(self, choice: Int64) -> Int64:
         """The settings that run when ``choice`` is asked for. (n,) -> (n,); -1 where nobody may ask."""
-        result: Int64 = self._runs[np.arange(len(self)), choice]
-        return result
+        return np.asarray(self._runs[np.arange(len(self)), choice])
 
     @cached_property
     def default(self) -> Int64:
@@ -176,14 +175,12 @@ class TaskData:
     @cached_property
     def baseline(self) -> Float64:
         """(n,) cost of the default."""
-        found: Float64 = self.costs[np.arange(len(self)), self.default]
-        return found
+        return np.asarray(self.costs[np.arange(len(self)), self.default])
 
     @cached_property
     def paid_baseline(self) -> Float64:
         """(n,) cost of the default as a report says it."""
-        found: Float64 = self.paid[np.arange(len(self)), self.default]
-        return found
+        return np.asarray(self.paid[np.arange(len(self)), self.default])
 
     @cached_property
     def labels(self) -> Int64:

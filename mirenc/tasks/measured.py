@@ -153,7 +153,6 @@ def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[st
 
 
 def _shorter(values: Sequence[float]) -> Float64:
-    """The numbers to 20 bits."""
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.round(fraction * _PRECISION) / _PRECISION, exponent)
 

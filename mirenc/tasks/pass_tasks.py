@@ -83,8 +83,7 @@ class CompiledTask(Task):
         if level not in table.levels:
             found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
             raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc measure passes SOURCES -o FOLDER")
-        sizes: Float64 = np.maximum(table.levels[level].code_bytes, 1.0)
-        return sizes
+        return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
 
     def parse_feature(self, name: str, text: str) -> Any:
         """Instructions as a number, or the level as a word."""

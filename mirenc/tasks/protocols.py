@@ -63,7 +63,6 @@ class Protocol:
             yield training, test
 
     def _fixed(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
-        """Training and test rows of the one split that the data say."""
         training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
         if not len(training) or not len(test):
             found = f"tests {len(test)} held-out samples after training on {len(training)}; one of each is needed"

@@ -168,6 +168,34 @@ def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value:
     assert str(tmp_path) in str(caught.value)
 
 
+@pytest.mark.parametrize("entry", [3, None, [], {"list": []}, {"dict": {}}, {"array": "x"}])
+def test_what_is_no_head_is_refused(whole: Path, tmp_path: Path, entry: Any) -> None:
+    damaged(whole, tmp_path, lambda description, arrays: description.update(head=entry))
+    with pytest.raises(HeadError, match="'kind' or 'state' is missing"):
+        load_head(tmp_path)
+
+
+def test_a_head_that_was_never_trained_is_refused(whole: Path, tmp_path: Path) -> None:
+    entry = {"kind": "cost", "state": CostHead().get_params()}
+    damaged(whole, tmp_path, lambda description, arrays: description.update(head=entry))
+    with pytest.raises(HeadError, match="it was never trained"):
+        load_head(tmp_path)
+
+
+def test_a_trained_head_without_its_number_of_columns_is_refused(whole: Path, tmp_path: Path) -> None:
+    with pytest.raises(HeadError, match="n_features_in_"):
+        load_head(damaged(whole, tmp_path, lambda description, _: description["head"]["state"].pop("n_features_in_")))
+
+
+def test_lists_nested_deeper_than_heads_are(whole: Path, tmp_path: Path) -> None:
+    damaged(whole, tmp_path, lambda description, arrays: description["head"]["state"].update(picks="deep"))
+    text = (tmp_path / HEAD_FILE).read_text()
+    for depth in (400, 1500):  # 1500: what JSON of Python 3.12 refuses and that of 3.13 reads
+        (tmp_path / HEAD_FILE).write_text(text.replace('"deep"', '{"list": [' * depth + "]}" * depth))
+        with pytest.raises(HeadError, match=r"head\.json"):
+            load_head(tmp_path)
+
+
 def test_json_nested_without_end(whole: Path, tmp_path: Path) -> None:
     damaged(whole, tmp_path, lambda description, arrays: None)
     (tmp_path / HEAD_FILE).write_text("[" * 1_000_000)
