@@ -23,8 +23,7 @@ _LEVEL = 0.95
 
 def oracle_choice(costs: Float64) -> Int64:
     """Index of the least measured cost of each sample; the first of equals. (n, K), NaN = not measured -> (n,)."""
-    best: Int64 = np.nanargmin(costs, axis=1).astype(np.int64)
-    return best
+    return np.nanargmin(costs, axis=1).astype(np.int64)
 
 
 def geometric_mean(values: Float64) -> float:
@@ -181,8 +180,7 @@ class RankedPairs:
     def each(self) -> Float64:
         """(P,) area of each label; NaN where all samples have it, or none."""
         pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
-        areas: Float64 = np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
-        return areas
+        return np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
 
     def areas(self, weight: Float64) -> Float64:
         """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where no label has any."""

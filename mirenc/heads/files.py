@@ -213,8 +213,7 @@ def rounded(head: Head) -> Head:
     Large matrices are rounded to half precision, leaves of a forest to 256 values a column.
     """
     entry, arrays = pack(head)
-    result: Head = unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "rounding")
-    return result
+    return unpack(entry, {name: _rounded(name, array) for name, array in arrays.items()}, "rounding")
 
 
 def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:

@@ -98,8 +98,7 @@ def statements_of(module: IRModule, normalisation: str = "locals") -> Statements
     """
     if normalisation not in module.statements:
         module.statements[normalisation] = _statements(module, normalisation)
-    made: Statements = module.statements[normalisation]
-    return made
+    return module.statements[normalisation]
 
 
 def _statements(module: IRModule, normalisation: str) -> Statements:

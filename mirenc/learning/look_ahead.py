@@ -83,8 +83,7 @@ class _Columns:
         lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / narrower)
         narrow = np.where(self.has_epilogue, left // lanes, 0.0)
         left -= narrow * lanes
-        result: Float64 = np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + left * scalar)
-        return result
+        return np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + left * scalar)
 
     def static(self) -> Float64:
         """The code itself. (K, F)."""
@@ -103,8 +102,7 @@ class _Columns:
 
 def default_columns(table: Float64, default: int) -> Float64:
     """What a head sees of a loop itself: its code where nobody decides. (K, NUMBERS) -> (F,), zeros: not known."""
-    columns: Float64 = np.nan_to_num(_Columns(table[default, None]).static()[0])
-    return columns
+    return np.nan_to_num(_Columns(table[default, None]).static()[0])
 
 
 def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
@@ -121,8 +119,7 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
         about = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
-    result: Float64 = np.concatenate([code - code[default], grid - grid[default], about], axis=1)
-    return result
+    return np.concatenate([code - code[default], grid - grid[default], about], axis=1)
 
 
 def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:

@@ -138,8 +138,7 @@ class Argument(Config, arbitrary_types_allowed=True):
     @property
     def size(self) -> Expression:
         """Elements of a buffer, the value of a scalar, bytes of local memory."""
-        size: Expression = getattr(self, _KINDS[self.kind][0])
-        return size
+        return getattr(self, _KINDS[self.kind][0])
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -191,8 +190,7 @@ class Argument(Config, arbitrary_types_allowed=True):
 
     def passed(self, n: int) -> np.generic:
         """A scalar as the kernel gets it."""
-        scalar: np.generic = self.dtype.type(self.size(n=n))
-        return scalar
+        return self.dtype.type(self.size(n=n))
 
 
 def _whole(key: str, expression: Expression, least: int | None, **names: int) -> int:

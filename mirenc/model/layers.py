@@ -157,8 +157,7 @@ def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> F
 
         # Of wider numbers scipy would look whether they fit.
         column, start = column.astype(np.int32, copy=False), start.astype(np.int32, copy=False)
-        product: Floats = sp.csr_matrix((weight, column, start), shape=(segments, len(x))) @ x
-        return product
+        return sp.csr_matrix((weight, column, start), shape=(segments, len(x))) @ x
     result = np.zeros((segments, x.shape[1]), dtype=x.dtype)
     # Not `reduceat`, which adds pairs of sums.
     np.add.at(result, np.repeat(np.arange(segments), np.diff(start)), x[column] * weight[:, None])

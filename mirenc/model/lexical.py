@@ -114,8 +114,7 @@ def fit_idf(texts: Iterable[str], counts: Integer, config: LexicalConfig) -> Flo
         times[np.unique(_hashes(terms) % config.buckets)] += count
     # A term that training never saw is as rare as one that it saw once.
     share = np.maximum(times, 1) / max(int(counts.sum()), 1)
-    idf: Float32 = -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
-    return idf
+    return -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
 
 
 def _hashes(terms: Iterable[str]) -> Int64:
@@ -145,8 +144,7 @@ class Lexicon:
         key = row * (int(count.max(initial=0)) + 1) + count
         _, first, same = np.unique(key, return_index=True, return_inverse=True)
         vectors = self._summed(each, row[first], np.arange(len(first)), count[first], len(first), names)
-        of_group: Float32 = vectors[same[np.argsort(group)]]
-        return of_group
+        return vectors[same[np.argsort(group)]]
 
     def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
         """How many of the groups have a term of each bucket of the table: (buckets,) int64 (`pretrain/words.py`)."""

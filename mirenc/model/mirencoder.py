@@ -81,8 +81,7 @@ class Trunk(nn.Module):
         parts = graph.chunk(len(self.norm_graph), -1)
         normed = [norm(part) for norm, part in zip(self.norm_graph, parts, strict=True)]
         x = torch.cat([self.norm_text(text), *normed, torch.log1p(counts)], -1)
-        z: Tensor = self.linear2(F.relu(self.linear1(F.dropout(x, self.dropout, self.training)))) + self.skip(x)
-        return z
+        return self.linear2(F.relu(self.linear1(F.dropout(x, self.dropout, self.training)))) + self.skip(x)
 
 
 class Whitening(nn.Module):
@@ -174,8 +173,7 @@ class MIREncoder(nn.Module):
         """Mean token embeddings of texts, [CLS], [SEP] and [PAD] left out. (U, T) int64 -> (U, F)."""
         real = (text_ids != PAD) & (text_ids != CLS) & (text_ids != SEP)
         weight = real.unsqueeze(-1).to(self.text.token.weight.dtype)  # (U, T, 1)
-        features: Tensor = (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
-        return features
+        return (self.text.token(text_ids) * weight).sum(1) / weight.sum(1).clamp(min=1)
 
 
 def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:

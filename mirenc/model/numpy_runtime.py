@@ -121,5 +121,4 @@ class NumpyRuntime:
         x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
         x = np.maximum(self._linear(x, "matching.linear1"), 0)
         x = np.maximum(self._linear(x, "matching.linear2"), 0)
-        result: Float32 = np.reciprocal(np.float32(1.0) + np.exp(-self._linear(x, "matching.linear3")[..., 0]))
-        return result
+        return np.reciprocal(np.float32(1.0) + np.exp(-self._linear(x, "matching.linear3")[..., 0]))

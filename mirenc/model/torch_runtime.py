@@ -56,5 +56,4 @@ class TorchRuntime:
 
 
 def _array(tensor: Tensor) -> Float32:
-    array: Float32 = tensor.cpu().numpy()
-    return array
+    return tensor.cpu().numpy()

@@ -235,8 +235,7 @@ class Teacher:
     def taught(self, rows: Tensor, graphs: IRData) -> Tensor:
         """Taught vectors of some pieces from their graphs. (B,) -> (B, width)."""
         graph = encode_graphs(self._model, graphs, self._texts).graph
-        taught: Tensor = self._trunk(self._texts.means[rows], graph, self._counts[rows])
-        return taught
+        return self._trunk(self._texts.means[rows], graph, self._counts[rows])
 
     def loss(self, rows: Tensor, graphs: IRData, share: slice) -> Tensor:
         """Loss of a batch of pieces (B,); ``graphs`` are those of the share."""

@@ -64,8 +64,7 @@ def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = N
     else:
         with torch.no_grad():
             features, vectors = node_features(model, data), model.text_vectors(data, "graph")
-    encoded: Encoded = model(data, "graph", text_features=features, text_vectors=vectors)
-    return encoded
+    return model(data, "graph", text_features=features, text_vectors=vectors)
 
 
 def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64, *, threads: int = 1) -> Float32:

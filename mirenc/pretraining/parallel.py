@@ -53,8 +53,7 @@ class Processes:
             return rows
         whole = rows.new_zeros(count, rows.shape[1])
         whole[self.share(count)] = rows
-        result: Tensor = all_reduce(whole)  # type: ignore[no-untyped-call]
-        return result
+        return all_reduce(whole)  # type: ignore[no-untyped-call]
 
     def wait(self) -> None:
         """Until every process is here."""

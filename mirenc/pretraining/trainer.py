@@ -220,8 +220,7 @@ class Trainer:
             if self.heads is not None:
                 self.heads.load_state_dict(payload["heads"])
             self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
-            state: list[dict[str, Any]] | None = payload["optimiser"]
-            return state
+            return payload["optimiser"]
         if self._checkpoint.exists():
             raise ConfigError(
                 f"{self.folder}: holds a run already. Type --resume to go on with it, or name another folder"

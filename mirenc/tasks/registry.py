@@ -82,8 +82,7 @@ def get_task(name: str | os.PathLike[str]) -> Task:
             "A task of your own is a file, which is executed: --task-file FILE.py (Python: mirenc.tasks.load_task_file)"
         )
     module, _, attribute = _REGISTRY[name].partition(":")
-    task: Task = getattr(importlib.import_module(module), attribute)()
-    return task
+    return getattr(importlib.import_module(module), attribute)()
 
 
 def load_task_file(path: str | os.PathLike[str]) -> Task:

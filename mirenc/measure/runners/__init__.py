@@ -126,5 +126,4 @@ def get_runner(name: str) -> type[Runner]:
     """The runner of this name."""
     if name not in _REGISTRY:
         raise ConfigError(f"unknown runner {name!r}; available: {', '.join(_REGISTRY)}")
-    runner: type[Runner] = pkgutil.resolve_name(_REGISTRY[name])
-    return runner
+    return pkgutil.resolve_name(_REGISTRY[name])

@@ -33,8 +33,7 @@ class _Block(nn.Module):
         """One layer; ``real`` (B, T, 1) is 0 where there is padding, which is no neighbour. (B, T, C) -> (B, T, C)."""
         seen = x if real is None else x * real
         y = self.depthwise(seen.transpose(1, 2)).transpose(1, 2)  # (B, T, C)
-        out: Tensor = x + self.contract(gelu(self.expand(self.norm(y))))
-        return out
+        return x + self.contract(gelu(self.expand(self.norm(y))))
 
 
 class Encoder(TextEncoder):
@@ -57,13 +56,11 @@ class Encoder(TextEncoder):
         real = (~pad).unsqueeze(-1).to(x.dtype) if bool(pad.any()) else None  # (B, T, 1)
         for block in self.blocks:
             x = block(x, real)
-        states: Tensor = self.norm_out(x)
-        return states
+        return self.norm_out(x)
 
     def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
         """Statement vectors from token states. Shapes: (B, T, C), (B, T) -> (B, H)."""
         pad = (ids == PAD).unsqueeze(-1)  # (B, T, 1)
         mean = tokens.masked_fill(pad, 0.0).sum(1) / (~pad).sum(1)
         largest = tokens.masked_fill(pad, float("-inf")).amax(1)
-        vectors: Tensor = self.pool2(gelu(self.pool1(torch.cat([mean, largest], -1))))
-        return vectors
+        return self.pool2(gelu(self.pool1(torch.cat([mean, largest], -1))))

@@ -62,8 +62,7 @@ class _RelationLayer(nn.Module):
         matrices = torch.einsum("rb,bij->rij", self.mix, self.basis)
         each = [part @ matrix for part, matrix in zip(mean.split(near.sizes), matrices, strict=True)]
         message = self.own(u).index_add(0, near.node, torch.cat(each))
-        result: Tensor = state + self.out(F.relu(message))
-        return result
+        return state + self.out(F.relu(message))
 
 
 class Encoder(GraphEncoder):

@@ -23,8 +23,7 @@ from mirenc.model.torch_encoders import GraphEncoder
 
 def flow_edges(edge_index: Tensor, edge_flow: Tensor, flow: Flow, nodes: int) -> Tensor:
     """Edges of one flow without direction, each pair once in both orders. Shapes: (2, E), (E,) -> (2, E_f)."""
-    edges: Tensor = to_undirected(edge_index[:, edge_flow == flow], num_nodes=nodes)
-    return edges
+    return to_undirected(edge_index[:, edge_flow == flow], num_nodes=nodes)
 
 
 class Encoder(GraphEncoder):

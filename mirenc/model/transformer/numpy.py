@@ -31,5 +31,4 @@ class Encoder:
         x = self._norm(x, "text.norm_out").reshape(batch, length, -1)
         if self.config.pooling == "cls":
             return np.ascontiguousarray(x[:, 0])
-        result: Float32 = x.mean(1)
-        return result
+        return x.mean(1)

@@ -48,8 +48,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
     scores = (q @ k.transpose(-1, -2)) * q.shape[-1] ** -0.5  # (B, heads, T, T)
     if mask is not None:
         scores = scores.masked_fill(~mask, float("-inf"))
-    out: Tensor = scores.softmax(-1) @ v
-    return out
+    return scores.softmax(-1) @ v
 
 
 class Encoder(TextEncoder):
@@ -71,8 +70,7 @@ class Encoder(TextEncoder):
         mask = ~pad[:, None, None, :] if bool(pad.any()) else None
         for block in self.blocks:
             x = block(x, mask)
-        tokens: Tensor = self.norm_out(x)
-        return tokens
+        return self.norm_out(x)
 
     def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
         """Statement vectors from token vectors. Shapes: (B, T, H), (B, T) -> (B, H)."""

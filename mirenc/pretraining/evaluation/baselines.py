@@ -76,8 +76,7 @@ def size_accuracy(fitted: Float64, statements: Int64, nodes: Int64, partner: Int
 def _differences(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
     """Of own pairs, and of partners' pairs. Shapes: three (M,) -> (2, M)."""
     log_nodes = np.log(np.maximum(nodes, 1))
-    differences: Float64 = np.log(np.maximum(statements, 1)) - np.stack([log_nodes, log_nodes[partner]])
-    return differences
+    return np.log(np.maximum(statements, 1)) - np.stack([log_nodes, log_nodes[partner]])
 
 
 def _features(difference: Float64, median: float) -> Float64:

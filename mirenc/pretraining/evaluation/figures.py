@@ -15,8 +15,7 @@ class NoFigureError(Exception):
 
 def finite(figures: Figures) -> Figures:
     """The figures with null for numbers that are not finite: JSON has no NaN."""
-    finite: Figures = json.loads(json.dumps(figures), parse_constant=lambda name: None)
-    return finite
+    return json.loads(json.dumps(figures), parse_constant=lambda name: None)
 
 
 _STATEMENTS = {
