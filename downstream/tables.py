@@ -5,7 +5,7 @@
 Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So is that of
 any other record with the lines of a ``table``, between marks with the file's name. So are the lists of tasks: that of
 `downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
-`docs/guides/measure.md` from the docstrings of what measures them.
+`docs/guides/measure.md` from the docstrings of what measures them. `ceilings.json` is a table of two READMEs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+
+import ceilings
 
 from mirenc.evaluating.report import row_title
 from mirenc.learning.target import STATIC_TITLES
@@ -185,5 +187,9 @@ if __name__ == "__main__":
     for document, mark, body in (
         (HERE / "README.md", "tasks", tasks_table()),
         (HERE.parent / "docs" / "guides" / "measure.md", "measured", measured_table()),
+        *(
+            (HERE / task / "README.md", "ceilings", ceilings.table(record))
+            for task, record in json.loads(ceilings.RECORD.read_text(encoding="utf-8")).items()
+        ),
     ):
         document.write_text(between(document.read_text(encoding="utf-8"), mark, body, document), encoding="utf-8")

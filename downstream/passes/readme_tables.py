@@ -5,7 +5,8 @@
 What stands between ``<!-- passes NAME -->`` and ``<!-- end -->`` is replaced. Names: ``labels`` (of the table itself),
 ``asked`` (does code that was pre-trained on beat all that was not?), ``held_out`` and ``project`` (each task under that
 protocol, from <task>.<variant>.<protocol>.json of `downstream/pass_tasks.py`), ``lists`` (untried_lists.json),
-``projects`` (projects.json) and ``nm`` (nm.json). A mark whose record is not there keeps what it has.
+``spectrum`` (spectrum.json), ``projects`` (projects.json) and ``nm`` (nm.json). A mark whose record is not there keeps
+what it has.
 """
 
 from __future__ import annotations
@@ -222,6 +223,36 @@ def lists_nobody_tried(record: Record) -> str:
     return f"{table_of(head, lines)}\n\n{foot}"
 
 
+def behaviour_spectrum(record: Record) -> str:
+    """What reactions to eight lists say of others, and of the benefit of -Oz."""
+    rows, more = record["pass_list"]["rows"], (0, 2, 4)  # places of counts after the probes
+    head = ["probes, next lists by", "8 lists", "10", "16", "16, over 16 fixed", "as many fixed lists as 16 are worth"]
+    lines = []
+    for row, one in rows.items():
+        picked = " (picked)" if row == record["picked"] else ""
+        if row == "all":
+            lines.append(["all 99 lists", "", "", within(one["saved"][0][0], one["saved"][0][1:], ".2f"), "", ""])
+            continue
+        saved = [within(one["saved"][place][0], one["saved"][place][1:], ".2f") for place in more]
+        over, *interval = one["over_fixed"][-1]
+        gain = "" if row == "fixed" else within(over, interval, "+.2f")
+        title = "fixed lists" if row == "fixed" else f"{row}{picked}"
+        lines.append([title, *saved, gain, str(one["fixed_lists"][-1])])
+    tested = f"{record['held_out']['pieces']:,} pieces of {record['held_out']['projects']} unseen projects"
+    foot = f"{tested}; % saved over -Oz by the best of so many lists tried."
+    benefits: dict[str, list[str]] = {row: [] for row in ("no_code", "histogram", "autophase", "ir2vec", "both")}
+    variants = [name for name in record["oz_benefit"] if name != "probes"]
+    for variant in variants:
+        figures = json.loads((HERE / f"oz_benefit.{variant}.held_out.json").read_text(encoding="utf-8"))["figures"]
+        for row, cells in benefits.items():
+            cells.append(within(figures[row]["mae"], figures[row]["mae_interval"], ".3f"))
+    told = [[row_title(row), *cells] for row, cells in benefits.items()]
+    for name in ("cover", "predict"):
+        each = [record["oz_benefit"][variant][name] for variant in variants]
+        told.append([f"sizes under 8 lists, {name}", *(within(one["mae"], one["mae_interval"], ".3f") for one in each)])
+    return "\n\n".join([table_of(head, lines), foot, table_of(["mean error of oz_benefit", *variants], told)])
+
+
 def whole_projects(record: Record) -> str:
     """Suggest over whole projects, and whether what is claimed is what is written."""
     tried = record["lists"] + record["ideas"]
@@ -290,6 +321,7 @@ def main() -> None:
         made["asked"] = asked()
     for name, file, write in (
         ("lists", "untried_lists.json", lists_nobody_tried),
+        ("spectrum", "spectrum.json", behaviour_spectrum),
         ("projects", "projects.json", whole_projects),
         ("nm", "nm.json", beside_nm),
     ):

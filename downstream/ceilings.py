@@ -1,0 +1,199 @@
+"""What a decision lacks: the ceilings of OpenMP and of block sizes, before anything is modelled.
+
+    python downstream/ceilings.py              # ceilings.json; two minutes of one core. Then: tables.py
+
+All is judged by the half of the rounds that no label was made of. Beside rows of the committed records:
+- *told*: what neither code nor size says, as context features of heads. A time is of the labels' half of the rounds.
+- *seen*: heads know the same kernel at other sizes; and without a head, what was best for the kernel itself.
+- *tried*: fixed settings beside the default, the best of which is kept: what so many runs are worth without a head.
+Heads are `HEADS` of the menu alone, which are trained at once; so each row has one that knows less beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+from threadpoolctl import threadpool_limits
+
+from mirenc.arrays import Float64, Int64
+from mirenc.evaluating import Evaluation, load_report
+from mirenc.evaluating.figures import figures_of
+from mirenc.learning.features import Features
+from mirenc.learning.menu import head_search, inner_parts
+from mirenc.learning.target import target_of
+from mirenc.measure.gpu_driver import read_driver
+from mirenc.metrics import group_interval
+from mirenc.tasks import Protocol, Task, TaskData, get_task
+from mirenc.tasks.measured import read_measured
+from mirenc.tasks.pass_tasks import covering_lists
+from mirenc.tasks.protocols import Fold
+
+HERE = Path(__file__).parent
+RECORD = HERE / "ceilings.json"
+SEEDS = 3
+KEYS = ("speedup_geometric", "oracle_gain_share", "slowdowns_2")
+SEEN = Protocol("row", "ten folds of single samples", lambda data: np.arange(len(data)), folds=10)
+TRIED = (2, 3, 4)  # runs, the default's among them
+HEADS = ("rbf", "pairs, ridge")  # a Gaussian process for OpenMP, a ridge over pairs for block sizes
+
+
+def told_openmp(task: Task, data: TaskData) -> dict[str, Float64]:
+    """Logarithms of what runs of a sample tell. (n, A) each."""
+    cyclic = data.spaces[0].settings.index((*data.spaces[0].settings[0][:2], 1))
+    seconds, one, other = (data.known[:, column] for column in (0, task.baselines["one thread"], cyclic))
+    columns = np.log2(np.stack([seconds, one / seconds, other / seconds], axis=1))
+    found = {"its time to a factor of ten": np.floor(np.log10(seconds))[:, None], "its time": columns[:, :1]}
+    return found | {
+        "its time and one thread's": columns[:, :2],
+        "its time, one thread's, schedule(static, 1)'s": columns,
+    }
+
+
+def told_block_size(task: Task, data: TaskData) -> dict[str, Float64]:
+    """What the launch says, and what a run tells. (n, A) each."""
+    table = read_measured(HERE / task.name / "table", task.name)
+    kernel = {f"{one.kernel} {one.part}": table.kernels[one.kernel] for one in table.samples}
+    launch = []
+    for one in (kernel[sample.name] for sample in data.samples):
+        driver = read_driver(one.driver, one.name)
+        launch.append([np.prod(driver.items(one.size)), sum(each.check(one.size) for each in driver.arguments)])
+    columns = np.log2(np.column_stack([launch, data.baseline]))
+    return {"work-items and bytes": columns[:, :2], "work-items, bytes, its time": columns}
+
+
+def told_more(row: Features, name: str, columns: Float64) -> Features:
+    """A row that is told more beside its context features."""
+    context, code = np.split(row.matrix, [row.context], axis=1)
+    matrix = np.concatenate([context, columns, code], axis=1)
+    return replace(row, row=name, matrix=matrix, context=row.context + columns.shape[1])
+
+
+def hindsight(data: TaskData) -> dict[str, Int64]:
+    """Settings of least mean log cost over what is known of the kernel itself; the default without any. (n,) each."""
+    size = np.log([float(sample.context[0]) for sample in data.samples])
+    same = data.group[:, None] == data.group[None, :]
+    others = same & ~np.eye(len(data), dtype=bool)
+    far = np.where(others, np.abs(size[:, None] - size[None, :]), np.inf)
+    nearest = others & (far == far.min(axis=1, keepdims=True))
+    found = {}
+    for title, known in (("in hindsight", same), ("at its other sizes", others), ("at its nearest size", nearest)):
+        found[f"best of the kernel {title}"] = choice = data.default.copy()
+        for row in np.flatnonzero(known.any(axis=1)):
+            choice[row] = np.nanargmin(np.log(data.known[known[row]]).mean(axis=0))
+    return found
+
+
+def tried(data: TaskData, folds: Sequence[Fold]) -> dict[str, Int64]:
+    """The best of the default and settings that complement it, the same for all kernels of a space. (n,) each."""
+    found = {f"the default and {count - 1} fixed, the best kept": data.default.copy() for count in TRIED}
+    space = np.array([id(one) for one in data.spaces])
+    for training, test in folds:
+        for one in np.unique(space):
+            seen, asked = (rows[space[rows] == one] for rows in (training, test))
+            for count, choice in zip(TRIED, found.values(), strict=True):
+                runs = covering_lists(data.known[seen], count)
+                choice[asked] = runs[data.known[asked][:, runs].argmin(axis=1)]
+    return found
+
+
+def luck(data: TaskData) -> dict[str, float]:
+    """Speedup of an oracle that is paid by the half of the rounds that it chose by, and by the other: means of both."""
+    rows, halves = np.arange(len(data)), (data.known, data.paid)
+    ratio = [[paid[rows, data.default] / paid[rows, np.nanargmin(one, axis=1)] for one in halves] for paid in halves]
+    gains = np.log(ratio).mean(axis=2)  # (paid by, chosen by)
+    same, other = (float(np.exp((gains[0, one] + gains[1, 1 - one]) / 2)) for one in (0, 1))
+    return {"same": same, "other": other}
+
+
+def figures(task: Task, data: TaskData, runs: Any, less: Any = None) -> dict[str, Any]:
+    """Figures of (S, n) settings, and what they win over those of who knows ``less``."""
+    every, kinds = np.arange(len(data)), figures_of(task, "", data)
+    each = [kinds.of_run(run, every) for run in runs]
+    found: dict[str, Any] = {key: float(np.mean([one[key] for one in each])) for key in KEYS}
+    logs = kinds.per_sample(runs, every)["speedup"]
+    found["interval"] = group_interval(logs, data.group, statistic=np.exp)
+    if less is not None:
+        gain = logs - kinds.per_sample(less, every)["speedup"]
+        found["gain"] = [float(np.exp(gain.mean())), *group_interval(gain, data.group, statistic=np.exp)]
+    return found
+
+
+def rows_of(task: Task, data: TaskData) -> list[tuple[str, Features, Protocol, str]]:
+    """What heads are trained for: kind, what is known, how it is cut, and the row that knows less."""
+    blind, code = Evaluation.prepare(task, data, rows=["no_code", "both"]).features
+    told = (told_openmp if task.name == "openmp" else told_block_size)(task, data)
+    time = next(key for key in told if key.endswith("its time"))
+    unseen, base = task.protocol("kernel"), ("no code", "code")
+    found = [("unseen", replace(row, row=title), unseen, "") for row, title in zip((blind, code), base, strict=True)]
+    found += [("told", told_more(blind, f"no code, {key}", one), unseen, base[0]) for key, one in told.items()]
+    found.append(("told", told_more(code, f"code, {time}", told[time]), unseen, base[1]))
+    found.append(("seen", replace(code, row="code, kernel seen at other sizes"), SEEN, base[1]))
+    return [*found, ("seen, told", told_more(code, f"code, kernel seen, {time}", told[time]), SEEN, base[1])]
+
+
+def answers(task: Task, data: TaskData, row: Features, protocol: Protocol) -> list[list[int]]:
+    """The setting that heads choose for each sample, a list a seed."""
+    target, unit = target_of(data, task.select), protocol.unit(data)
+    runs = np.zeros((SEEDS, len(data)), dtype=np.int64)
+    for seed in range(SEEDS):
+        for training, test in protocol.split(data, seed):
+            head = head_search(target.shape(row, training), seed, task.select)
+            head.members = [member for member in head.members if member[0] in HEADS]
+            part = inner_parts(unit[training], target.strata[training], seed)
+            with threadpool_limits(1):
+                head.fit(row.matrix[training], target.values[training], data.settings.take(training), part=part)
+                runs[seed, test], _ = target.decide(head, row, test)
+    return runs.tolist()
+
+
+def measure(name: str) -> dict[str, Any]:
+    """All that is known of one task."""
+    task = get_task(name)
+    data = task.load(HERE / name / "table")
+    kept = {one: load_report(HERE / name / f"{one}.json", task, data) for one in ("kernel", "family")}
+    tries = [tried(data, list(task.protocol("kernel").split(data, seed))) for seed in range(SEEDS)]
+    fixed: list[tuple[str, str, Any]] = [
+        ("committed", f"{title}, {one} unseen", kept[one].predictions(one, row))
+        for one in kept
+        for row, title in (("no_code", "no code"), ("both", "code"))
+    ]
+    fixed.append(("committed", "best of 3 that code prefers", kept["kernel"].best_of_three("kernel", "both")))
+    fixed += [("seen", title, choice[None]) for title, choice in hindsight(data).items()]
+    fixed += [("tried", title, np.array([one[title] for one in tries])) for title in tries[0]]
+    rows = [{"kind": kind, "title": title, **figures(task, data, runs)} for kind, title, runs in fixed]
+    said: dict[str, list[list[int]]] = {}
+    for kind, row, protocol, less in track(rows_of(task, data), name):
+        said[row.row] = answers(task, data, row, protocol)
+        runs, rival = np.array(said[row.row]), np.array(said[less]) if less else None
+        rows.append({"kind": kind, "title": row.row, **figures(task, data, runs, rival)})
+    counts = {"samples": len(data), "groups": len(np.unique(data.group)), "seeds": SEEDS}
+    return {"data_hash": data.content_hash, **counts, "luck": luck(data), "said": said, "rows": rows}
+
+
+def table(record: dict[str, Any]) -> str:
+    """One task as Markdown."""
+    head = ["", "what is known", "speedup over default", "share of oracle's gain, %", "slower by 2 %, % of samples"]
+    lines = [[*head, "over the same, not told or seen"], ["---", "---", *["---:"] * 4]]
+    for row in record["rows"]:
+        speedup = "{:.3f} [{:.3f}, {:.3f}]".format(row["speedup_geometric"], *row["interval"])
+        shares = [f"{100 * row[key]:.0f}" for key in KEYS[1:]]
+        gain = "x {:.3f} [{:.3f}, {:.3f}]".format(*row["gain"]) if "gain" in row else ""
+        lines.append([row["kind"], row["title"], speedup, *shares, gain])
+    same, other = record["luck"]["same"], record["luck"]["other"]
+    luck = f"An oracle gains {other - 1:.1%}, and {same - 1:.1%} where it is paid by the rounds it chose by"
+    foot = f"{record['samples']} samples, {record['groups']} groups; {record['seeds']} seeds, committed rows five."
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{text}\n\n{foot} {luck}: {(same - other) / (same - 1):.0%} of that is luck."
+
+
+if __name__ == "__main__":
+    record = {name: measure(name) for name in ("block_size", "openmp")}
+    text = re.sub(r"\[[-\d.,eE\s]*\]", lambda found: re.sub(r"\s+", "", found[0]), json.dumps(record, indent=1))
+    RECORD.write_text(text + "\n", encoding="utf-8")

@@ -1,0 +1,197 @@
+"""Whether a piece of code's reactions to eight probing pass lists say which other lists suit it, and what -Oz saves.
+
+    python downstream/passes/spectrum.py [downstream/passes/table]       # spectrum.json beside it; a minute
+    python downstream/passes/readme_tables.py
+
+A behaviour spectrum (Pan et al., PREP) is how the size of a piece changes under each of a few probing lists. It needs
+the compiler and no code features, but as many compilations as there are probes, so it stands beside trying fixed lists
+at the same number of compilations. Probes are chosen on the projects for training: the eight that save most together
+(``cover``, which anybody would try), or the eight of which a linear map predicts all others best (``predict``). The
+lists that follow are those of most expected gain over the best so far, by a ridge, by trees, or by the 200 pieces for
+training of most similar reactions, whose lists complement each other; ``picked`` is the way that saves most on inner
+folds of the projects for training. All is judged on projects that nothing saw.
+
+The benefit of -Oz is predicted by boosted trees, from probes that are no mutations of -Oz. Two compilations measure it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
+
+from mirenc.heads import BoostedRegressor, RatioTreesHead, RidgeHead
+from mirenc.heads.choosing import portfolio
+from mirenc.learning.features import context_matrix
+from mirenc.metrics import group_interval, number_figures
+from mirenc.tasks import TaskData, get_task
+from mirenc.tasks.compiled import CompiledTable, read_compiled
+from mirenc.tasks.pass_tasks import HELD_OUT, covering_lists
+from mirenc.tasks.protocols import cut
+
+HERE = Path(__file__).parent
+PROBES = 8
+MORE = (0, 1, 2, 4, 8)  # lists tried after the probes
+NEIGHBOURS = 200  # answers that an order is made of, as in trying.py
+INNER_FOLDS = 2
+_CLIP = 1.0  # of log ratios of sizes
+_SCALE = 1e-9
+
+Float = NDArray[np.float64]
+Int = NDArray[np.int64]
+
+
+def predicting_lists(logs: Float, count: int) -> Int:
+    """Columns from which a linear map predicts all columns best, greedily: each takes most off what is left. (n, N)."""
+    left = np.clip(logs, -_CLIP, _CLIP)
+    left = left - left.mean(axis=0)
+    chosen: list[int] = []
+    for _ in range(count):
+        length = np.maximum((left**2).sum(axis=0), _SCALE)
+        explained = ((left.T @ left) ** 2).sum(axis=1) / length
+        explained[chosen] = -np.inf
+        chosen.append(int(explained.argmax()))
+        axis = left[:, chosen[-1]] / np.sqrt(length[chosen[-1]])
+        left = left - np.outer(axis, axis @ left)
+    return np.array(chosen, dtype=np.int64)
+
+
+def probe_sets(logs: Float, lists: Int) -> dict[str, Int]:
+    """Eight of some lists each way, by the pieces for training. Log size over -Oz's (n, N), (L,)."""
+    covering = lists[portfolio(np.minimum(logs[:, lists], 0.0), PROBES)]
+    return {"cover": covering, "predict": lists[predicting_lists(logs[:, lists], PROBES)]}
+
+
+def after_head(head: Any, columns: tuple[Float, Float], gains: Float) -> Int:
+    """Lists of each unseen piece, of most expected gain first. Gains of the pieces for training (n, L) -> (m, L)."""
+    costs = np.exp(-np.column_stack([np.zeros(len(gains)), gains]))  # column 0: to stop
+    with threadpool_limits(1):
+        order: Int = head.fit(columns[0], costs).predict_log_costs(columns[1])[:, 1:].argsort(axis=1, kind="stable")
+    return order
+
+
+def after_neighbours(columns: tuple[Float, Float], gains: Float) -> Int:
+    """Lists that complement each other for the pieces for training that are most alike. -> (m, most of MORE)."""
+    spread = np.maximum(columns[0].std(axis=0), _SCALE)
+    found = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(gains))).fit(columns[0] / spread)
+    near = found.kneighbors(columns[1] / spread, return_distance=False)
+    return np.stack([portfolio(-gains[rows], max(MORE)) for rows in near])
+
+
+def won(logs: Float, order: Int) -> Float:
+    """Log gain over -Oz by the best of the first k lists. (m, N), (m, k) -> (m, k)."""
+    best: Float = np.maximum.accumulate(np.maximum(-np.take_along_axis(logs, order, axis=1), 0.0), axis=1)
+    return best
+
+
+def saved(logs: Float, group: NDArray[np.str_]) -> list[float]:
+    """Per cent of the bytes, and its interval over projects."""
+    interval = group_interval(logs, group, statistic=lambda means: -np.expm1(-means))
+    return [100 * one for one in (-np.expm1(-logs.mean()), *interval)]
+
+
+def choosing(logs: Float, context: Float, training: Int, test: Int, group: NDArray[np.str_]) -> dict[str, Any]:
+    """What further lists save, by how they are chosen."""
+    others = np.arange(1, logs.shape[1])
+    fixed = covering_lists(np.exp(logs[training]), logs.shape[1])[1:]
+    baseline = won(logs[test], np.tile(fixed, (len(test), 1)))
+    curve = baseline.mean(axis=0)
+    runs = {"fixed": baseline, "all": won(logs[test], np.tile(others, (len(test), 1)))}
+    probes = probe_sets(logs[training], others)
+    for name, first in probes.items():
+        left = np.setdiff1d(others, first)
+        so_far = np.minimum(logs[:, first].min(axis=1, keepdims=True), 0.0)
+        gains = np.maximum(so_far - logs[:, left], 0.0)[training]
+        told = {"reactions": np.column_stack([context, np.clip(logs[:, first], -_CLIP, _CLIP)])}
+        ways = {}
+        for what, matrix in (told | ({"size": context} if name == "cover" else {})).items():
+            columns = (matrix[training], matrix[test])
+            trees = RatioTreesHead(matrix.shape[1], trees=16, leaf=60, share=1.0)  # as the menu has them for so many
+            ways[f"{what}, ridge"] = after_head(RidgeHead(0.1), columns, gains)
+            ways[f"{what}, trees"] = after_head(trees, columns, gains)
+            ways[f"{what}, neighbours"] = after_neighbours(columns, gains)
+        start = np.tile(first, (len(test), 1))
+        for way, order in ways.items():
+            runs[f"{name}, {way}"] = won(logs[test], np.hstack([start, left[order[:, : max(MORE)]]]))
+    found = {}
+    for row, each in runs.items():
+        places = [-1] if row == "all" else [PROBES + count - 1 for count in MORE]
+        found[row] = {
+            "saved": [saved(each[:, place], group) for place in places],
+            "over_fixed": [saved(each[:, place] - baseline[:, place], group) for place in places],
+            # How many fixed lists save as much in the mean
+            "fixed_lists": [int(np.searchsorted(curve, each[:, place].mean() - _SCALE)) + 1 for place in places],
+        }
+    return {"probes": {name: one.tolist() for name, one in probes.items()}, "rows": found}
+
+
+def picked(logs: Float, context: Float, training: Int, group: NDArray[np.str_]) -> str:
+    """The way that saves most with all lists tried, on inner folds of the projects for training."""
+    sums: Counter[str] = Counter()
+    for inside, outside in cut(group[training], np.zeros(len(training), dtype=np.int64), INNER_FOLDS, 0):
+        parts = training[inside], training[outside]
+        for row, one in choosing(logs, context, *parts, group[parts[1]])["rows"].items():
+            if row not in ("fixed", "all"):
+                sums[row] += one["saved"][-1][0]
+    return sums.most_common(1)[0][0]
+
+
+def benefit(data: TaskData, table: CompiledTable, training: Int, test: Int, probes: dict[str, Int]) -> dict[str, Any]:
+    """Mean error of the benefit of -Oz, from the sizes under probes over those before any pass."""
+    before = np.maximum([[piece.code_bytes] for piece in table.pieces], 1)
+    found, group = {}, data.group[test]
+    for name, first in probes.items():
+        shrunk = np.log(np.maximum(table.sizes.code_bytes[:, first], 1.0) / before)
+        columns = np.column_stack([context_matrix(get_task("oz_benefit"), data), shrunk])
+        with threadpool_limits(1):
+            head = BoostedRegressor(columns.shape[1]).fit(columns[training], data.value[training])
+            said = head.predict(columns[test])
+        figures = number_figures(data.value[test], said)
+        interval = group_interval(np.abs(said - data.value[test]), group)
+        found[name] = {"r2": figures["r2"], "mae": figures["mae"], "mae_interval": interval}
+    return found
+
+
+def measure(folder: Path) -> dict[str, Any]:
+    """All figures of a table."""
+    table, task = read_compiled(folder), get_task("oz_benefit")
+    benefits = {variant: task.load(folder, variant) for variant in task.variants}
+    data = benefits["Oz_over_O0"]
+    sizes = np.maximum(table.sizes.code_bytes, 1.0)
+    logs = np.log(sizes / sizes[:, :1])
+    if np.isnan(logs).any() or {len(one) for one in benefits.values()} != {len(logs)}:
+        raise SystemExit(f"{folder}: some pieces did not compile under all lists and levels. Leave them out")
+    training, test = next(iter(HELD_OUT.split(data, 0)))
+    context, group = context_matrix(task, data), data.group
+    foreign = probe_sets(logs[training], np.array([row for row, one in enumerate(table.lists) if "random" in one.kind]))
+    return {
+        "table": table.content_hash,
+        "training": {"pieces": len(training), "projects": len(np.unique(group[training]))},
+        "held_out": {"pieces": len(test), "projects": len(np.unique(group[test]))},
+        "picked": picked(logs, context, training, group),
+        "pass_list": choosing(logs, context, training, test, group[test]),
+        "oz_benefit": {
+            "probes": {name: one.tolist() for name, one in foreign.items()},
+            **{variant: benefit(one, table, training, test, foreign) for variant, one in benefits.items()},
+        },
+    }
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path, nargs="?", default=HERE / "table")
+    parser.add_argument("-o", "--output", type=Path, default=HERE / "spectrum.json")
+    given = parser.parse_args()
+    given.output.write_text(json.dumps(measure(given.table), indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
