@@ -116,10 +116,8 @@ def _case(name: str, options: ReadOptions) -> Case:
     from mirenc.tuning.loops import Loops
     from mirenc.tuning.parallel_loops import ParallelLoops
 
-    compiler = find_compiler("c++", options.compiler)[0]
-    task = get_task("vectorization" if name == _PASSES else name)
-    if name == _PASSES:
-        return PassLists(task, load(options=options), compiler, Path.cwd())
+    kinds: dict[str, type[Case]] = {"vectorization": Loops, "openmp": ParallelLoops, _PASSES: PassLists}
+    task = get_task("vectorization" if name == _PASSES else name)  # innermost loops tell which files are hot
     head = TaskHead.load(next(iter(ready_heads(task, look_ahead=task.looks_ahead).values())), task)
     head = replace(head, encoder=load(head.model, options=options))
-    return Loops(head, compiler) if task.looks_ahead else ParallelLoops(head, compiler)
+    return kinds[name](head, find_compiler("c++", options.compiler)[0], Path.cwd())

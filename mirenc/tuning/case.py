@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from mirenc.embed import Encoder
+from mirenc.deciding import TaskHead
 from mirenc.errors import MirencError, ToolchainError
 from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import command_inputs
 from mirenc.measure.building import compile_problem
 from mirenc.measure.machine import compiler_version
-from mirenc.tasks.task import Task
 
 Key = tuple[str, int]
 """File and line of a place; line 0: all of a file, or of a folder."""
@@ -42,7 +41,7 @@ class Place:
 
 
 class Case(ABC):
-    """The case of a task; ``encoder`` reads code."""
+    """The case of a task: of a head that has its encoder, a clang, and the folder of the program."""
 
     places_are: ClassVar[str] = "loops"
     work_is: ClassVar[str] = "what innermost loops do"
@@ -52,8 +51,8 @@ class Case(ABC):
     clock: ClassVar[str] = ""  # that decides; "": the processor's, unless several threads work
     least: ClassVar[float] = 0.002  # of all work: less is in the noise
 
-    def __init__(self, task: Task, encoder: Encoder, compiler: str) -> None:
-        self.task, self.encoder, self.compiler = task, encoder, compiler
+    def __init__(self, head: TaskHead, compiler: str, program: Path) -> None:
+        self.head, self.task, self.compiler, self.program = head, head.task, compiler, program
 
     # -- where -----------------------------------------------------------------------------------------
     def profiled_text(self, text: str) -> str:
@@ -65,12 +64,13 @@ class Case(ABC):
 
         ``flags`` bring the profile in; ``report`` is told what cannot be read.
         """
+        assert self.head.encoder is not None
         weight: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
         for source in command_inputs(commands):
             profiled = replace(source, flags=(*source.flags, *flags))
             try:
-                module = self.task.read(self.encoder, profiled)
+                module = self.task.read(self.head.encoder, profiled)
                 regions = self.regions(module)
             except MirencError as error:
                 report(f"{source.name}: left alone, {error}")

@@ -11,13 +11,12 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from mirenc.embed import Encoder
+from mirenc.deciding import TaskHead
 from mirenc.errors import PassError
 from mirenc.ir.projects import command_inputs
 from mirenc.passes.levels import expanded, level
-from mirenc.tasks.task import Task
 from mirenc.tuning.case import Key, Place, beside, major_of
-from mirenc.tuning.loops import InnermostLoops
+from mirenc.tuning.loops import Loops
 
 _SCRIPT = """#!/usr/bin/env bash
 # clang with other pass lists than its own, by: mirenc tune passes
@@ -65,14 +64,14 @@ def pass_lists(version: str) -> dict[str, tuple[str, str]]:
     return lists
 
 
-class PassLists(InnermostLoops):
-    """The program first, then its files by what their innermost loops do; ``program`` is its folder."""
+class PassLists(Loops):
+    """The program first, then its files by what their innermost loops do."""
 
     places_are = "places"
 
-    def __init__(self, task: Task, encoder: Encoder, compiler: str, program: Path) -> None:
-        super().__init__(task, encoder, compiler)
-        self.program, self.sources = program, list[Path]()
+    def __init__(self, head: TaskHead, compiler: str, program: Path) -> None:
+        super().__init__(head, compiler, program)
+        self.sources: list[Path] = []
         self.lists = pass_lists(major_of(compiler))
         self.clang, self.opt = beside(compiler, "clang"), beside(compiler, "opt")
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from mirenc.deciding import TaskHead
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.pragmas import with_pragmas
@@ -12,8 +11,8 @@ from mirenc.tuning.case import Case, Place, text_of
 _FEATURES = (("+avx512f", 512), ("+avx2", 256))  # feature -> bits of its vectors
 
 
-class InnermostLoops(Case):
-    """Innermost loops and how often they ran."""
+class Loops(Case):
+    """Vectorization."""
 
     def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
         every = regions_of(module, "loop")
@@ -24,15 +23,6 @@ class InnermostLoops(Case):
     def context(self, module: IRModule, trips: float) -> dict[str, str]:
         bits = next((bits for feature, bits in _FEATURES if feature in module.text), 128)
         return {"vector_bits": str(bits), **({"trip_count": f"{trips:.6g}"} if trips else {})}
-
-
-class Loops(InnermostLoops):
-    """Vectorization."""
-
-    def __init__(self, head: TaskHead, compiler: str) -> None:
-        assert head.encoder is not None
-        super().__init__(head.task, head.encoder, compiler)
-        self.head = head
 
     def proposals(self, place: Place, tries: int) -> list[str]:
         assert place.region is not None

@@ -37,11 +37,10 @@ class ParallelLoops(Case):
     clock = "wall"
     least = 0.0  # what a loop calls is not counted
 
-    def __init__(self, head: TaskHead, compiler: str) -> None:
+    def __init__(self, head: TaskHead, compiler: str, program: Path) -> None:
         OpenMPMethod().parts()  # two cores, or an error
-        assert head.encoder is not None
-        super().__init__(head.task, head.encoder, compiler)
-        self.head, self.cores = head, int(describe_machine()["cores"])
+        super().__init__(head, compiler, program)
+        self.cores = int(describe_machine()["cores"])
 
     def profiled_text(self, text: str) -> str:
         return self.write(text, dict.fromkeys((pragma.line for pragma in parallel_loops(text)), ""))

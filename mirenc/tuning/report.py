@@ -32,8 +32,7 @@ pre{{background:#f4f4f4;padding:1em;overflow:auto}}img,svg{{max-width:100%}}</st
 def write_report(run: Tuning) -> None:
     """Write all of it into the run's folder."""
     picture = _draw(run.outcomes, run.folder / PICTURE)
-    if run.kept:
-        run.case.write_compiler(run.kept, run.folder)
+    run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
     text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if picture else [])]
