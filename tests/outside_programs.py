@@ -18,6 +18,7 @@ from mirenc.measure.block_size import find_libdevice
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.measure.runners.opencl import opencl_devices
 from mirenc.passes.installed import SharedEngine
+from mirenc.tuning.case import beside, check_profile
 from mirenc.weights import find_model
 
 
@@ -47,12 +48,16 @@ def why_missing(program: str) -> str:
 
 
 def _profdata() -> str:
-    """Beside the clang that is found first."""
+    """Of the clang that is found first, with the runtime of programs that write a profile."""
     if why := why_missing("clang"):
         return why
-    compiler = shutil.which(find_compiler("c")[0])
-    there = compiler is not None and Path(compiler).resolve().with_name("llvm-profdata").is_file()
-    return "" if there else "it is not beside the clang. Type: apt-get install llvm"
+    compiler = find_compiler("c")[0]
+    try:
+        beside(compiler, "llvm-profdata")
+        check_profile(compiler, ("-fprofile-instr-generate",))
+    except ToolchainError as error:
+        return str(error)
+    return ""
 
 
 def needs_old_clang(path: Path) -> bool:

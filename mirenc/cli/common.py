@@ -181,6 +181,14 @@ def expand(inputs: list[str]) -> list[Given]:
     return list(expand_inputs((Path(given) if is_project(given) else path_input(given) for given in inputs), say))
 
 
+def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
+    """Refuse options that were given, and belong to another kind of task."""
+    for name in names:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")
+
+
 def say(line: str) -> None:
     """A line of the log, on stderr."""
     print(f"mirenc: {line}", file=sys.stderr)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -71,7 +70,9 @@ def measure(
     `mirenc measure passes` compiles functions and modules at every level and under every pass list. Nothing is timed:
     sizes are exact, and the same command gives the same table anywhere.
     """
-    _refuse_others(context, _OF_KERNELS if task == _PASSES else _OF_PASSES, task)
+    whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
+    others = _OF_KERNELS if task == _PASSES else _OF_PASSES
+    common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
     from mirenc.measure.run import Plan
 
     if output is None:
@@ -99,15 +100,6 @@ def measure(
         _measure_passes(plan, output)
     else:
         _measure_kernels(task, plan, output)
-
-
-def _refuse_others(context: typer.Context, names: Sequence[str], task: str) -> None:
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            option = f"--{name.replace('_', '-')}"
-            whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
-            raise typer.BadParameter(f"{task} has no such option, it is of {whose}. Leave it out", param_hint=option)
 
 
 def _measure_kernels(task: str, plan: Plan, output: Path) -> None:

@@ -21,8 +21,7 @@ _SUFFIXES = (".bc", ".ll")
 _OUTPUT = "With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in llvmlite."
 
 
-@common.reads
-def suggest(
+def show_lists(
     file: Annotated[str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.")],
     count: Annotated[
         int, Option("--lists", "-k", help="How many of training's lists; what people try by hand is added.", min=1)
@@ -43,7 +42,8 @@ def suggest(
     them by the code saved no more. Then come -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, -Oz without inlining.
 
     Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try the object file is never larger than that of
-    -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding).
+    -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding). Then it is
+    the same as `mirenc tune passes INPUT`.
     """
     if output is not None:
         if not attempt:
@@ -92,6 +92,9 @@ def suggest(
         lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]
     for line in lines:
         typer.echo(line)
+
+
+suggest = common.reads(show_lists)
 
 
 def _write(bitcode: bytes, output: Path) -> None:

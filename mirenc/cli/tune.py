@@ -1,81 +1,123 @@
-"""``mirenc tune``: a program's hot loops tuned on this machine, by its own build and its own run."""
+"""``mirenc tune``: a program tuned on this machine, by its own build and its own run."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.cli.suggest import show_lists
 from mirenc.errors import ConfigError, TaskError
 from mirenc.writing import only_one
+
+if TYPE_CHECKING:
+    from mirenc.ir import ReadOptions
+    from mirenc.tuning.case import Case
+
+_TASKS = ("vectorization", "openmp", "passes")
+_PASSES = "passes"
+_BY_TIME = ("check", "loops", "tries", "rounds", "budget")
 
 
 @common.reads
 def tune(
-    task: Annotated[str, Argument(metavar="TASK", help="vectorization.")],
+    context: typer.Context,
+    task: Annotated[str, Argument(metavar="TASK", help=f"{', '.join(_TASKS[:-1])} or {_TASKS[-1]}.")],
     sources: Annotated[
-        list[Path] | None, Argument(metavar="SOURCE", help="Tune loops of these only. [default: all that run]")
+        list[Path] | None,
+        Argument(
+            metavar="SOURCE",
+            help="Tune places in these only. [default: all that run] For passes without --build and --run: what is to "
+            "be smaller.",
+        ),
     ] = None,
     build: Annotated[str, Option(metavar="COMMAND", help="Builds the program, with CC or clang on PATH.")] = "",
     run: Annotated[str, Option(metavar="COMMAND", help="Runs it: what is to be faster.")] = "",
     check: Annotated[
         str, Option(metavar="COMMAND", help="Prints what must stay the same. [default: what --run prints]")
     ] = "",
-    output: Annotated[Path | None, Option("--output", "-o", help="Folder for report and patch.")] = None,
-    loops: Annotated[int, Option(help="So many loops, the hottest first.", min=1)] = 8,
-    tries: Annotated[int, Option(help="Settings tried for each.", min=1)] = 3,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Folder for report and patch, or compiler. By size: the module, .bc or .ll."),
+    ] = None,
+    loops: Annotated[int, Option(help="So many loops, or files for passes, the hottest first.", min=1)] = 8,
+    tries: Annotated[int, Option(help="Settings of a head's tried for each.", min=1)] = 3,
     rounds: Annotated[int, Option(help="Rounds of a comparison.", min=4)] = 12,
     budget: Annotated[
-        float | None, Option(metavar="MINUTES", help="Begin no loop after so long; again goes on.", min=0.0)
+        float | None, Option(metavar="MINUTES", help="Begin no place after so long; again goes on.", min=0.0)
     ] = None,
     *,
     options: common.Reading,
 ) -> None:
-    """Find the hot loops of a program, try a few pragmas on each, and keep what is surely faster.
+    """Find where a program spends its time, try a few settings there, and keep what is surely faster.
 
-    A first build is profiled by one run. For each hot loop a head proposes settings, knowing how often the loop runs
-    and what each setting makes of it. They are built and timed in turns; the output must stay the same. What is faster
-    by more than the noise, twice, is kept, and in the end all together are timed against the build as it was.
+    vectorization: pragmas of innermost loops. openmp: threads and schedules of parallel loops. passes: LLVM's pass
+    lists, for the whole program and for hot files.
 
-    Sources are never written: the folder gets a patch and a report, as HTML and Markdown. Ctrl-C stops, and the same
-    command goes on. Pass lists: `mirenc suggest --try`.
+    The build is profiled by one run. Settings are a head's, who knows how often a loop runs, and what people try by
+    hand. They are built and timed in turns; the output must stay the same. What is faster by more than the noise,
+    twice, is kept, and in the end all together are timed against the build as it was.
+
+    Sources are never written: the folder gets a report, as HTML and Markdown, and a patch, or for passes a compiler.
+    Ctrl-C stops, and the same command goes on.
+
+    By size: `mirenc tune passes FILE -o best.bc` is `mirenc suggest FILE --try -o best.bc`. Nothing is run.
     """
+    if task not in _TASKS:
+        raise TaskError(f"{task!r} is nothing to tune; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
+    if task == _PASSES and sources and not build and not run:
+        common.refuse(context, _BY_TIME, "is of what is timed, with --build and --run. Leave it out")
+        if len(sources) > 1 and output is not None:
+            raise typer.BadParameter(f"is one module, not {len(sources)}. Give one FILE", param_hint="--output")
+        for source in sources:
+            show_lists(str(source), attempt=True, output=output, options=options)
+        return
+    by_size = ", or by size a file: mirenc tune passes FILE" if task == _PASSES else ""
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
         if not value:
-            raise typer.BadParameter("is needed: --build 'make' --run './bench' -o tuned", param_hint=name)
+            raise typer.BadParameter(f"is needed: --build 'make' --run './bench' -o tuned{by_size}", param_hint=name)
     assert output is not None
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
-    from mirenc.deciding import TaskHead, ready_heads
-    from mirenc.embed import load
     from mirenc.measure.run import Plan
-    from mirenc.tasks import get_task
     from mirenc.tuning.report import PAGE, PATCH, summary, write_report
     from mirenc.tuning.run import Order, Tuning
 
-    found = get_task(task)
-    if not found.looks_ahead:
-        raise TaskError(f"loops are tuned for vectorization, not for {task}. Type: mirenc tune vectorization")
-    head = TaskHead.load(next(iter(ready_heads(found, look_ahead=True).values())), found)
-    head = replace(head, encoder=load(head.model, options=options))
     order = Order(build, run, check, tuple(sources or ()), loops, tries, rounds)
-    plan = Plan(minutes=math.inf if budget is None else budget, compiler=options.compiler)
+    plan = Plan(minutes=math.inf if budget is None else budget)
     with only_one(output):
-        tuning = Tuning(order, head, Path.cwd(), output.resolve(), plan, common.say)
+        tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
         left = tuning.find()
+        case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
         common.say(
-            f"a run takes {tuning.seconds:.2f} s; {len(tuning.directives)} hot loops that pragmas change, "
-            f"{100 * sum(one.share for one in tuning.directives):.0f} % of what innermost loops do, {left} to try"
+            f"a run takes {tuning.seconds:.2f} s; {len(tuning.directives)} {case.places_are} that a setting may "
+            f"change, {100 * share:.0f} % of {case.work_is}, {left} to try"
         )
-        with common.progress("tuning, loops", left) as advance:
+        with common.progress(f"tuning, {case.places_are}", left) as advance:
             tuning.go(advance)
         write_report(tuning)
     typer.echo(summary(tuning))
-    if tuning.patch():
-        typer.echo(f"take it over: patch -p1 < {output / PATCH}")
+    if tuning.kept:
+        typer.echo(f"take it over: {case.take_over(output, PATCH)}")
     common.say(f"wrote {output / PAGE}")
+
+
+def _case(name: str, options: ReadOptions) -> Case:
+    from mirenc.deciding import TaskHead, ready_heads
+    from mirenc.embed import load
+    from mirenc.ir.compile import find_compiler
+    from mirenc.tasks import get_task
+    from mirenc.tuning.compiler import PassLists
+    from mirenc.tuning.loops import Loops
+    from mirenc.tuning.parallel_loops import ParallelLoops
+
+    kinds: dict[str, type[Case]] = {"vectorization": Loops, "openmp": ParallelLoops, _PASSES: PassLists}
+    task = get_task("vectorization" if name == _PASSES else name)  # innermost loops tell which files are hot
+    head = TaskHead.load(next(iter(ready_heads(task, look_ahead=task.looks_ahead).values())), task)
+    head = replace(head, encoder=load(head.model, options=options))
+    return kinds[name](head, find_compiler("c++", options.compiler)[0], Path.cwd())

@@ -23,7 +23,7 @@ _DRIVERS = {"c++": "clang++", "g++": "clang++", "clang++": "clang++"}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
 _WRAPPER = """#!/bin/sh
 note=$(mktemp "$MIRENC_TUNE/calls/XXXXXXXXXX") && printf '%s\\0' "$PWD" "$@" > "$note"
-exec {compiler} {mode} "$@" "@$MIRENC_TUNE/flags"
+exec "$MIRENC_TUNE_CC" {mode} "$@" "@$MIRENC_TUNE/flags"
 """
 # A pragma that LLVM cannot follow is no error, and flags that a step has no use for are none.
 _FLAGS = ("-Qunused-arguments", "-Wno-error=pass-failed", "-Wno-error=profile-instr-unprofiled")
@@ -74,17 +74,20 @@ class UserBuild:
         for name in names:
             mode = "--driver-mode=g++" if "++" in name else "--driver-mode=gcc"
             wrapper = bin_folder / name
-            wrapper.write_text(_WRAPPER.format(compiler=_quoted(os.path.abspath(found)), mode=mode), encoding="utf-8")
+            wrapper.write_text(_WRAPPER.format(mode=mode), encoding="utf-8")
             wrapper.chmod(0o755)
         path = os.pathsep.join([str(bin_folder), os.environ.get("PATH", os.defpath)])
         names_of = {"CC": str(bin_folder / "cc"), "CXX": str(bin_folder / "c++"), "PATH": path}
         self._known = work / "calls.json"
         if self._known.is_file():
             self._note(json.loads(self._known.read_text(encoding="utf-8")))
-        self.environment = {**os.environ, **names_of, "MIRENC_TUNE": str(work), "CCACHE_DISABLE": "1"}
+        own = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(found), "CCACHE_DISABLE": "1"}
+        self.environment = {**os.environ, **names_of, **own}
 
-    def build(self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None) -> Variant:
-        """Build with more flags and other texts of some sources, and keep what changed.
+    def build(
+        self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None, compiler: str = ""
+    ) -> Variant:
+        """Build with more flags, other texts of some sources, and another ``compiler`` like clang; keep what changed.
 
         Raises CompileError: the command fails, or does not compile these sources.
         """
@@ -93,7 +96,7 @@ class UserBuild:
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
         with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer(texts):
-            overlay = self._overlay(Path(folder), texts)
+            overlay = overlay_flags(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
             before = dict(self._files())
@@ -101,7 +104,7 @@ class UserBuild:
             done = subprocess.run(
                 command,
                 cwd=self.folder,
-                env=self.environment,
+                env=self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {}),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -115,7 +118,7 @@ class UserBuild:
             raise CompileError(
                 f"the build ends with {done.returncode}. Mend --build, which is run in {self.folder} with clang as CC, "
                 "or add what it needs",
-                diagnostic=f"error:\n{last}\n",
+                diagnostic=f"error: of the build\n{last}\n",  # the first line is this error's own
             )
         if texts and not compiled:
             names = ", ".join(path.name for path in texts)
@@ -148,6 +151,11 @@ class UserBuild:
             shutil.copy2(kept, part)
             os.replace(part, path)
 
+    @property
+    def sources(self) -> list[Path]:
+        """C and C++ that was compiled, by this build or an earlier one, and is there."""
+        return sorted({one for call in self.calls.values() for one in call.sources if one.is_file()})
+
     def compile_commands(self) -> list[dict[str, object]]:
         """The calls that compile C or C++, as ``compile_commands.json`` has them; of several for a source the last."""
         entries: dict[Path, dict[str, object]] = {}
@@ -156,19 +164,6 @@ class UserBuild:
                 words = ["clang", *call.words]
                 entries[source] = {"directory": str(call.folder), "file": str(source), "arguments": words}
         return list(entries.values())
-
-    def _overlay(self, texts: Path, sources: Mapping[Path, bytes]) -> list[str]:
-        """Flags that make the compiler read other texts under the names of some sources."""
-        if not sources:
-            return []
-        roots: list[dict[str, str]] = []
-        for number, (path, text) in enumerate(sources.items()):
-            (texts / str(number)).write_bytes(text)
-            for name in {str(path), os.path.realpath(path)}:
-                roots.append({"type": "file", "name": name, "external-contents": str(texts / str(number))})
-        overlay = {"version": 0, "case-sensitive": "true", "use-external-names": "false", "roots": roots}
-        (texts / "overlay.json").write_text(json.dumps(overlay), encoding="utf-8")
-        return ["-ivfsoverlay", str(texts / "overlay.json")]
 
     def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
         """Files of the folder, and others that the compiler wrote, with what a change would change."""
@@ -208,6 +203,20 @@ class UserBuild:
         found = [call for folder, *words in calls if (call := _call(Path(folder), words)) is not None]
         self.calls |= {call.outputs: call for call in found}
         return found
+
+
+def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
+    """Flags that make clang read other texts, kept in a folder, under the names of some sources."""
+    if not sources:
+        return []
+    roots: list[dict[str, str]] = []
+    for number, (path, text) in enumerate(sources.items()):
+        (folder / str(number)).write_bytes(text)
+        for name in {str(path), os.path.realpath(path)}:
+            roots.append({"type": "file", "name": name, "external-contents": str(folder / str(number))})
+    overlay = {"version": 0, "case-sensitive": "true", "use-external-names": "false", "roots": roots}
+    (folder / "overlay.json").write_text(json.dumps(overlay), encoding="utf-8")
+    return ["-ivfsoverlay", str(folder / "overlay.json")]
 
 
 @contextlib.contextmanager

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from mirenc.tuning.run import Outcome, Tuning
 
 PATCH, PAGE, TEXT, DATA, PICTURE = "tuned.patch", "report.html", "report.md", "report.json", "gains.svg"
-_HEAD = ("loop", "function", "work", "trip count", "tried", "speedup", "again", "kept")
+_HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again", "kept")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mirenc tune</title>
 <style>body{{font:16px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}}
 table{{border-collapse:collapse}}td,th{{border:1px solid #ccc;padding:.2em .6em;text-align:left;vertical-align:top}}
 pre{{background:#f4f4f4;padding:1em;overflow:auto}}img,svg{{max-width:100%}}</style></head>
-<body><h1>Loops tuned by mirenc</h1>
+<body><h1>Tuned by mirenc</h1>
 {body}
 </body></html>
 """
@@ -32,9 +32,10 @@ pre{{background:#f4f4f4;padding:1em;overflow:auto}}img,svg{{max-width:100%}}</st
 def write_report(run: Tuning) -> None:
     """Write all of it into the run's folder."""
     picture = _draw(run.outcomes, run.folder / PICTURE)
+    run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
-    text = ["# Loops tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if picture else [])]
+    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if picture else [])]
     cells = "".join(
         f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in row)}</tr>\n"
         for tag, row in [("th", _HEAD), *(("td", row) for row in rows)]
@@ -53,11 +54,11 @@ def write_report(run: Tuning) -> None:
 def summary(run: Tuning) -> str:
     """What came of it, in a sentence."""
     tried = sum(not one.alone for one in run.outcomes)
-    found = f"{tried} of {tried + len(run.left)} loops tried"
+    found = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
     if run.alone:
         share = sum(one.share for one in run.alone)
-        found += f", {len(run.alone)} left alone ({100 * share:.0f} % of what innermost loops do)"
-    if run.whole is None or not run.patch():
+        found += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
+    if run.whole is None or not run.kept:
         return f"{found}: nothing is faster by more than the noise, and nothing is changed"
     kept = sum(bool(one.kept) for one in run.outcomes)
     gain, wall, noise = run.whole
@@ -70,8 +71,8 @@ def _lines(run: Tuning) -> list[str]:
     clock = "processor" if run.clock == "cpu" else "wall clock"
     how = f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
-    take = f"To take it over: patch -p1 < {PATCH}"
-    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.unread, *([take] if run.patch() else [])]
+    take = [f"To take it over: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
+    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.unread, *take]
 
 
 def _cells(run: Tuning, one: Outcome) -> list[str]:
@@ -80,7 +81,7 @@ def _cells(run: Tuning, one: Outcome) -> list[str]:
         place = place.relative_to(run.place)
     gains = [f"{each.gain}" if each.gain else each.problem for each in one.tried]
     return [
-        f"{place}:{one.line}",
+        _named(f"{place}", one),
         one.function,
         f"{100 * one.share:.0f} %",
         f"{one.trip_count:.1f}" if one.trip_count else "not known",
@@ -91,6 +92,11 @@ def _cells(run: Tuning, one: Outcome) -> list[str]:
     ]
 
 
+def _named(file: str, one: Outcome) -> str:
+    """A place for people; a folder is the whole program."""
+    return f"{file}:{one.line}" if one.line else "the program" if Path(one.file).is_dir() else file
+
+
 def _short(directive: str) -> str:
     return directive.removeprefix("#pragma clang loop ")
 
@@ -98,7 +104,7 @@ def _short(directive: str) -> str:
 def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
     """Every setting's gain with its interval, a line a loop; "" where nothing was timed."""
     rows: list[tuple[str, Gain, bool]] = [
-        (f"{Path(one.file).name}:{one.line}  {_short(each.directive)}", each.gain, each.directive == one.kept)
+        (f"{_named(Path(one.file).name, one)}  {_short(each.directive)}", each.gain, each.directive == one.kept)
         for one in outcomes
         for each in one.tried
         if each.gain

@@ -1,7 +1,8 @@
-"""`Tuning`: hot loops one after another: a few settings built and timed in turns, and what is surely faster is kept."""
+"""`Tuning`: one hot place after another: a few settings built and timed in turns, and what is surely faster is kept."""
 
 import difflib
 import hashlib
+import json
 import shutil
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,23 +10,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mirenc.deciding import TaskHead
 from mirenc.errors import CompileError, MirencError, TaskError
-from mirenc.ir.compile import find_compiler
-from mirenc.ir.pragmas import with_pragmas
 from mirenc.ir.projects import COMMANDS
 from mirenc.measure.machine import compiler_version, describe_machine
 from mirenc.measure.run import Journal, Plan, Run, one_line
-from mirenc.tuning.build import UserBuild, Variant
-from mirenc.tuning.hot_loops import (
-    PROFILE_FLAG,
-    HotLoop,
-    doubt,
-    hot_loops,
-    merge_profiles,
-    proposals,
-    write_commands,
-)
+from mirenc.tuning.build import UserBuild, Variant, overlay_flags
+from mirenc.tuning.case import Case, Key, Place, check_profile, merge_profiles, text_of
 from mirenc.tuning.turns import Gain, Timing, Turns, timed
 
 _SHORT = 0.1  # seconds: such a run is mostly its own start
@@ -39,15 +29,15 @@ class Order:
     build: str
     run: str
     check: str = ""  # a command whose output must stay the same, in place of that of ``run``
-    files: tuple[Path, ...] = ()  # whose loops; () for all that are compiled
-    loops: int = 8
+    files: tuple[Path, ...] = ()  # whose places; () for all that are compiled
+    loops: int = 8  # or other places
     tries: int = 3
     rounds: int = 12
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting of a loop; ``problem`` says why it was not timed."""
+    """One setting of a place; ``problem`` says why it was not timed."""
 
     directive: str
     gain: Gain | None = None
@@ -56,7 +46,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a loop; ``again`` is the gain of the best in rounds of its own."""
+    """What became of a place; ``again`` is the gain of the best in rounds of its own."""
 
     file: str
     line: int
@@ -66,7 +56,7 @@ class Outcome:
     tried: Sequence[Tried] = ()
     noise: float = 1.0
     again: Gain | None = None
-    kept: str = ""  # the directive
+    kept: str = ""  # the setting
     alone: str = ""  # why nothing was tried
 
 
@@ -79,10 +69,10 @@ class Whole(NamedTuple):
 
 
 class Outcomes(Journal):
-    """Loops that are done, by file and line."""
+    """Places that are done, by file and line."""
 
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
-        self.done: dict[tuple[str, int], Outcome] = {}
+        self.done: dict[Key, Outcome] = {}
         super().__init__(path, setup)
 
     def take(self, values: dict[str, Any]) -> None:
@@ -98,20 +88,20 @@ class Tuning(Run):
     """
 
     def __init__(
-        self, order: Order, head: TaskHead, folder: Path, output: Path, plan: Plan, say: Callable[[str], None]
+        self, order: Order, case: Case, folder: Path, output: Path, plan: Plan, say: Callable[[str], None]
     ) -> None:
         super().__init__(plan, output)
-        self.order, self.head, self.place, self.say = order, head, folder, say
+        self.order, self.case, self.place, self.say = order, case, folder, say
         self.seconds = 0.0  # of one run of the build as it was
         self.whole: Whole | None = None
         self.unread: list[str] = []  # sources, and why
         self.work.mkdir(parents=True, exist_ok=True)
-        (compiler,) = find_compiler("c++", plan.compiler)[:1]
-        self.user = UserBuild(order.build, folder, self.work, compiler)
-        self._now: dict[tuple[str, int], str] = {}  # directives that are kept
+        check_profile(case.compiler, case.profile)
+        self.user = UserBuild(order.build, folder, self.work, case.compiler)
+        self.kept: dict[Key, str] = {}  # settings
 
     def find(self) -> int:
-        """Build and run the program, and find its hot loops; how many of them are left to try."""
+        """Build and run the program, and find where to tune it; how many of these places are left to try."""
         try:
             return self._find()
         except BaseException:
@@ -119,8 +109,13 @@ class Tuning(Run):
             raise
 
     def _find(self) -> int:
-        profile = self._profiled()
+        self.user.forget()  # what an earlier run left is to be compiled again
         self.plain = self.best = self.user.build()
+        if not self.user.compile_commands():
+            raise TaskError(
+                "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
+                "remove that first, as with: make clean"
+            )
         first = timed(self.order.run, self.place)
         if first.code:
             raise TaskError(f"--run ends with {first.code}, and nothing can be compared. Mend the command")
@@ -131,42 +126,45 @@ class Tuning(Run):
                 "stays the same with --check"
             )
         # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
-        self.clock = "wall" if first.cpu > _SEVERAL * first.wall else "cpu"
+        self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
         if first.cpu < _SHORT:
             self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give it more work")
         wanted, top = {one.resolve() for one in self.order.files}, self.place.resolve()
 
-        def ours(file: Path) -> bool:
-            return file.resolve().is_relative_to(top) and (not wanted or file.resolve() in wanted)
+        def ours(place: Place) -> bool:
+            file = place.file.resolve()
+            return file.is_relative_to(top) and (not wanted or file in wanted)
 
         commands = self.work / COMMANDS
-        write_commands(commands, self.user.compile_commands())
-        found = hot_loops(commands, profile, self.head, ours, self.unread.append)
+        commands.write_text(
+            json.dumps(self.user.compile_commands(), indent=1), encoding="utf-8", errors="surrogateescape"
+        )
+        found = [*filter(ours, self.case.places(commands, self._profiled(), self.unread.append))]
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
-        self._now = {key: one.kept for key, one in self.journal.done.items() if one.kept}
+        self.kept = {key: one.kept for key, one in self.journal.done.items() if one.kept}
         self._propose(found)
         return len(self.left)
 
     @property
-    def left(self) -> list[HotLoop]:
-        """Loops that are not tried yet."""
+    def left(self) -> list[Place]:
+        """Places that are not tried yet."""
         return [one for one in self.directives if one.key not in self.journal.done]
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Of the loops that are done or left alone, the hottest first."""
+        """Of the places that are done or left alone, the hottest first."""
         return sorted([*self.journal.done.values(), *self.alone], key=lambda one: -one.share)
 
     def measure(self, advance: Callable[..., None]) -> None:
-        if self._now:
-            self.best = self._built(self._now)
-        for loop in self.in_time(self.left):
-            outcome = self._tune(loop)
+        if self.kept:
+            self.best = self._built(self.kept)
+        for place in self.in_time(self.left):
+            outcome = self._tune(place)
             self.journal.write(asdict(outcome))
-            self.journal.done[loop.key] = outcome
+            self.journal.done[place.key] = outcome
             if outcome.kept:
-                self._now[loop.key] = outcome.kept
-            advance(note=f"{loop.file.name}:{loop.line}")
+                self.kept[place.key] = outcome.kept
+            advance(note=f"{place.file.name}:{place.line}")
         self._compare()
 
     def close(self) -> None:
@@ -177,7 +175,9 @@ class Tuning(Run):
     def patch(self) -> str:
         """What was kept, for ``patch -p1`` in the folder."""
         parts = []
-        for path, text in self._texts(self._now).items():
+        for path, text in self.case.texts(self.kept).items():
+            if text == path.read_bytes():
+                continue
             name = path.resolve().relative_to(self.place.resolve()).as_posix()
             before, after = (one.decode("latin-1").splitlines(keepends=True) for one in (path.read_bytes(), text))
             for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
@@ -185,46 +185,45 @@ class Tuning(Run):
         return "".join(parts)
 
     # -- steps -----------------------------------------------------------------------------------------
-    def _profiled(self) -> Path:
-        """A profile of one run."""
-        self.user.forget()  # what an earlier run left is to be compiled again
-        self.user.build(flags=[PROFILE_FLAG])
-        if not self.user.compile_commands():
-            raise TaskError(
-                "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
-                "remove that first, as with: make clean"
-            )
-        raw, profile = self.work / "raw", self.work / "profile.profdata"
-        shutil.rmtree(raw, ignore_errors=True)
-        raw.mkdir()
-        done = timed(f"export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n{self.order.run}", self.place)
+    def _profiled(self) -> list[str]:
+        """Flags that bring the profile of one run in."""
+        texts = {path: self.case.profiled_text(text_of(path)).encode("latin-1") for path in self.user.sources}
+        made = self.user.build(flags=self.case.profile, sources=texts)
+        raw, profile, other = self.work / "raw", self.work / "profile.profdata", self.work / "profiled"
+        for folder in (raw, other):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        before = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
+        done = timed(before + self.order.run, self.place)
+        self.user.restore(self.plain)
+        shutil.rmtree(made.folder)
         files = sorted(raw.iterdir())
         if done.code or not files:
             why = f"ends with {done.code}" if done.code else "wrote no profile; it has to end by itself"
             raise TaskError(f"--run {why}. Give a command that runs what --build builds")
         merge_profiles(files, profile, self.user.compiler)
         shutil.rmtree(raw)
-        self.user.forget()
-        return profile
+        changed = {path: text for path, text in texts.items() if text != path.read_bytes()}
+        return [*(one.format(profile) for one in self.case.profile_use), "-w", *overlay_flags(other, changed)]
 
-    def _tune(self, loop: HotLoop) -> Outcome:
-        """Try the proposals for a loop beside what is kept by now."""
+    def _tune(self, place: Place) -> Outcome:
+        """Try the proposals for a place beside what is kept by now."""
         tried: list[Tried] = []
         built: list[Variant] = []
-        for directive in self.directives[loop]:
+        for directive in self.directives[place]:
             problem = ""
             try:
-                variant = self._built({**self._now, loop.key: directive})
+                variant = self._built({**self.kept, place.key: directive})
                 problem = self._problem(variant, built)
             except CompileError as error:
                 problem = one_line(str(error))
             tried.append(Tried(directive, problem=problem))
             if not problem:
                 built.append(variant)
-        outcome = replace(_outcome(loop), tried=tried)
+        outcome = replace(_outcome(place), tried=tried)
         if not built:
             return outcome
-        seed = zlib.crc32(repr(loop.key).encode())
+        seed = zlib.crc32(repr(place.key).encode())
         turns = self._in_turns([self.best, *built], (seed, 0))
         gains = [turns.gain(number) for number in range(1, len(built) + 1)]
         rest = iter(gains)
@@ -242,25 +241,18 @@ class Tuning(Run):
             shutil.rmtree(variant.folder)
         return outcome
 
-    def _propose(self, found: Sequence[HotLoop]) -> None:
-        """What to try for the hottest loops of which a pragma makes other code: ``directives``."""
-        self.directives: dict[HotLoop, list[str]] = {}
+    def _propose(self, found: Sequence[Place]) -> None:
+        """What to try for the hottest places of which something makes other code: ``directives``."""
+        self.directives: dict[Place, list[str]] = {}
         self.alone: list[Outcome] = []
-        for loop in found:
+        for place in found:
             if len(self.directives) == self.order.loops:
                 break
-            if loop.key in self.journal.done:
-                self.directives[loop] = []
-                continue
             try:
-                directives = proposals(self.head, loop, self.order.tries)
-                why = doubt(loop, directives[0]) if directives else "every setting makes the same code of it"
+                done = place.key in self.journal.done
+                self.directives[place] = [] if done else self.case.proposals(place, self.order.tries)
             except MirencError as error:
-                why = one_line(str(error))
-            if why:
-                self.alone.append(replace(_outcome(loop), alone=why))
-            else:
-                self.directives[loop] = directives
+                self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
 
     def _problem(self, variant: Variant, others: Sequence[Variant]) -> str:
         """Why a variant need not be timed; "" if it does."""
@@ -273,12 +265,12 @@ class Tuning(Run):
 
     def _compare(self) -> None:
         """All that was kept against the build as it was; if that is not faster, nothing is kept."""
-        if self._now:
+        if self.kept:
             turns = self._in_turns([self.plain, self.best], (0,))
             self.whole = Whole(turns.gain(1), turns.gain(1, clock="wall"), turns.noise)
             if not turns.faster(1):
                 self.say("all together is not faster by more than the noise, so nothing is kept")
-                self._now = {}
+                self.kept = {}
 
     def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
         def once(number: int) -> Timing:
@@ -293,32 +285,20 @@ class Tuning(Run):
             run = timed(self.order.check or self.order.run, self.place)
         return run.code, run.output
 
-    def _built(self, directives: Mapping[tuple[str, int], str]) -> Variant:
-        """The program with some directives."""
-        texts = self._texts(directives)
+    def _built(self, settings: Mapping[Key, str]) -> Variant:
+        """The program with some settings."""
         self.user.restore(self.plain)
-        made = self.user.build(sources=texts)
+        compiler = self.case.write_compiler(settings, self.work / "compiler")
+        made = self.user.build(sources=self.case.texts(settings), compiler=compiler)
         return replace(made, files={**self.plain.files, **made.files})
-
-    def _texts(self, directives: Mapping[tuple[str, int], str]) -> dict[Path, bytes]:
-        """Sources with directives in them."""
-        by_file: dict[str, dict[int, str]] = {}
-        for (file, line), directive in directives.items():
-            by_file.setdefault(file, {})[line] = directive
-        texts = {}
-        for file, wanted in by_file.items():
-            text, _ = with_pragmas(Path(file).read_bytes().decode("latin-1"), wanted)
-            texts[Path(file)] = text.encode("latin-1")
-        return texts
 
     def _setup(self) -> dict[str, Any]:
         """What makes outcomes comparable."""
-        files = sorted({source for call in self.user.calls.values() for source in call.sources if source.is_file()})
-        digest = hashlib.sha256(b"".join(hashlib.sha256(one.read_bytes()).digest() for one in files))
+        digest = hashlib.sha256(b"".join(hashlib.sha256(one.read_bytes()).digest() for one in self.user.sources))
         asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
-        return {"format": 1, **asked, **facts, "sources": digest.hexdigest()}
+        return {"format": 1, "tuned": self.case.places_are, **asked, **facts, "sources": digest.hexdigest()}
 
 
-def _outcome(loop: HotLoop) -> Outcome:
-    return Outcome(str(loop.file), loop.line, loop.function, loop.share, loop.trip_count)
+def _outcome(place: Place) -> Outcome:
+    return Outcome(str(place.file), place.line, place.function, place.share, place.trip_count)

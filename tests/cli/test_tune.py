@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 from command_line import Run
 
+from mirenc.ir.compile import find_compiler
 from mirenc.tuning.turns import Timing, timed
 
 pytestmark = [pytest.mark.needs("llvm-profdata")]
@@ -157,4 +159,119 @@ def test_usage(run: Run, project: Path) -> None:
     run("tune", "vectorization", "--run", "./x", "-o", "tuned").refused("--build")
     run("tune", "vectorization", "--build", "make", "-o", "tuned").refused("--run")
     run("tune", "vectorization", "--build", "make", "--run", "./x").refused("--output")
-    run("tune", "openmp", "--build", "make", "--run", "./x", "-o", "t").failed("openmp", "mirenc tune vectorization")
+    run("tune", "nonsense").failed("'nonsense'", "vectorization, openmp, passes", "mirenc tune vectorization")
+    run("tune", "passes").refused("--build", "mirenc tune passes FILE")
+    run("tune", "passes", "main.c", "--rounds", 4).refused("--rounds", "--build and --run")
+    run("tune", "passes", "main.c", "real.c", "-o", "one.bc").refused("--output", "Give one FILE")
+
+
+PARALLEL = """#include <stdio.h>
+#include "part.h"
+#define IN_PARALLEL _Pragma("omp parallel for")
+int main(void)
+{
+    int sum = 0;
+    for (int k = 0; k < 3; k++)
+#pragma omp parallel for schedule(static, 7) \\
+    reduction(+ : sum) // rows differ
+        for (int i = 0; i < 400; i++)
+            for (int j = 0; j < i; j++)
+                sum += i ^ j;
+    IN_PARALLEL
+    for (int i = 0; i < 9; i++)
+        a[i] = 1;
+    part();
+    printf("%d\\n", sum);
+    return 0;
+}
+"""
+PART = """static int a[99];
+static void part(void)
+{
+#pragma omp parallel for
+    for (int i = 0; i < 99; i++)
+        a[i] += i;
+}
+"""
+
+
+@pytest.mark.needs("libomp")
+def test_threads_and_schedule_of_parallel_loops(
+    run: Run, project: Path, clock: Callable[[float], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "main.c").write_text(PARALLEL)
+    (project / "part.h").write_text(PART)
+    monkeypatch.setattr("mirenc.tuning.parallel_loops.describe_machine", lambda: {"cores": 4})
+    clock(0.8)
+    words = ("tune", "openmp", "--build", "$CC -O3 -fopenmp main.c -o program", "--run", "./program", "-o", "tuned")
+    done = run(*words, "--rounds", 4, "--tries", 1)
+    assert done.code == 0, done.err
+    assert "1 of 1 parallel loops tried, 2 left alone" in done.out
+    assert "take it over: patch -p1 < tuned/tuned.patch" in done.out
+    loop, *alone = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))["loops"]
+    # Times it is entered do not count, nor the threads that share it.
+    assert (loop["line"], loop["trip_count"]) == (8, pytest.approx(400, rel=1e-3))
+    tried = {one["directive"] for one in loop["tried"]}
+    assert tried >= {"schedule(static)", "schedule(dynamic)", "schedule(guided)", "num_threads(2)", "num_threads(1)"}
+    reasons = {Path(one["file"]).name: one["alone"] for one in alone}
+    assert "in a header" in reasons["part.h"]
+    assert "it comes from a macro" in reasons["main.c"]
+    subprocess.run(["git", "apply", "--unidiff-zero", "tuned/tuned.patch"], check=True)
+    # Other clauses stay; of those that were decided about, the new ones come.
+    changed = re.sub(r"\s+", " ", (project / "main.c").read_text())
+    assert f"#pragma omp parallel for \\ reduction(+ : sum) {loop['kept']} // rows differ" in changed
+
+
+LISTS = {"-O1": ("-O1", "default<O1>"), "-O3": ("-O3", "default<O3>")}
+
+
+@pytest.mark.needs("opt-19")
+def test_pass_lists_by_time_are_kept_as_a_compiler(
+    run: Run, project: Path, clock: Callable[[float], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock(0.8)
+    monkeypatch.setattr("mirenc.tuning.compiler.pass_lists", lambda _: LISTS)
+    build = "[ program -nt main.c ] || $CC -O3 main.c scale.c -o program"
+    done = run("tune", "passes", "--build", build, "--run", "./program", "-o", "tuned", "--rounds", 4)
+    assert done.code == 0, done.err
+    assert "take it over: make clean, then make CC=tuned/cc CXX=tuned/c++" in done.out
+    program, *files = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))["loops"]
+    assert program["kept"] == "-O1"
+    # The driver's words and LLVM's list are clang's own, so what comes of the level that the build names is the same.
+    assert [one["problem"] for one in program["tried"]] == ["", "the same code as without it"]
+    assert {Path(one["file"]).name for one in files} == {"scale.c"}  # main.c has no share
+    assert "the program | " in (project / "tuned/report.md").read_text(encoding="utf-8")
+    # What is kept makes, by itself, what clang makes; of several sources, C++, and what is no compilation.
+    for words in (["-O3", "main.c", "scale.c"], ["-O3", "-c", "main.c"], ["-O3", "-x", "c++", "-S", "main.c"]):
+        made = []
+        for compiler in (project / "tuned/cc", Path(find_compiler("c")[0])):
+            plain = [] if compiler.is_absolute() else ["-O1"]
+            subprocess.run([compiler, *words, *plain, "-o", "made"], check=True)
+            made.append((project / "made").read_bytes())
+        assert made[0] == made[1]
+    assert subprocess.run([project / "tuned/c++", "-E", "-"], input=b"", capture_output=True, check=True).stdout
+
+
+@pytest.mark.needs("libLLVM 19")
+def test_pass_lists_by_size_are_those_of_suggest(run: Run, project: Path) -> None:
+    suggested = run("suggest", "main.c", "--try", "-o", "one.bc").ok()
+    assert run("tune", "passes", "main.c", "-o", "other.bc").ok().out == suggested.out
+    assert (project / "one.bc").read_bytes() == (project / "other.bc").read_bytes()
+    assert run("tune", "passes", "main.c", "scale.c").ok().out.startswith(suggested.out)
+
+
+def test_a_build_that_fails_is_shown(run: Run, project: Path) -> None:
+    (project / "main.c").write_text("int main(void) { return nothing; }\n")
+    done = run("tune", "vectorization", "--build", "$CC main.c; exit 3", "--run", "./x", "-o", "tuned")
+    assert "the build ends with 3" in done.err
+    assert "    main.c:1:25: error: use of undeclared identifier 'nothing'" in done.err
+
+
+def test_a_clang_without_its_profile_runtime(run: Run, project: Path) -> None:
+    # As Debian's clang-19 is where libclang-rt-19-dev is not installed.
+    clang = project / "clang"
+    real = shutil.which(find_compiler("c")[0])
+    clang.write_text(f'#!/bin/sh\ncase "$*" in *-fprofile-instr-generate*) exit 1;; esac\nexec {real} "$@"\n')
+    clang.chmod(0o755)
+    done = run(*WORDS, "-o", "tuned", "--compiler", "./clang")
+    done.failed("-fprofile-instr-generate", "apt-get install libclang-rt-")

@@ -1,0 +1,38 @@
+"""`Loops`: pragmas of innermost loops, which a head proposes that knows how often they run."""
+
+from collections.abc import Mapping, Sequence
+
+from mirenc.errors import TaskError
+from mirenc.ir import IRModule, Region, regions_of
+from mirenc.ir.pragmas import with_pragmas
+from mirenc.ir.trip_counts import profiled_runs
+from mirenc.tuning.case import Case, Place, text_of
+
+_FEATURES = (("+avx512f", 512), ("+avx2", 256))  # feature -> bits of its vectors
+
+
+class Loops(Case):
+    """Vectorization."""
+
+    def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
+        every = regions_of(module, "loop")
+        size = {(one.symbol, one.header): int((every.region == row).sum()) for row, one in enumerate(every.regions)}
+        runs = [(size[one.symbol, one.header], *profiled_runs(module, one)) for one in regions]
+        return [(instructions * iterations, trips) for instructions, iterations, trips in runs]
+
+    def context(self, module: IRModule, trips: float) -> dict[str, str]:
+        bits = next((bits for feature, bits in _FEATURES if feature in module.text), 128)
+        return {"vector_bits": str(bits), **({"trip_count": f"{trips:.6g}"} if trips else {})}
+
+    def proposals(self, place: Place, tries: int) -> list[str]:
+        assert place.region is not None
+        (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
+        directives = [self.task.directive(one) for one in answer.proposals][:tries]
+        if not directives:
+            raise TaskError("every setting makes the same code of it")
+        if doubt := with_pragmas(text_of(place.file), {place.line: directives[0]})[1].get(place.line, ""):
+            raise TaskError(doubt)
+        return directives
+
+    def write(self, text: str, wanted: Mapping[int, str]) -> str:
+        return with_pragmas(text, wanted)[0]
