@@ -43,18 +43,10 @@ _WORDS = re.compile(_WORD.replace("_", " "))
 
 
 class TokenizerConfig(Config):
-    """WordPiece tokenizer (paper section 3.1).
+    """WordPiece tokenizer (paper section 3.1) of ``vocab_size`` pieces, special tokens included.
 
-    Attributes
-    ----------
-    vocab_size : int
-        Pieces, special tokens included.
-    max_length : int
-        Tokens of a statement, [CLS] and [SEP] included; longer ones are cut.
-    normalisation : str
-        Level of statement normalisation the pieces are trained on.
-    min_frequency : int
-        A piece must occur this often in the training statements.
+    A statement is cut to ``max_length`` tokens, [CLS] and [SEP] included. A piece must occur ``min_frequency`` times in
+    the training statements, which are of that ``normalisation``.
     """
 
     vocab_size: int = Field(4096, ge=256, le=65535)
@@ -67,13 +59,8 @@ class TokenizerConfig(Config):
 class TokenizerReport:
     """How well a tokenizer fits some statements.
 
-    Attributes
-    ----------
-    statements : int
-    mean_tokens : float
-        Tokens a statement before cutting, [CLS] and [SEP] included.
-    unk_rate, truncation_rate : float
-        Share of tokens that are [UNK], and of statements longer than ``max_length``.
+    ``mean_tokens`` are tokens a statement before cutting, [CLS] and [SEP] included; ``unk_rate`` and
+    ``truncation_rate`` are shares: of tokens that are [UNK], and of statements longer than ``max_length``.
     """
 
     statements: int

@@ -155,7 +155,13 @@ class Encoder:
         workers: int | None = None,
         progress: bool | Progress = False,
     ) -> Float32 | list[Float32]:
-        r"""Vectors of one input or many.
+        r"""Vectors of one input or many, float32.
+
+        At level module (D,) for one input, (n, D) for many; at other levels (rows, D) for one, a list of such arrays
+        for many. What stands for many files and is given by itself is one array: (n, D), or the rows of its files one
+        below the other. Raises ConfigError: unknown level, purpose, part or on_error, no regular expression, an input
+        that is none of those below; MirencError: an input cannot be read (`mirenc.read_ir`). With ``on_error="skip"``
+        an UnreadableIRWarning names the inputs that cannot be embedded.
 
         Parameters
         ----------
@@ -184,25 +190,6 @@ class Encoder:
             Processes that read; 0 for none. Left out: as many as cores, for work of more than a second.
         progress : bool or callable
             True shows a bar on stderr; a callable is told (inputs done, inputs or None, what is being done).
-
-        Returns
-        -------
-        float32 array
-            Level module: (D,) for one input, (n, D) for many. Other levels: (rows, D) for one input, a list of such
-            arrays for many. What stands for many files and is given by itself is one array: (n, D), at other levels the
-            rows of its files one below the other.
-
-        Raises
-        ------
-        ConfigError
-            Unknown level, purpose, part or on_error, no regular expression, an input that is none of the above.
-        MirencError
-            An input cannot be read; see `mirenc.read_ir`.
-
-        Warns
-        -----
-        UnreadableIRWarning
-            With ``on_error="skip"``: names the inputs that cannot be embedded.
 
         Examples
         --------

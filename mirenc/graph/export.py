@@ -24,7 +24,6 @@ _LABEL_LENGTH = 48
 
 
 def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Nodes and edges as dictionaries."""
     columns = (graph.node_kind, graph.node_text_row, graph.node_full_text_row, graph.node_function)
     nodes = [
         {
