@@ -94,10 +94,7 @@ class IRTokenizer:
         return sorted(vocabulary, key=vocabulary.__getitem__)
 
     def encode(self, statement: str) -> list[int]:
-        """Token ids of one statement, [CLS] first, [SEP] last, at most ``max_length``.
-
-        What the pipeline gives; but words repeat, and it would cut up each of them anew.
-        """
+        """The pipeline's ids of one statement, [CLS] and [SEP] included, at most ``max_length``; a word is cut once."""
         text, limit, memory = statement[:_MAX_CHARACTERS], self.config.max_length - 2, self._words
         # Letter by letter, where `str.lower` knows words that end in a sigma.
         lower = text.lower() if text.isascii() else "".join(map(str.lower, text)).replace(_SPACE, " ")
@@ -112,10 +109,7 @@ class IRTokenizer:
         return ids
 
     def encode_batch(self, statements: Sequence[str]) -> tuple[UInt16, Int32]:
-        """Token ids of many statements.
-
-        Shapes: (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each (U,) int32, [CLS] and [SEP] included
-        """
+        """Ids of many statements, (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each, (U,) int32."""
         # Files of one project share most of their statements.
         memory = self._remembered
         if len(memory) + len(statements) > _REMEMBERED:
@@ -160,10 +154,7 @@ class IRTokenizer:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> IRTokenizer:
-        """Read a tokenizer that `save` wrote.
-
-        A missing or damaged file, or other special tokens than the paper's, are a `TokenizerError`.
-        """
+        """Read what `save` wrote. TokenizerError: missing, damaged, or not the paper's special tokens."""
         try:
             data = Path(path).read_bytes()
         except OSError as error:

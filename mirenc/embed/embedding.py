@@ -115,10 +115,7 @@ class Embedding:
 
 
 def vector_blocks(config: ModelConfig, purpose: str, part: str) -> dict[str, int]:
-    """What a model's vectors are made of, in order: name and width of each block of `Embedding.part`.
-
-    A size of features is a block of one column, named as in ``Embedding.sizes``.
-    """
+    """Name and width of each block of `Embedding.part`, in order; of features, a column for each size."""
     widths = dict.fromkeys(_SIZES, 1) | {"text": config.text.hidden, "graph": config.graph.width}
     widths["lexical"] = 0 if config.lexical is None else config.lexical.width
     widths["taught"] = 0 if config.taught is None else config.taught.width

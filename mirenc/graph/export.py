@@ -78,10 +78,7 @@ def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Refuse an output path before any work is done.
-
-    Raises GraphError: unknown suffix; IRFileError: the folder does not exist, or a folder has the file's name.
-    """
+    """Refuse a path before any work. GraphError: unknown suffix; IRFileError: not in a folder, or it is a folder."""
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         problem = f"unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"

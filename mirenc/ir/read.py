@@ -49,10 +49,7 @@ class ReadOptions:
 
 
 def start_reader(*, memory_limit: int | None = None) -> None:
-    """Start the LLVM process now, so that it is ready when the first file is read.
-
-    A running process with another ``memory_limit`` (bytes of address space) is replaced.
-    """
+    """Start the LLVM process now, to be ready for a first file; one of another ``memory_limit`` (bytes) is replaced."""
     worker = default_worker()
     if memory_limit is not None:
         worker.limit_memory(memory_limit)

@@ -60,10 +60,7 @@ class IRSample(GraphArrays):
 
 
 def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None) -> IRSample:
-    """Statements, graph and token ids of one module, in the normalisation of the tokenizer's configuration.
-
-    ``graph`` is what the native builder makes of the module in it, if the caller has it already.
-    """
+    """A module's statements, graph (given, or the native builder's) and token ids, in the tokenizer's normalisation."""
     normalisation = tokenizer.config.normalisation
     statements = statements_of(module, normalisation)
     graph = graph if graph is not None else build_native(module, normalisation=normalisation)

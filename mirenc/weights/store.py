@@ -187,10 +187,7 @@ def seal(folder: Path) -> None:
 
 
 def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
-    """Compare a model folder with its SHA256SUMS; the names of the files that were checked.
-
-    No checksums, and files that are missing or differ, are a `ModelError`.
-    """
+    """Compare a model folder's files with SHA256SUMS; returns their names. ModelError: no sums, or files differ."""
     folder = find_model(name_or_dir)
     if (released := _released(folder)) is None:
         raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
