@@ -142,7 +142,6 @@ class Cache:
             connection.execute(f"DELETE FROM entries WHERE key IN ({oldest})", (max(1, count // 10),))
 
     def clear(self) -> None:
-        """Delete the cache file."""
         for suffix in ("", "-wal", "-shm"):
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         self._broken = False

@@ -30,23 +30,9 @@ def compare(vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
 def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
     """The k candidates of largest cosine for each query, by exact search.
 
-    Parameters
-    ----------
-    queries : (q, D) array
-    candidates : (n, D) array
-        May be memory-mapped: it is read one block at a time.
-    k : int
-
-    Returns
-    -------
-    rows : (q, min(k, n)) int64
-        Rows of ``candidates``, nearest first; equals in the order of their rows.
-    cosines : (q, min(k, n)) float32
-
-    Raises
-    ------
-    ConfigError
-        k below 1, not two-dimensional, widths that differ, or values that are no finite numbers.
+    Shapes: (q, D), (n, D) -> (q, min(k, n)) int64, rows of ``candidates``, nearest first and equals in the order of
+    their rows; (q, min(k, n)) float32, cosines. ``candidates`` may be memory-mapped: they are read one block at a time.
+    Raises ConfigError: k below 1, and as `compare`.
     """
     if k < 1:
         raise ConfigError(f"k is {k}; give 1 or more")

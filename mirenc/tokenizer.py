@@ -43,18 +43,10 @@ _WORDS = re.compile(_WORD.replace("_", " "))
 
 
 class TokenizerConfig(Config):
-    """WordPiece tokenizer (paper section 3.1).
+    """WordPiece tokenizer (paper section 3.1) of ``vocab_size`` pieces, special tokens included.
 
-    Attributes
-    ----------
-    vocab_size : int
-        Pieces, special tokens included.
-    max_length : int
-        Tokens of a statement, [CLS] and [SEP] included; longer ones are cut.
-    normalisation : str
-        Level of statement normalisation the pieces are trained on.
-    min_frequency : int
-        A piece must occur this often in the training statements.
+    A statement is cut to ``max_length`` tokens, [CLS] and [SEP] included. A piece must occur ``min_frequency`` times in
+    the training statements, which are of that ``normalisation``.
     """
 
     vocab_size: int = Field(4096, ge=256, le=65535)
@@ -67,13 +59,8 @@ class TokenizerConfig(Config):
 class TokenizerReport:
     """How well a tokenizer fits some statements.
 
-    Attributes
-    ----------
-    statements : int
-    mean_tokens : float
-        Tokens a statement before cutting, [CLS] and [SEP] included.
-    unk_rate, truncation_rate : float
-        Share of tokens that are [UNK], and of statements longer than ``max_length``.
+    ``mean_tokens`` are tokens a statement before cutting, [CLS] and [SEP] included; ``unk_rate`` and
+    ``truncation_rate`` are shares: of tokens that are [UNK], and of statements longer than ``max_length``.
     """
 
     statements: int
@@ -107,10 +94,7 @@ class IRTokenizer:
         return sorted(vocabulary, key=vocabulary.__getitem__)
 
     def encode(self, statement: str) -> list[int]:
-        """Token ids of one statement, [CLS] first, [SEP] last, at most ``max_length``.
-
-        What the pipeline gives; but words repeat, and it would cut up each of them anew.
-        """
+        """The pipeline's ids of one statement, [CLS] and [SEP] included, at most ``max_length``; a word is cut once."""
         text, limit, memory = statement[:_MAX_CHARACTERS], self.config.max_length - 2, self._words
         # Letter by letter, where `str.lower` knows words that end in a sigma.
         lower = text.lower() if text.isascii() else "".join(map(str.lower, text)).replace(_SPACE, " ")
@@ -125,10 +109,7 @@ class IRTokenizer:
         return ids
 
     def encode_batch(self, statements: Sequence[str]) -> tuple[UInt16, Int32]:
-        """Token ids of many statements.
-
-        Shapes: (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each (U,) int32, [CLS] and [SEP] included
-        """
+        """Ids of many statements, (U, L) uint16, padded with [PAD] to ``max_length``; tokens of each, (U,) int32."""
         # Files of one project share most of their statements.
         memory = self._remembered
         if len(memory) + len(statements) > _REMEMBERED:
@@ -173,10 +154,7 @@ class IRTokenizer:
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> IRTokenizer:
-        """Read a tokenizer that `save` wrote.
-
-        A missing or damaged file, or other special tokens than the paper's, are a `TokenizerError`.
-        """
+        """Read what `save` wrote. TokenizerError: missing, damaged, or not the paper's special tokens."""
         try:
             data = Path(path).read_bytes()
         except OSError as error:

@@ -35,33 +35,19 @@ _BLOCKS: dict[str, dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """What a model makes of one module, at one level.
+    """What a model makes of one module, at ``level``, one of `mirenc.ir.LEVELS`: n rows, of which a module has one.
 
-    Attributes
-    ----------
-    level : str
-        One of `mirenc.ir.LEVELS`.
-    text : (n, H) float32
-        Mean of the statement vectors of each row, weighted and whitened as the model has it
-        (`mirenc.model.pooling`); n = 1 for a module.
-    graph : (n, D) float32
-        The same of the node vectors.
-    taught : (n, T) float32
-        What a compiler taught the model to see in text and graph; no columns for a model that none taught.
-    lexical : (n, L) float32
-        The words of the code (`mirenc.model.lexical`); no columns for a model without that view.
-    sizes : (n, 6) int64
-        Statements, distinct statements, instructions; nodes by kind: instructions, variables, constants.
-    regions : list of Region, length n
-        What each row is: name, function, header, depth, file and line.
-    counts : dict
-        functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
-    content_hash : str
-        SHA-256 of the canonical text: the same for one module as text and as bitcode.
-    file_hash : str
-        SHA-256 of the file's bytes, decompressed; "" for IR that came from no file.
-    purpose : str
-        ``search`` or ``features``: what `vector` and `part` are made for.
+    - ``text`` (n, H) and ``graph`` (n, D) float32: means of a row's statement vectors and node vectors, weighted and
+      whitened as the model has it (`mirenc.model.pooling`).
+    - ``taught`` (n, T) float32: what a compiler taught the model to see in text and graph; ``lexical`` (n, L) float32:
+      the words of the code (`mirenc.model.lexical`). No columns for a model without.
+    - ``sizes`` (n, 6) int64: statements, distinct statements, instructions; nodes by kind: instructions, variables,
+      constants.
+    - ``regions``: what each row is: name, function, header, depth, file and line.
+    - ``counts``: functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
+    - ``content_hash``: SHA-256 of the canonical text, the same for one module as text and as bitcode; ``file_hash``:
+      that of the file's bytes, decompressed, "" for IR that came from no file.
+    - ``purpose``: ``search`` or ``features``, what `vector` and `part` are made for.
     """
 
     level: str
@@ -129,10 +115,7 @@ class Embedding:
 
 
 def vector_blocks(config: ModelConfig, purpose: str, part: str) -> dict[str, int]:
-    """What a model's vectors are made of, in order: name and width of each block of `Embedding.part`.
-
-    A size of features is a block of one column, named as in ``Embedding.sizes``.
-    """
+    """Name and width of each block of `Embedding.part`, in order; of features, a column for each size."""
     widths = dict.fromkeys(_SIZES, 1) | {"text": config.text.hidden, "graph": config.graph.width}
     widths["lexical"] = 0 if config.lexical is None else config.lexical.width
     widths["taught"] = 0 if config.taught is None else config.taught.width

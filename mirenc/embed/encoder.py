@@ -50,10 +50,7 @@ class _Options(TypedDict, total=False):
 
 
 class Encoder:
-    """A loaded model, ready to embed; `mirenc.load` makes one, and says what its arguments are.
-
-    ``cache`` keeps vectors between runs; None keeps none.
-    """
+    """A loaded model, ready to embed, made by `mirenc.load`, which explains the arguments; ``cache`` may be None."""
 
     def __init__(
         self,
@@ -155,7 +152,13 @@ class Encoder:
         workers: int | None = None,
         progress: bool | Progress = False,
     ) -> Float32 | list[Float32]:
-        r"""Vectors of one input or many.
+        r"""Vectors of one input or many, float32.
+
+        At level module (D,) for one input, (n, D) for many; at other levels (rows, D) for one, a list of such arrays
+        for many. What stands for many files and is given by itself is one array: (n, D), or the rows of its files one
+        below the other. Raises ConfigError: unknown level, purpose, part or on_error, no regular expression, an input
+        that is none of those below; MirencError: an input cannot be read (`mirenc.read_ir`). With ``on_error="skip"``
+        an UnreadableIRWarning names the inputs that cannot be embedded.
 
         Parameters
         ----------
@@ -184,25 +187,6 @@ class Encoder:
             Processes that read; 0 for none. Left out: as many as cores, for work of more than a second.
         progress : bool or callable
             True shows a bar on stderr; a callable is told (inputs done, inputs or None, what is being done).
-
-        Returns
-        -------
-        float32 array
-            Level module: (D,) for one input, (n, D) for many. Other levels: (rows, D) for one input, a list of such
-            arrays for many. What stands for many files and is given by itself is one array: (n, D), at other levels the
-            rows of its files one below the other.
-
-        Raises
-        ------
-        ConfigError
-            Unknown level, purpose, part or on_error, no regular expression, an input that is none of the above.
-        MirencError
-            An input cannot be read; see `mirenc.read_ir`.
-
-        Warns
-        -----
-        UnreadableIRWarning
-            With ``on_error="skip"``: names the inputs that cannot be embedded.
 
         Examples
         --------
@@ -292,17 +276,11 @@ class Encoder:
                 yield from outcomes
 
     def similarity(self, vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
-        """Cosine of each vector with each other, or with each of ``others`` (`mirenc.compare`, errors too).
-
-        Shapes: (n, D), (m, D) -> (n, m) float32
-        """
+        """Cosine of each vector with each other, or each of ``others``; `mirenc.compare`. (n, D), (m, D) -> (n, m)."""
         return compare(vectors, others)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Copy the model to a folder of its own, which `mirenc.load` takes; a map of one's own is not copied.
-
-        Raises ConfigError: the folder has something in it.
-        """
+        """Copy the model, without a map of one's own, to a folder for `mirenc.load`. ConfigError: it is not empty."""
         target = Path(folder)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise ConfigError(f"{target} is not empty. Name a new folder")
@@ -311,8 +289,7 @@ class Encoder:
     def with_map(self, whitening_map: WhiteningMap) -> Encoder:
         """The encoder with that map instead of the model's own; model, runtime and cache are shared.
 
-        Raises ModelError: the map takes another model's vectors, or was fitted where names were hidden and here they
-        are not.
+        Raises ModelError: it takes another model's vectors, or was fitted with names hidden where here they are not.
         """
         if whitening_map.model_digest != self.files.digest:
             theirs = f"{whitening_map.model} (digest {whitening_map.model_digest[:12]})"

@@ -26,6 +26,9 @@ def load(
 ) -> Encoder:
     """Load a model.
 
+    Raises ModelError: unknown or damaged model; ConfigError: unknown backend, numpy on another device than the CPU, or
+    what cannot be a map's name; MissingExtraError: the torch backend without torch.
+
     Parameters
     ----------
     name_or_dir : str or path, optional
@@ -43,15 +46,6 @@ def load(
         nothing. What the encoders see stays as it is.
     whitening_map : str or WhiteningMap, optional
         A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
-
-    Raises
-    ------
-    ModelError
-        Unknown or damaged model.
-    ConfigError
-        Unknown backend, numpy on another device than the CPU, or what cannot be a map's name.
-    MissingExtraError
-        The torch backend without torch.
     """
     backend = backend or ("numpy" if device == "cpu" else "torch")
     check("backend", backend, ("numpy", "torch"))

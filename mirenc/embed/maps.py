@@ -40,7 +40,10 @@ def fit_map(
     failed: Callable[[MirencError], None] | None = None,
     progress: bool | Progress = False,
 ) -> WhiteningMap:
-    """Fit a whitening map on some code.
+    """Fit a whitening map on some code; `Encoder.with_map` uses it, `mirenc.weights.save_map` keeps it under a name.
+
+    Raises ConfigError: too few different modules or functions, no pair where pairs were asked for, or a path that is no
+    input; MirencError: an input cannot be read, or `mirenc.ir.regions_of` finds no function.
 
     Parameters
     ----------
@@ -56,18 +59,6 @@ def fit_map(
         Told the error of an input that cannot be read, which is then left out. Without it the first error is raised.
     progress : bool or callable
         As in `Encoder.embed`.
-
-    Returns
-    -------
-    WhiteningMap
-        `Encoder.with_map` uses it, `mirenc.weights.save_map` keeps it under a name.
-
-    Raises
-    ------
-    ConfigError
-        Too few different modules or functions, no pair where pairs were asked for, or a path that is no input.
-    MirencError
-        An input cannot be read, or `mirenc.ir.regions_of` finds no function.
     """
     check("level", level, _LEVELS)
     alone = isinstance(inputs, (str, bytes, os.PathLike, IRModule))

@@ -119,7 +119,6 @@ class _Process:
         return answers
 
     def end(self) -> None:
-        """End the child and wait for it."""
         child, self._child = self._child, None
         if child is None:
             return

@@ -41,10 +41,7 @@ class Prepared:
 def prepare(
     module: IRModule, tokenizer: IRTokenizer, levels: tuple[str, ...], weighting: str, *, function: str | None = None
 ) -> Prepared:
-    """Make a module's sample, and say which rows it has, in words of a `Request`.
-
-    Raises ConfigError: no regular expression, or no function has such a name.
-    """
+    """A module's sample, and which rows it has, in words of a `Request`. Raises ConfigError as `regions_of`."""
     listed = [regions_of(module, level, function=function) for level in levels]
     regions = [region for each in listed for region in each.regions]
     sample = make_sample(module, tokenizer)

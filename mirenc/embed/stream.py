@@ -27,10 +27,7 @@ _LISTED = 5  # complaints
 
 
 class Outcome(NamedTuple):
-    """What became of one input: an embedding, or the error that says why there is none.
-
-    ``name`` is the input's path, or ``<string>``.
-    """
+    """What became of an input, a path or ``<string>``: an embedding, or the error that says why there is none."""
 
     name: str
     embedding: Embedding | None

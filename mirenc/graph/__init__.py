@@ -11,25 +11,14 @@ BACKENDS = ("native", "programl")
 
 
 def build_graph(ir: IRModule | str | bytes, backend: str = "native", *, normalisation: str = "locals") -> ProgramGraph:
-    """Build a module's graph in ProGraML's schema.
+    """Build a module's graph in ProGraML's schema, from a module, or IR as text or bitcode.
 
-    Parameters
-    ----------
-    ir : IRModule, str or bytes
-        A module, or IR as text or bitcode. ``programl`` needs the IR as it was written, not LLVM 22's print of it.
-    backend : str
-        ``native``, or ``programl`` (the released program: IR of LLVM <= 10 only, needs the programl wheel).
-    normalisation : str
-        Of the instructions' full texts, ``none`` or ``locals``; ``programl`` has its own.
+    ``backend`` is ``native``, or ``programl``: the released program, of the programl wheel, which wants IR of LLVM <=
+    10 as it was written, not LLVM 22's print of it. ``normalisation``, ``none`` or ``locals``, is of the instructions'
+    full texts; ``programl`` has its own.
 
-    Raises
-    ------
-    GraphError
-        Unknown backend, or the programl program refuses the IR.
-    MissingExtraError, ToolchainError
-        The programl program is not installed or does not start.
-    IRParseError, IRResourceError, NoFunctionBodyError
-        As `mirenc.ir.parse_ir`, for text or bitcode and ``native``.
+    Raises GraphError: unknown backend, or the programl program refuses the IR; MissingExtraError, ToolchainError: it
+    is not installed or does not start; for text or bitcode and ``native`` as `mirenc.ir.parse_ir`.
     """
     if backend == "native":
         from mirenc.graph.native import build_native

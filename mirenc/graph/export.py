@@ -24,7 +24,6 @@ _LABEL_LENGTH = 48
 
 
 def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Nodes and edges as dictionaries."""
     columns = (graph.node_kind, graph.node_text_row, graph.node_full_text_row, graph.node_function)
     nodes = [
         {
@@ -79,10 +78,7 @@ def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Refuse an output path before any work is done.
-
-    Raises GraphError: unknown suffix; IRFileError: the folder does not exist, or a folder has the file's name.
-    """
+    """Refuse a path before any work. GraphError: unknown suffix; IRFileError: not in a folder, or it is a folder."""
     suffix = Path(path).suffix
     if suffix not in SUFFIXES:
         problem = f"unknown suffix {suffix!r}; available: {', '.join(SUFFIXES)}"

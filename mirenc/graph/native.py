@@ -181,7 +181,6 @@ class _Texts:
         return self.rows(f"{self.short_types[row]} %{name}" for row, name in zip(types.tolist(), names, strict=True))
 
     def arguments(self, types: Int32, functions: Int64, numbers: Int64) -> Int64:
-        """Full texts of arguments."""
         if not self.named:
             return self._unnamed(types, self.module.types)
         headers, places = self.module.headers, zip(functions.tolist(), numbers.tolist(), strict=True)

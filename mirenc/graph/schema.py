@@ -37,31 +37,17 @@ class Flow(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class ProgramGraph:
-    """A program graph of N nodes, E edges and T distinct texts.
+    """A program graph of N nodes, E edges and T distinct texts; a ``kind`` is a `NodeKind`, a ``flow`` a `Flow`.
 
-    Attributes
-    ----------
-    texts : list of str, length T
-        Distinct node texts; the native builder's begin with the module's statements, then full texts, then short ones.
-    node_text_row : (N,) int32
-        ProGraML's ``text``: the opcode of an instruction, the type of a variable or constant.
-    node_full_text_row : (N,) int32
-        ProGraML's ``full_text``: the statement, ``T %`` of a variable, ``T v`` of a constant.
-    node_kind : (N,) int8
-        `NodeKind`.
-    node_argument : (N,) int32
-        Which argument of its function a variable stands for, from 1 on; 0 of all other nodes. ProGraML does not say.
-    node_function : (N,) int32
-        Row of ``functions``; -1 for node 0 and for constants.
-    edge_index : (2, E) int32
-        Source and target nodes.
-    edge_flow : (E,) int8
-        `Flow`.
-    edge_position : (E,) int32
-    functions : list of str
-        Function names in module order, declared ones too.
-    instruction_node : (I,) int32
-        Node of each instruction of the module.
+    - ``texts``, T: distinct; the native builder's begin with the module's statements, then full texts, then short ones.
+    - ``node_text_row`` (N,) int32: ProGraML's ``text``: an instruction's opcode, a variable's or constant's type.
+    - ``node_full_text_row`` (N,) int32: its ``full_text``: the statement, ``T %`` of a variable, ``T v`` of a constant.
+    - ``node_kind`` (N,) int8; ``node_argument`` (N,) int32: which argument of its function a variable stands for, from
+      1 on; 0 of all other nodes. ProGraML does not say.
+    - ``node_function`` (N,) int32: row of ``functions``, the names in module order, declared ones too; -1 for node 0
+      and for constants.
+    - ``edge_index`` (2, E) int32: source and target nodes; ``edge_flow`` (E,) int8; ``edge_position`` (E,) int32.
+    - ``instruction_node`` (I,) int32: node of each instruction of the module.
     """
 
     texts: list[str]

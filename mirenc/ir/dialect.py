@@ -9,14 +9,9 @@ from pathlib import Path
 class Dialect:
     """How IR looks that belongs together; the title is for messages.
 
-    Attributes
-    ----------
-    triple, data_layout : str
-        The target that its modules name; "": any, and IR is taken as it comes.
-    flags : mapping of str to tuple of str
-        Language (``c``, ``c++``, ``cl``, ``cuda``) -> flags in place of mirenc's own for it, which a user's come after.
-    oldest_clang : bool
-        The oldest clang on PATH comes nearest to the one that made the data; otherwise the newest is taken.
+    ``triple`` and ``data_layout`` are the target that its modules name; "": any, and IR is taken as it comes.
+    ``flags`` by language (``c``, ``c++``, ``cl``, ``cuda``) take the place of mirenc's own; a user's come after. With
+    ``oldest_clang`` the oldest clang on PATH comes nearest to the one that made the data; else the newest is taken.
     """
 
     name: str

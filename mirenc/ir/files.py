@@ -210,10 +210,7 @@ def _zstd(name: str, data: bytes, limit: int) -> bytes:
 
 
 def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:
-    """Read and decompress one input; ``-`` is standard input.
-
-    Raises IRFileError: missing, a folder, no permission, empty, too large, damaged archive, or plainly no IR.
-    """
+    """Read and decompress an input, ``-`` being stdin. IRFileError: unreadable, empty, too large, damaged, or no IR."""
     name = os.fspath(path)
     if name == "-":
         name = "<stdin>"

@@ -46,7 +46,6 @@ class LLVMWorker:
                 self._child.memory_limit = limit
 
     def close(self) -> None:
-        """End the child; the next request starts a new one."""
         self._child.close()
 
     def canonicalise(self, data: bytes, *, timeout: float | None = None) -> str:
@@ -63,7 +62,6 @@ class LLVMWorker:
         return self._ask("names", "\n".join(names).encode("utf-8"), None)[1].split("\n") if names else []
 
     def _ask(self, kind: str, data: bytes, timeout: float | None) -> tuple[str, str]:
-        """Status and text of one answer."""
         limit = self.timeout if timeout is None else timeout
         self.start()
         with self._lock:

@@ -115,26 +115,16 @@ class ModuleArrays:
 class IRModule:
     """One LLVM module, read from canonical text.
 
-    Attributes
-    ----------
-    name, source_name : str
-        Where it came from, for messages; its ``source_filename``.
-    text : str
-        Canonical text, one instruction a line, without debug records and metadata attachments.
-    headers : list of FunctionHeader
-        Functions in module order, declared ones too.
-    type_lines, global_lines : list of str
-        Type definitions, and globals (aliases and ifuncs too), as printed.
-    forms : list of Form
-        Distinct instruction texts.
-    symbols, constants, types : list
-        What operands use, each once: names of globals and functions with their ``@``; (type, value); types.
-    display : dict
-        Symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
-    annotated : str
-        ``text`` with its metadata attachments, if the IR has debug information; else "". No vector may depend on it.
-    statements : dict
-        Normalisation -> what `mirenc.ir.statements_of` made of it.
+    - ``name``: where it came from, for messages; ``source_name``: its ``source_filename``.
+    - ``text``: canonical text, one instruction a line, without debug records and metadata attachments; ``annotated``:
+      with the attachments, if the IR has debug information or a profile, else "". No vector may depend on those.
+    - ``headers``: functions in module order, declared ones too.
+    - ``type_lines``, ``global_lines``: type definitions, and globals (aliases and ifuncs too), as printed.
+    - ``forms``: distinct instruction texts.
+    - ``symbols``, ``constants``, ``types``: what operands use, each once: names of globals and functions with their
+      ``@``; (type, value); types.
+    - ``display``: symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
+    - ``statements``: normalisation -> what `mirenc.ir.statements_of` made of it.
     """
 
     name: str

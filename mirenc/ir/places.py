@@ -134,7 +134,6 @@ class Places:
         return self._places[node]
 
     def _file_of(self, scope: int) -> str:
-        """Name of the file that a scope (a function, a block in it) is in."""
         if scope not in self._files:
             file = _FILE.search(_bare(self._nodes[scope]))
             name = _STRING.search(self._nodes[int(file[1])]) if file else None

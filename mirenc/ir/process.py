@@ -85,7 +85,6 @@ def run_limited(
 
 
 def _words(said: IO[bytes]) -> str:
-    """The beginning and the end of an error output."""
     lost = said.seek(0, os.SEEK_END) - 2 * _KEPT_WORDS
     said.seek(0)
     words = said.read(2 * _KEPT_WORDS)

@@ -23,27 +23,13 @@ from mirenc.ir.rewrite import bring
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How inputs are read.
+    """How inputs are read. Raises ConfigError: a limit that is none.
 
-    Attributes
-    ----------
-    max_bytes : int
-        Largest input, after decompression.
-    timeout : float or None
-        Seconds LLVM (or the compiler) may take for one input; None: the worker's default.
-    memory_limit : int or None
-        Bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
-    compiler : str or None
-        clang to compile sources with; None: the first found.
-    cflags : tuple of str
-        Further flags for it; they come last.
-    dialect : Dialect or None
-        What sources are compiled to, and IR of another target is brought to; None: mirenc's own flags, and IR as it is.
-
-    Raises
-    ------
-    ConfigError
-        A limit that is none.
+    - ``max_bytes``: largest input, after decompression.
+    - ``timeout``: seconds LLVM (or the compiler) may take for one input; None: the worker's default.
+    - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
+    - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
+    - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -63,10 +49,7 @@ class ReadOptions:
 
 
 def start_reader(*, memory_limit: int | None = None) -> None:
-    """Start the LLVM process now, so that it is ready when the first file is read.
-
-    A running process with another ``memory_limit`` (bytes of address space) is replaced.
-    """
+    """Start the LLVM process now, to be ready for a first file; one of another ``memory_limit`` (bytes) is replaced."""
     worker = default_worker()
     if memory_limit is not None:
         worker.limit_memory(memory_limit)
@@ -78,12 +61,9 @@ def read_ir(
 ) -> IRModule:
     """Read one file: IR text or bitcode of LLVM 10 to 22, compressed or not, or C, C++, OpenCL C or CUDA source.
 
-    ``-`` is standard input (IR only). All share one LLVM process, where no ``worker`` is given.
-
-    Raises
-    ------
-    IRFileError, IRParseError, IRResourceError, NoFunctionBodyError, ToolchainError, CompileError, ForeignIRError
-        Each message begins with the file's name and ends with what to do.
+    ``-`` is standard input (IR only). All share one LLVM process, where no ``worker`` is given. Raises IRFileError,
+    IRParseError, IRResourceError, NoFunctionBodyError, ToolchainError, CompileError or ForeignIRError: each message
+    begins with the file's name and ends with what to do.
 
     Examples
     --------

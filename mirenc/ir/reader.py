@@ -28,8 +28,6 @@ _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 _LOCAL_KINDS = np.array([OperandKind.INSTRUCTION, OperandKind.ARGUMENT, OperandKind.BLOCK])
 _NUMBER_BITS = 40
 _ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
-
-
 # Of a form: its row (-1: a pattern of forms), its number of placeholders, whether it has a result; and itself.
 _Entry = tuple[int, int, bool, Form]
 

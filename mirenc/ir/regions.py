@@ -21,19 +21,12 @@ _SHOWN = 8  # names that an error lists
 class Region:
     """A part of a module, of one of the `LEVELS`.
 
-    Attributes
-    ----------
-    name : str
-        What people call it: the module's name; the function's demangled name; ``FUNCTION:%BLOCK`` for a loop (its
-        header) and a block; the canonical text of an instruction.
-    function, symbol : str
-        Demangled name, without parameters, of the function it is in, and its name in the IR; "" for a module.
-    header : str
-        The block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; "" for other levels.
-    depth : int
-        How many loops of the function a loop is inside of, itself included; 0 for other levels.
-    file, line : str, int
-        Source place, where the IR has debug information (see `mirenc.ir.places`); "" and 0 where it has none.
+    - ``name``: what people call it: the module's name; the function's demangled name; ``FUNCTION:%BLOCK`` for a loop
+      (its header) and a block; the canonical text of an instruction.
+    - ``function``, ``symbol``: the function it is in, demangled without parameters, and as in the IR; "" for a module.
+    - ``header``: the block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; else "".
+    - ``depth``: how many loops of the function a loop is inside of, itself included; 0 for other levels.
+    - ``file``, ``line``: source place, where the IR has debug information (`mirenc.ir.places`); else "" and 0.
     """
 
     level: str
@@ -50,11 +43,8 @@ class Region:
 class Regions:
     """Regions of one level, in the order of the module (loops: of `LoopForest`), and the instructions in each.
 
-    Attributes
-    ----------
-    instruction, region : (P,) int32
-        Instruction of the module and row of ``regions``, sorted by region, then instruction. Loops nest, so an
-        instruction may be in several loops, or in none; at the other levels it is in one.
+    ``instruction`` and ``region``, (P,) int32, are pairs of an instruction of the module and a row of ``regions``,
+    sorted by region, then instruction. Loops nest, so an instruction may be in several, or in none; else it is in one.
     """
 
     level: str

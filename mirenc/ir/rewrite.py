@@ -55,12 +55,8 @@ _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm 
 def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = None) -> IRModule:
     """A module with kernels as the dialect has it; the module itself where nothing is to be done.
 
-    A dialect of any target takes IR as it comes.
-
-    Raises
-    ------
-    ForeignIRError
-        No kernel in it, or instructions that the dialect has no word for.
+    A dialect of any target takes IR as it comes. Raises ForeignIRError: no kernel in it, or instructions that the
+    dialect has no word for.
     """
     if not dialect.triple:
         return module

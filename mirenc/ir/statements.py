@@ -53,16 +53,10 @@ def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """The statements of a module in one normalisation. S statements.
+    """The statements of a module in one normalisation: S, of which ``texts`` are the distinct ones.
 
-    Attributes
-    ----------
-    texts : list of str
-        Distinct ones.
-    row : (S,) int32
-        Text of each statement: type definitions, then globals, then instructions in module order.
-    first_global, first_instruction : int
-        Numbers of the first global's and the first instruction's statement.
+    ``row`` (S,) int32 is the text of each: type definitions, then globals from number ``first_global`` on, then
+    instructions in module order from ``first_instruction`` on.
     """
 
     normalisation: str
@@ -75,8 +69,7 @@ class Statements:
         return len(self.row)
 
     def __getitem__(self, index: int) -> str:
-        text: str = self.texts[self.row[index]]
-        return text
+        return self.texts[self.row[index]]
 
     @cached_property
     def content_hash(self) -> bytes:

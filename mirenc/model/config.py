@@ -68,12 +68,8 @@ class MatchingConfig(Config):
 class PoolingConfig(Config):
     """From vectors of statements and nodes to vectors of modules and functions: `mirenc.model.pooling`.
 
-    Attributes
-    ----------
-    weighting : str
-        A text that occurs n times weighs n (``count``, the paper's mean) or sqrt(n) (``sqrt``).
-    whiten : bool
-        Whether the model has a whitening map, fitted on its training modules.
+    By ``weighting`` a text that occurs n times weighs n (``count``, the paper's mean) or sqrt(n) (``sqrt``).
+    ``whiten``: the model has a whitening map, fitted on its training modules.
     """
 
     weighting: Literal["count", "sqrt"] = "count"
@@ -94,21 +90,12 @@ class TaughtConfig(Config):
 class LexicalConfig(Config):
     """The untrained view of a search vector: `mirenc.model.lexical`.
 
-    Attributes
-    ----------
-    width : int
-        Components that terms are hashed to.
-    buckets : int
-        Entries of the table that says how much a term tells.
-    weight : float
-        Length of a lexical vector; text and graph, whitened, have about sqrt(H + D) together.
-    statements : bool
-        Whether whole statements are terms, too: better where code is nearly the same, worse where names differ.
-    module_names : float
-        How much names of functions and types, and statements that have one, count in the vector of a whole module: less
-        finds programs of another author or language, more finds the same one. In parts of a module they count 1.
-    whiten : bool
-        Whether the model has a whitening map for lexical vectors: the identity until ``pretrain/words.py`` fits it.
+    Terms are hashed to ``width`` components; a table of ``buckets`` entries says how much a term tells. ``weight`` is
+    the length of a lexical vector; text and graph, whitened, have about sqrt(H + D) together. With ``statements`` whole
+    statements are terms, too: better where code is nearly the same, worse where names differ. ``module_names`` says how
+    much names of functions and types, and statements that have one, count in the vector of a whole module: less finds
+    programs of another author or language, more finds the same one; in parts of a module they count 1. ``whiten``: the
+    model has a whitening map for lexical vectors, the identity until ``pretrain/words.py`` fits it.
     """
 
     width: int = Field(256, ge=8, le=4096)

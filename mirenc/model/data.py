@@ -44,10 +44,7 @@ def _int64(array: NDArray[np.generic]) -> Tensor:
 
 
 def make_data(graph: GraphArrays, pools: Pools, text_ids: Integer, text_key: Integer | None = None) -> IRData:
-    """One module's data from its graph, what is asked for, and the texts that both have rows of.
-
-    ``text_key`` (U,) is needed where the data are to be joined with others.
-    """
+    """A module's data from its graph, pools and texts; ``text_key`` (U,) is needed to join them with others."""
     text, nodes = pools.text, pools.graph
     return IRData(
         num_nodes=len(graph.node_row),

@@ -55,7 +55,6 @@ class GraphKind(Config):
     without_order: ClassVar[str] = ""  # what to set in a recipe for one that sees no order, where that can be
     joins: ClassVar[bool] = False
     """Whether modules side by side in one small graph have the vectors that they have alone."""
-
     hidden: int = Field(128, ge=8)
     out: int = Field(128, ge=8)
     readout: Literal["mean", "mean-max-sum"] = "mean"

@@ -72,8 +72,7 @@ def _blas() -> Any:
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Each of our threads does its own products: BLAS's threads wait for each other."""
-    limit: AbstractContextManager[Any] = _blas().limit(limits=1, user_api="blas")
-    return limit
+    return _blas().limit(limits=1, user_api="blas")
 
 
 def in_order(work: Callable[[Item], Made], items: Sequence[Item], threads: int) -> Iterator[Made]:

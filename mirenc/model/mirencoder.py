@@ -52,8 +52,7 @@ class MatchingHead(nn.Module):
     def forward(self, text: Tensor, graph: Tensor) -> Tensor:
         """Logits. Shapes: (B, H), (B, d) -> (B,)."""
         x = torch.cat([self.norm_text(text), self.norm_graph(graph)], -1)
-        logits: Tensor = self.linear3(F.relu(self.linear2(F.relu(self.linear1(x)))))
-        return logits.squeeze(-1)
+        return self.linear3(F.relu(self.linear2(F.relu(self.linear1(x))))).squeeze(-1)
 
 
 class Trunk(nn.Module):

@@ -69,10 +69,7 @@ class NumpyRuntime:
         return out
 
     def text_features(self, text_ids: UInt16, text_length: Int32) -> Float32:
-        """Node features of texts: mean of the token embeddings without [CLS] and [SEP].
-
-        Shapes: (U, L), (U,) -> (U, F) float32, F the width of the token embedding
-        """
+        """Mean token embeddings of texts, without [CLS] and [SEP]. Shapes: (U, L), (U,) -> (U, F) float32."""
         counts = np.maximum(text_length.astype(np.int64) - 2, 0)
         # A sparse (U, V) matrix of token shares times the embedding: one pass over the tokens.
         inside = np.arange(text_ids.shape[1]) < (text_length - 1)[:, None]

@@ -18,25 +18,14 @@ from mirenc.tokenizer import IRTokenizer
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphArrays:
-    """A graph of N nodes and E edges, whose texts are rows of a table.
+    """A graph of N nodes and E edges, whose texts are rows of a table; as in `mirenc.graph.ProgramGraph`."""
 
-    Attributes
-    ----------
-    node_row, node_kind : (N,) int32, (N,) int8
-        Text and kind of each node.
-    node_argument : (N,) int32
-        Which argument a variable stands for, from 1 on; 0 of all other nodes.
-    edge_index, edge_flow : (2, E) int32, (E,) int8
-    edge_position : (E,) int32
-        Number of the operand or successor.
-    """
-
-    node_row: Int32
-    node_kind: Int8
-    node_argument: Int32
-    edge_index: Int32
-    edge_flow: Int8
-    edge_position: Int32
+    node_row: Int32  # (N,) text of each node
+    node_kind: Int8  # (N,)
+    node_argument: Int32  # (N,)
+    edge_index: Int32  # (2, E)
+    edge_flow: Int8  # (E,)
+    edge_position: Int32  # (E,)
 
 
 GRAPH_ARRAYS = tuple(field.name for field in fields(GraphArrays))
@@ -52,16 +41,9 @@ def no_graph() -> dict[str, Any]:
 class IRSample(GraphArrays):
     """One module: S statements, N nodes, E edges, U distinct texts of L tokens.
 
-    Attributes
-    ----------
-    texts : list of str, length U
-        Distinct texts of statements and nodes.
-    text_ids, text_length : (U, L) uint16 and (U,) int32
-        Token ids, padded with [PAD], and how many each has.
-    statement_row : (S,) int32
-        Text of each statement.
-    instruction_node : (I,) int32
-        Node of each instruction; instructions are the last I statements.
+    ``texts`` are those of statements and nodes; ``text_ids`` (U, L) uint16 their token ids, padded with [PAD], and
+    ``text_length`` (U,) int32 how many each has. ``statement_row`` (S,) int32 is the text of each statement, of which
+    the last I are the instructions; ``instruction_node`` (I,) int32 is the node of each of these.
     """
 
     texts: list[str]
@@ -78,10 +60,7 @@ class IRSample(GraphArrays):
 
 
 def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None) -> IRSample:
-    """Statements, graph and token ids of one module, in the normalisation of the tokenizer's configuration.
-
-    ``graph`` is what the native builder makes of the module in it, if the caller has it already.
-    """
+    """A module's statements, graph (given, or the native builder's) and token ids, in the tokenizer's normalisation."""
     normalisation = tokenizer.config.normalisation
     statements = statements_of(module, normalisation)
     graph = graph if graph is not None else build_native(module, normalisation=normalisation)

@@ -18,10 +18,7 @@ from mirenc.model.sample import IRSample
 
 
 class TorchRuntime:
-    """Inference with the torch modules: a `mirenc.model.runtime.Runtime`.
-
-    ``weights`` are named as in ``MIREncoder.state_dict``; ``device`` is ``cpu``, ``cuda``, ``cuda:1`` ...
-    """
+    """A `Runtime` with the torch modules; ``weights`` are named as in ``MIREncoder.state_dict``."""
 
     name = "torch"
 

@@ -86,8 +86,5 @@ def mixed_whitening(
 def fit_whitening(
     vectors: Floating, pairs: Integer | None = None, *, shrinkage: float = _SHRINKAGE, floor: float = _FLOOR
 ) -> Map:
-    """The map of one domain's vectors; arguments and result as of `moments_of` and `mixed_whitening`.
-
-    Vectors that do not differ (or a single one) fix no map: then it is the identity.
-    """
+    """The map of one domain, as of `moments_of` and `mixed_whitening`; the identity where vectors do not differ."""
     return mixed_whitening([(moments_of(vectors, pairs), 1.0)], shrinkage=shrinkage, floor=floor)

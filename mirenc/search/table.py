@@ -27,16 +27,9 @@ _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": Fal
 class Maker:
     """Who made some vectors, and how: what all rows of a table share.
 
-    Attributes
-    ----------
-    model, model_digest : str
-        Name of the model, and `Encoder.digest`.
-    level, part, purpose, whiten
-        As in `mirenc.Encoder.embed`. Files from before ``whiten`` was written count as whitened.
-    hide_names : bool
-        As in `mirenc.load`.
-    map : str
-        Name of the map that whitened them; "" for the model's own.
+    ``model_digest`` is `Encoder.digest`; ``level``, ``part``, ``purpose`` and ``whiten`` are as in
+    `mirenc.Encoder.embed` (files from before ``whiten`` was written count as whitened), ``hide_names`` as in
+    `mirenc.load`. ``map`` is the name of the map that whitened them; "" for the model's own.
     """
 
     model: str
@@ -68,18 +61,11 @@ class Maker:
 
 @dataclass(eq=False)
 class VectorTable:
-    """Vectors of many files, one row a module, function or other level.
+    """Vectors of many files, (n, D) float32, one row a module, function or other level.
 
-    Attributes
-    ----------
-    maker : Maker
-    vectors : (n, D) float32
-    labels : dict of str to list, length n
-        What each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``, ``source_line``.
-    sources : list of dict, length m
-        ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each file, as in `mirenc.Embedding`.
-    source_row : list of int, length n
-        Source of each row.
+    ``labels`` say what each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``,
+    ``source_line``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each file,
+    as in `mirenc.Embedding`; ``source_row``, n, is the source of each row.
     """
 
     maker: Maker
@@ -144,20 +130,10 @@ def index(
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
-    Parameters
-    ----------
-    encoder : Encoder
-    inputs : path, or several
-        Files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they look like.
-    level, progress
-        As in `mirenc.Encoder.embed`.
-    failed : callable, optional
-        Told the error of a file that cannot be read, which is then left out. Without it the first error is raised.
-
-    Raises
-    ------
-    MirencError
-        A file cannot be read, or the level is unknown.
+    ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they
+    look like. ``level`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of a file that
+    cannot be read, which is then left out; without it the first error is raised. Raises MirencError: a file cannot be
+    read, or the level is unknown.
     """
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     files = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in several))

@@ -56,10 +56,7 @@ def _format_of(path: str | os.PathLike[str]) -> _Format | None:
 
 
 def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
-    """Write a table; the suffix of ``path`` says how. Of what fails nothing is left.
-
-    Raises ConfigError: unknown suffix; IRFileError: the file cannot be written.
-    """
+    """Write a table, whole or not at all, as the suffix says. ConfigError: unknown suffix; IRFileError: it failed."""
     check_vectors_output(path)
     with refused(path), delivered(path) as part:
         _FORMATS[Path(path).suffix].write(part, table, os.fspath(path))
@@ -313,14 +310,11 @@ _Rows = Callable[[Iterable[str]], Iterator[dict[str, Any]]]
 
 
 class _Format(NamedTuple):
-    """``write(part, table, path)``, part being where to write what will be ``path``; ``read(path)``.
-
-    What it needs that not everybody has: a module, by the extra of the same name as the suffix.
-    """
+    """``write(part, table, path)``, part being where to write what will be ``path``; ``read(path)``."""
 
     write: Callable[[Path, VectorTable, str], None]
     read: Callable[[str], VectorTable]
-    needs: str = ""
+    needs: str = ""  # a module that not everybody has, by the extra of the same name as the suffix
     lines: _Lines | None = None  # of text, which is written as files come
 
 

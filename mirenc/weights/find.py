@@ -86,7 +86,6 @@ def _shipped() -> list[str]:
 
 
 def _find_announced(name: str) -> Path | None:
-    """Folder of an announced model; None where nobody announces the name."""
     from importlib.metadata import entry_points
 
     # For a path nothing has to be read.

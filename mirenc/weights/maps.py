@@ -30,18 +30,11 @@ _FORMAT = "1"
 
 @dataclass(frozen=True, eq=False)
 class WhiteningMap:
-    """y = (x - mean) @ matrix, for each part of one model's search vectors.
+    """y = (x - mean) @ matrix, for each part of the search vectors of one model, ``model`` and ``model_digest``.
 
-    Attributes
-    ----------
-    model, model_digest : str
-        Name and digest of the model.
-    mean, matrix : dict of (D,) and (D, D) float32
-        By part: ``text``, ``graph``, and ``lexical`` of a model with that view.
-    facts : dict
-        What it was fitted on: ``level``, ``files``, ``rows`` and ``pairs``; ``hide_names``, as in `mirenc.load`.
-    name : str
-        What it is kept under; "" for one that is not kept.
+    ``mean`` (D,) and ``matrix`` (D, D), float32, are by part: ``text``, ``graph``, and ``lexical`` of a model with that
+    view. ``facts`` say what it was fitted on: ``level``, ``files``, ``rows`` and ``pairs``; ``hide_names``, as in
+    `mirenc.load`. ``name`` is what it is kept under; "" for one that is not kept.
     """
 
     model: str

@@ -23,13 +23,9 @@ Kind = Literal["corpus", "distillation", "answers", "maps", "words", "unknown"]
 class Source:
     """Projects (ascending; () where unknown) that one model, this one or an ancestor, learned from in one way.
 
-    Attributes
-    ----------
-    kind : str
-        ``corpus`` (masked tokens, edges, matching), ``distillation`` (statements whose vectors a teacher gave),
-        ``answers`` (a compiler's), ``maps``, ``words``; ``unknown`` for an ancestor that has no record.
-    at_most : str
-        Why the list is an upper bound; "" where it is exact.
+    The ``kind`` is ``corpus`` (masked tokens, edges, matching), ``distillation`` (statements whose vectors a teacher
+    gave), ``answers`` (a compiler's), ``maps``, ``words``, or ``unknown`` for an ancestor that has no record.
+    ``at_most`` says why the list is an upper bound; "" where it is exact.
     """
 
     model: str

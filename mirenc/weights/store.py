@@ -34,24 +34,12 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True, eq=False)
 class ModelFiles:
-    """A loaded model: architecture, tokenizer and weights, tied to no runtime.
+    """A loaded model: architecture, tokenizer and weights, tied to no runtime. Its ``name`` is that in config.json.
 
-    Attributes
-    ----------
-    name : str
-        Name in config.json.
-    config : ModelConfig
-    tokenizer : IRTokenizer
-    weights : dict of float32 arrays
-        Named as in ``MIREncoder.state_dict``. The token embedding stays float16 where it is stored so, as it is by
-        `save_files`.
-    digest : str
-        SHA-256 over the checksums of config, tokenizer and weights: what outputs and caches are keyed by.
-    folder : Path
-    description : dict
-        The architecture as config.json has it: a release that knows more keys must not change `features_digest`.
-    tokenizer_digest : str
-        SHA-256 of tokenizer.json.
+    ``weights`` are float32, named as in ``MIREncoder.state_dict``; the token embedding stays float16 where it is stored
+    so, as it is by `save_files`. ``digest`` is SHA-256 over the checksums of config, tokenizer and weights: what
+    outputs and caches are keyed by; ``tokenizer_digest`` that of tokenizer.json. ``description`` is the architecture as
+    config.json has it: a release that knows more keys must not change `features_digest`.
     """
 
     name: str
@@ -199,10 +187,7 @@ def seal(folder: Path) -> None:
 
 
 def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
-    """Compare a model folder with its SHA256SUMS; the names of the files that were checked.
-
-    No checksums, and files that are missing or differ, are a `ModelError`.
-    """
+    """Compare a model folder's files with SHA256SUMS; returns their names. ModelError: no sums, or files differ."""
     folder = find_model(name_or_dir)
     if (released := _released(folder)) is None:
         raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")

@@ -10,21 +10,9 @@ from mirenc.model.kinds import Shapes, TextKind
 class ConvolutionConfig(TextKind):
     """Convolutions over the tokens of one statement: some thirty times cheaper than the Transformer of `base`.
 
-    Attributes
-    ----------
-    embedding : int
-        Width of the token embedding, which is projected to ``channels``.
-    channels : int
-        Width of a token's state.
-    layers : int
-    width : int
-        Tokens that a convolution sees, an odd number.
-    expansion : int
-        The pointwise layers of a block have ``expansion * channels`` components between them.
-    feed_forward : int
-        Width of the hidden layer that makes the statement vector of mean and maximum.
-    hidden : int
-        Width of the statement vector.
+    The token embedding is ``embedding`` wide and projected to ``channels``, the width of a token's state. A convolution
+    sees ``width`` tokens, an odd number; between the pointwise layers of a block are ``expansion * channels``
+    components. A hidden layer ``feed_forward`` wide makes the statement vector, ``hidden`` wide, of mean and maximum.
     """
 
     # In the order in which saved models have them.

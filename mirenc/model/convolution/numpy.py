@@ -8,7 +8,7 @@ from mirenc.model.layers import Layers, gelu
 
 
 class Encoder:
-    """Statements of equal length to vectors: the borders of a convolution are those of the array."""
+    """Statements of equal length to vectors, (B, T) -> (B, H): the borders of a convolution are those of the array."""
 
     def __init__(self, config: ConvolutionConfig, layers: Layers) -> None:
         self.w, self._linear, self._norm = layers.w, layers.linear, layers.norm
@@ -17,7 +17,6 @@ class Encoder:
         self.taps = [np.ascontiguousarray(weight[:, 0].T) for weight in weights]
 
     def __call__(self, ids: UInt16) -> Float32:
-        """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
         batch, length = ids.shape
         # Before the first convolution a token knows nothing of its place: once per distinct piece.
         piece, row = np.unique(ids, return_inverse=True)

@@ -50,7 +50,6 @@ class Encoder(TextEncoder):
         self.apply(initialise)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Token states. Shapes: ids (B, T) int64 -> (B, T, C)."""
         x = self.norm_in(self.project(self.token(ids)))  # (B, T, C)
         pad = ids == PAD
         real = (~pad).unsqueeze(-1).to(x.dtype) if bool(pad.any()) else None  # (B, T, 1)
@@ -59,7 +58,6 @@ class Encoder(TextEncoder):
         return self.norm_out(x)
 
     def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
-        """Statement vectors from token states. Shapes: (B, T, C), (B, T) -> (B, H)."""
         pad = (ids == PAD).unsqueeze(-1)  # (B, T, 1)
         mean = tokens.masked_fill(pad, 0.0).sum(1) / (~pad).sum(1)
         largest = tokens.masked_fill(pad, float("-inf")).amax(1)

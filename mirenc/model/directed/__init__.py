@@ -28,22 +28,13 @@ ARGUMENTS = 9
 class DirectedGraphConfig(GraphKind):
     """Relations kept apart, in both directions: `mirenc.model.directed.torch`.
 
-    Attributes
-    ----------
-    layers : int
-        How far a node sees.
-    bases : int
-        Matrices that those of the relations are mixed from.
-    positions : bool
-        Whether the order of operands, successors and arguments is seen. A corpus of format 2 has none.
-    statements : bool
-        Whether an instruction's features have its statement vector, beside its tokens. It costs an encoder pass for
-        each distinct instruction of a graph.
+    A node sees ``layers`` edges far; the relations' matrices are mixed from ``bases``. ``positions``: the order of
+    operands, successors and arguments is seen, which a corpus of format 2 has not. ``statements``: an instruction's
+    features have its statement vector, beside its tokens: an encoder pass for each distinct instruction of a graph.
     """
 
     without_order: ClassVar[str] = "set positions = false in [graph]"
     joins: ClassVar[bool] = True  # sums are cut by slices of nodes alone
-
     kind: Literal["directed"] = "directed"
     layers: int = Field(2, ge=1, le=8)
     bases: int = Field(4, ge=1)

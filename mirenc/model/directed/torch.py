@@ -88,7 +88,6 @@ class Encoder(GraphEncoder):
         nn.init.zeros_(self.leave.bias)
 
     def forward(self, data: IRData, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
-        """Node vectors by flow. Shapes: (N, F), (N, H) -> 3 x (N, d)."""
         number, position = data.node_argument, data.edge_position
         if not self.config.positions:
             number, position = torch.zeros_like(number), torch.zeros_like(position)
@@ -101,5 +100,4 @@ class Encoder(GraphEncoder):
             state = state + self.enter_statement(self.norm_statement(statements)) * spoken
         for layer in self.layers:
             state = layer(state, near)
-        flows: Tensor = self.leave(self.norm_out(state))
-        return list(flows.chunk(len(Flow), dim=-1))
+        return list(self.leave(self.norm_out(state)).chunk(len(Flow), dim=-1))

@@ -10,7 +10,6 @@ class GraphEncoderConfig(GraphKind):
     """GCN over the three flows (paper section 3.3)."""
 
     order: ClassVar[str] = "the GCN takes edges without position or direction"
-
     kind: Literal["gcn"] = "gcn"
 
     def add_shapes(self, shapes: Shapes, features: int, statement: int) -> None:

@@ -32,8 +32,7 @@ class Encoder:
         kinds = len(NodeKind)
         pairs, node_pair = np.unique(node_keys(sample.node_row, sample.node_kind), return_inverse=True)
         x = self._layers.norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
-        product: Float32 = x @ self._layers.matrix("graph.conv1.lin")
-        return product, node_pair
+        return x @ self._layers.matrix("graph.conv1.lin"), node_pair
 
     def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: Int64) -> Float32:
         """relu(N_f X W1 + b1) of some rows of N_f; X W1 is gathered by pair and never spread over the nodes."""

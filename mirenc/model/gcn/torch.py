@@ -38,7 +38,6 @@ class Encoder(GraphEncoder):
         nn.init.normal_(self.kind.weight, std=0.02)
 
     def forward(self, data: IRData, features: Tensor, statements: Tensor | None = None) -> list[Tensor]:
-        """Node vectors by flow. Shapes: (N, F) -> 3 x (N, d)."""
         x = self.norm_in(features + self.kind(data.node_kind))
         out = []
         for flow in Flow:

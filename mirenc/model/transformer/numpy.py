@@ -8,13 +8,12 @@ from mirenc.model.transformer import TextEncoderConfig
 
 
 class Encoder:
-    """Statements of equal length to vectors: no padding, and no mask."""
+    """Statements of equal length to vectors, (B, T) -> (B, H): no padding, and no mask."""
 
     def __init__(self, config: TextEncoderConfig, layers: Layers) -> None:
         self.config, self.w, self._linear, self._norm = config, layers.w, layers.linear, layers.norm
 
     def __call__(self, ids: UInt16) -> Float32:
-        """Vectors of statements of equal length. Shapes: (B, T) -> (B, H)."""
         batch, length = ids.shape
         x = self.w["text.token.weight"][ids] + self.w["text.position.weight"][:length]
         x = self._norm(x, "text.norm_in").reshape(batch * length, -1)  # (B T, H)

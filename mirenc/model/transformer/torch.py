@@ -64,7 +64,6 @@ class Encoder(TextEncoder):
         self.apply(initialise)
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Token vectors. Shapes: ids (B, T) int64 -> (B, T, H)."""
         x = self.norm_in(self.token(ids) + self.position.weight[: ids.shape[1]])  # (B, T, H)
         pad = ids == PAD
         mask = ~pad[:, None, None, :] if bool(pad.any()) else None
@@ -73,7 +72,6 @@ class Encoder(TextEncoder):
         return self.norm_out(x)
 
     def pool(self, tokens: Tensor, ids: Tensor) -> Tensor:
-        """Statement vectors from token vectors. Shapes: (B, T, H), (B, T) -> (B, H)."""
         if self.config.pooling == "cls":
             return tokens[:, 0]
         real = (ids != PAD).unsqueeze(-1).to(tokens.dtype)  # (B, T, 1)
