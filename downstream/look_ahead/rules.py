@@ -20,7 +20,7 @@ import hashlib
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -56,6 +56,14 @@ _PROCESSOR = "znver4"  # caches and instruction sets of machine.json are those o
 _MCA = ("llvm-mca-19", "--json", "--all-views=false", "--summary-view", f"-mcpu={_PROCESSOR}")
 _TURNS = (10, 30)
 _STRUCTURES = 120  # that llvm-mca is asked about
+_HEAD = ("speedup over default, geom.", "share of oracle's gain, %", "slower by 2 %, %", "best of 3 measured", "oracle")
+_TITLES = {
+    "pgo": "LLVM's choice, told by a profile",
+    "costs": "least rough cost",
+    "costs, margin": "least rough cost, with a margin",
+    "mca": "least cost by llvm-mca",
+    "mca, margin": "least cost by llvm-mca, with a margin",
+}
 _NODE = 9_000_000  # above all that a module has
 _BRANCH = re.compile(r"  br i1 [^,]+, label (\S+), label (\S+),")
 
@@ -67,24 +75,40 @@ def main() -> None:
     ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
     with progress("look-ahead", len(data)) as advance:
         rough = log_costs(columns.look_ahead_tables(task, data, encoder, advance), ran)
+    record: dict[str, Any] = {"rules": ruled(task, data, "costs", rough)}
+    write(record)
     told = pgo(task, encoder, data)
-    record: dict[str, Any] = {"pgo_changes": int((told != data.default).sum())}
-    record["rules"] = {"pgo": worth(task, data, told[None]), **ruled(task, data, "costs", rough)}
+    record["pgo_changes"] = int((told != data.default).sum())
+    record["rules"]["pgo"] = worth(task, data, told[None])
     write(record)
     some = one_a_structure(data)
     part = data.subset(some)
-    cycles = log_costs(mca_tables(task, encoder, part), ran[some])
-    record["one_a_structure"] = {"samples": len(part), "structures": len(np.unique(part.group))}
     rules = {"pgo": worth(task, part, told[None, some]), **ruled(task, part, "costs", rough[some])}
-    record["one_a_structure"]["rules"] = rules | ruled(task, part, "mca", cycles)
+    rules |= ruled(task, part, "mca", log_costs(mca_tables(task, encoder, part), ran[some]))
+    record["some"] = {"samples": len(part), "structures": len(np.unique(part.group)), "rules": rules}
     write(record)
 
 
 def write(record: dict[str, Any]) -> None:
-    """Keep the record, and show it."""
-    text = json.dumps(record, indent=1)
-    (HERE / "rules.json").write_text(text + "\n", encoding="utf-8")
-    print(text)
+    """Keep the record, with the lines of a table."""
+    lines = [["told the trip count, nothing learned but margins", *_HEAD]]
+    lines += [[_TITLES[name], *cells(one)] for name, one in record["rules"].items()]
+    if some := record.get("some"):
+        samples = f"{some['samples']} samples of {some['structures']} structures"
+        lines += [[f"{_TITLES[name]}: {samples}", *cells(one)] for name, one in some["rules"].items()]
+    (HERE / "rules.json").write_text(json.dumps({**record, "table": lines}, indent=1) + "\n", encoding="utf-8")
+
+
+def cells(one: dict[str, Any]) -> list[str]:
+    """What `_HEAD` says of some figures."""
+    three = f"{one['best_of_three']:.3f}" if "best_of_three" in one else ""
+    share, slower = (f"{100 * one[name]:.0f}" for name in ("oracle_gain_share", "slowdowns_2"))
+    return [between(one["speedup_geometric"], *one["interval"]), share, slower, three, f"{one['oracle_geometric']:.3f}"]
+
+
+def between(value: float, low: float, high: float) -> str:
+    """A figure with its interval."""
+    return f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 # -- what choices are worth ----------------------------------------------------------------------------
@@ -105,24 +129,36 @@ def worth(task: Task, data: TaskData, runs: Int64, three: Int64 | None = None) -
 
 def ruled(task: Task, data: TaskData, name: str, logs: Float64) -> dict[str, dict[str, Any]]:
     """Figures of the least of log costs, (n, K), NaN: not known; and of the same with a margin."""
+    logs = with_default(data, logs)
+    raised, margins = with_margins(task, data, logs, SEEDS)
+    three = np.array([best_of_three(data, own) for own in raised])
+    cautious = worth(task, data, np.nanargmin(raised, axis=2), three)
+    return {
+        name: worth(task, data, np.nanargmin(logs, axis=1)[None], best_of_three(data, logs)[None]),
+        f"{name}, margin": {"margin": float(np.median(margins)), **cautious},
+    }
+
+
+def with_default(data: TaskData, logs: Float64) -> Float64:
+    """Log costs of the settings that may be asked for, else NaN; the default's is one of them. (n, K)."""
     logs = np.where(np.isfinite(data.known), logs, np.nan)
-    rows, (default,) = np.arange(len(data)), np.unique(data.default)
-    logs[np.isnan(logs[rows, default]), default] = 0.0
+    rows = np.arange(len(data))
+    own = logs[rows, data.default]
+    logs[rows, data.default] = np.where(np.isnan(own), 0.0, own)
+    return logs
+
+
+def with_margins(task: Task, data: TaskData, logs: Float64, seeds: Sequence[int]) -> tuple[Float64, list[float]]:
+    """Log costs less the default's head start, which the other folds choose. (n, K) -> (S, n, K); all margins."""
+    (default,) = np.unique(data.default)
     preference = preferences(np.where(np.isnan(logs), np.inf, logs))
-    runs, margins = [], []
-    raised = np.tile(logs, (len(SEEDS), 1, 1))
-    for own, seed in zip(raised, SEEDS, strict=True):
+    raised, margins = np.tile(logs, (len(seeds), 1, 1)), []
+    for own, seed in zip(raised, seeds, strict=True):
         for training, test in task.protocol(PROTOCOL).split(data, seed):
             margin, _ = best_margin(preference[training], data.known[training], default, MOST_SLOW)
             own[test, default] -= margin
             margins.append(margin)
-        runs.append(np.nanargmin(own, axis=1))
-    least = np.nanargmin(logs, axis=1)[None]
-    with_margin = worth(task, data, np.array(runs), np.array([best_of_three(data, own) for own in raised]))
-    return {
-        name: worth(task, data, least, best_of_three(data, logs)[None]),
-        f"{name}, margin": {"margin": float(np.median(margins)), **with_margin},
-    }
+    return raised, margins
 
 
 def best_of_three(data: TaskData, logs: Float64) -> Int64:
@@ -145,23 +181,15 @@ def log_costs(tables: Float64, ran: Float64) -> Float64:
 def pgo(task: Task, encoder: Encoder, data: TaskData) -> Int64:
     """The setting that LLVM chooses where it is told how often a loop runs, if that is another one than else. (n,)."""
     choice = data.default.copy()
+    cache, keys = _cache("profile"), _keys(data)
+    stored = cache.get(keys)
     with progress("profiles", len(data)) as advance:
-        for row, sample in enumerate(data.samples):
+        for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
             advance()
-            count = dict(sample.run).get("trip_count", sample.context[0])
-            if not float(count):
-                continue
-            assert sample.ir is not None
-            assert sample.region is not None
-            module = task.read_sample(encoder, sample.ir)
-            text, loops = marked(module)
-            place = loops.index((sample.region.symbol, sample.region.header))
-            try:
-                before, after = (
-                    _choice(module, one, _bits(sample), place) for one in (text, _weighed(text, place, sample, count))
-                )
-            except EndedError:
-                continue
+            if key not in stored:
+                stored[key] = json.dumps(_choices(task, encoder, sample)).encode()
+                cache.put({key: stored[key]})
+            before, after = map(tuple, json.loads(bytes(stored[key])))
             if before != after and after in data.spaces[row].settings:
                 column = data.spaces[row].settings.index(after)
                 if np.isfinite(data.known[row, column]):
@@ -169,8 +197,30 @@ def pgo(task: Task, encoder: Encoder, data: TaskData) -> Int64:
     return choice
 
 
-def _bits(sample: Sample) -> int:
-    return int(float(sample.context[1]))
+def _choices(task: Task, encoder: Encoder, sample: Sample) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Width and count without the trip count, and with it; both () where nobody knows them."""
+    assert sample.ir is not None
+    assert sample.region is not None
+    count = float(dict(sample.run).get("trip_count", sample.context[0]))
+    if not count:
+        return (), ()
+    module = task.read_sample(encoder, sample.ir)
+    text, loops = marked(module)
+    place = loops.index((sample.region.symbol, sample.region.header))
+    bits = int(float(sample.context[1]))
+    try:
+        return _choice(module, text, bits, place), _choice(module, _weighed(text, place, sample, count), bits, place)
+    except EndedError:
+        return (), ()
+
+
+def _cache(name: str) -> Cache:
+    """What was asked before, as two dozen compilations take long."""
+    return Cache(hashlib.sha256(f"{name} {version('llvmlite')} {__version__}".encode()).hexdigest())
+
+
+def _keys(data: TaskData) -> list[bytes]:
+    return [cache_key("rules", repr((one.ir, one.region, one.context, one.run))) for one in data.samples]
 
 
 def _choice(module: Any, text: str, bits: int, place: int) -> tuple[int, int]:
@@ -186,7 +236,7 @@ def _weighed(text: str, place: int, sample: Sample, count: float) -> str:
     end = f"!llvm.loop !{loop_node(place)}"
     for number, line in enumerate(lines):
         if line.endswith(end) and (branch := _BRANCH.match(line)):
-            again, out = max(round(1000 * (float(count) - 1)), 1), 1000
+            again, out = max(round(1000 * (count - 1)), 1), 1000
             first, second = (again, out) if branch[1] == sample.region.header else (out, again)
             lines[number] += f", !prof !{_NODE}"
             lines.append(f'!{_NODE} = !{{!"branch_weights", i32 {min(first, 2**31)}, i32 {min(second, 2**31)}}}')
@@ -213,8 +263,7 @@ def mca_tables(task: Task, encoder: Encoder, data: TaskData) -> Float64:
 
     That of what is around a loop is of many entries one after another, as of all else. Kept in the cache.
     """
-    cache = Cache(hashlib.sha256(f"{_MCA} {_TURNS} {version('llvmlite')} {__version__}".encode()).hexdigest())
-    keys = [cache_key("llvm-mca", repr((one.ir, one.region, one.context))) for one in data.samples]
+    cache, keys = _cache(f"{_MCA} {_TURNS}"), _keys(data)
     stored = cache.get(keys)
     tables = np.full((len(data), data.width, columns.NUMBERS), np.nan)
     with progress("llvm-mca", len(data)) as advance, _kept_text():
