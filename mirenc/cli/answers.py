@@ -83,8 +83,7 @@ class Answers:
     def _labels(self, one: PredictedLabels) -> list[str]:
         ranked, more = _ranked(one.labels)
         told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
-        below = self._code(one, *_SHARE) if one.evidence.pays else [_no_better(one)]
-        return [" ".join([told, *more]), *below]
+        return [" ".join([told, *more]), *(self._code(one, *_SHARE) if one.evidence.pays else [_no_better(one)])]
 
     def _choice(self, one: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
@@ -112,7 +111,6 @@ class Answers:
         return lines + more
 
     def _times(self, one: Choice) -> list[str]:
-        """Expected times of the default, of the fixed choices people make, and of the best."""
         if one.seconds is None:
             return []
         names = list(one.seconds)
@@ -148,7 +146,6 @@ _ONE_GROUP = "all samples of this head are of one group, so nobody knows what it
 
 
 def _ranked(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[str]]:
-    """The largest with their names, and a line about the rest if there is one."""
     ranked = sorted(shares.items(), key=lambda item: -item[1])
     rest = len(ranked) - _SHOWN
     return ranked[:_SHOWN], [f"and {rest} more; --json has them all"] if rest > 0 else []

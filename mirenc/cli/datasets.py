@@ -48,8 +48,7 @@ def list_(as_json: common.JSON = False, data: Data = None) -> None:
     for name, dataset in DATASETS.items():
         size = f"{len(dataset.sums)}\n{dataset.megabytes:g} MB"
         # Text: brackets in a title or a path are no markup.
-        cells = (name, dataset.title, dataset.licence, size, str(folders[name] or "no"))
-        table.add_row(*map(Text, cells))
+        table.add_row(*map(Text, (name, dataset.title, dataset.licence, size, str(folders[name] or "no"))))
     common.print_table(table)
 
 
@@ -94,7 +93,6 @@ def _known(names: list[str]) -> list[str]:
 
 
 def _ask(plan: FetchPlan, yes: bool) -> None:
-    """Show whose data these are under which licence, and go on only with consent."""
     dataset = plan.dataset
     typer.echo(
         f"{dataset.name}: {dataset.title}\n"

@@ -35,8 +35,7 @@ def inspect(
     report = tokenizer.report([every.texts[row] for row in every.row])
     numbers = list(range(len(every)))
     if function is not None:
-        chosen = regions_of(module, "module", function=function).instruction
-        numbers = (every.first_instruction + chosen).tolist()
+        numbers = (every.first_instruction + regions_of(module, "module", function=function).instruction).tolist()
     shown = numbers[: statements or None]
     facts: dict[str, Any] = {
         "file": module.name,

@@ -66,8 +66,7 @@ def predict(
     with the size that nm -S would tell of it.
     """
     names = list(inputs or ())
-    name = None if task_file is not None or not names else names.pop(0)
-    task = common.find_task(name, task_file)
+    task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     if task.name == predict_table.TASK and any(map(common.is_project, names)):

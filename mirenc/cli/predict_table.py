@@ -176,7 +176,6 @@ def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _print_table(title: str, run: str, found: dict[str, Any]) -> None:
-    """The rows with totals, and below them what a row is and what became of functions without one."""
     from rich.table import Column, Table
 
     notes = ["as nm -S has them, with what was inlined into each"]

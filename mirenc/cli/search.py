@@ -101,7 +101,6 @@ def search(
 
 
 def _stored(index: str, level: str | None, model: str | None, options: ReadOptions) -> tuple[Encoder, VectorTable]:
-    """A file of vectors, and the model that made them."""
     from mirenc.embed import load
     from mirenc.search import read_vectors
     from mirenc.weights import is_model_name

@@ -1,8 +1,7 @@
 """`fit_head`: a head for a task, trained on all of its samples, and what its answers are worth on kernels not seen.
 
-A preference is no probability. So a head that is kept is also trained anew without each group in turn, its held-out
-answers are compared with what was measured, and a new answer is told by the record of those that were as sure. Whether
-they pay, whether the code matters, and whether one setting for all code would do are three questions (`Evidence`).
+A preference is no probability. So the held-out answers of heads trained anew without each group in turn are compared
+with what was measured, and a new answer is told by the record of those that were as sure (`Evidence`).
 """
 
 from __future__ import annotations
@@ -126,8 +125,8 @@ def time_factor(data: TaskData, target: Target, features: Features, seed: int) -
     """The factor that 8 of 10 held-out expected times are within; the target is log seconds. None: one group only."""
     if len(np.unique(data.group)) < 2:
         return None
-    folds = list(cut(data.group, data.labels, _FOLDS, seed))
-    error = np.abs(_held_out(target, features, seed, folds) - target.values)
+    answers = _held_out(target, features, seed, list(cut(data.group, data.labels, _FOLDS, seed)))
+    error = np.abs(answers - target.values)
     return float(np.exp(np.percentile(error, 80)))
 
 
@@ -145,7 +144,6 @@ def _of_numbers(
 ) -> Evidence:
     """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
     ((rival, mean),) = static.items()
-
     own = ((answers - truth) ** 2).reshape(len(data), -1).mean(axis=1)
 
     def worth(said: Float64) -> Worth:
@@ -175,14 +173,13 @@ def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, stat
     measured = np.isfinite(data.known[own])
     told = measured.mean() > _NEARLY
     default, other = (_records(np.flatnonzero(one & told), sure, choice, data) for one in (is_default, ~is_default))
-    no_code = rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])
     return Evidence(
         STATIC_TITLES[rival],
         worth(rules[rival]),
         default=default,
         other=other,
         whole=bool(measured.all()),
-        no_code=worth(no_code),
+        no_code=worth(rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])),
         constant_worth=worth(rules["default"], rules["best_single"]),
     )
 

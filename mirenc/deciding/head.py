@@ -72,28 +72,13 @@ class _Said(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class TaskHead:
-    """A trained head, with what it belongs to.
+    """A trained head, with what it belongs to; ``machine``, ``llvm`` and ``label_names`` are those of `TaskData`.
 
-    Attributes
-    ----------
-    head : EnsembleHead, NumberEnsembleHead or LabelsEnsembleHead
-    task : Task
-    variant, row : str
-        Row of `mirenc.learning.features.ROW_TITLES` whose features it takes.
-    model, model_digest : str
-        The model whose vectors it takes.
-    setting_encoder : SettingEncoder or None
-        How settings become numbers; None where nothing is chosen.
-    reach : Reach
-        Where its training samples are.
-    machine, llvm, label_names
-        As those of `TaskData`.
-    space : Space or None
-        The settings, where the training samples share some and the task has none of its own.
-    timer : NumberEnsembleHead or None
-        Predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
-    encoder : Encoder or None
-        Who reads questions; None: ``mirenc.load(model)``, at the first.
+    ``row``: of `mirenc.learning.features.ROW_TITLES`, whose features it takes. ``model``, ``model_digest``: whose
+    vectors it takes. ``setting_encoder``: how settings become numbers; None where nothing is chosen. ``reach``: where
+    its training samples are. ``space``: the settings, where the training samples share some and the task has none of
+    its own. ``timer`` predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
+    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first.
     """
 
     head: Head
@@ -124,25 +109,14 @@ class TaskHead:
     ) -> list[Any]:
         """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
 
-        Parameters
-        ----------
-        ir : whatever `Encoder.embed` takes
-        context : mapping or tuple
-            Context features: by name (text or numbers), or raw in the order of ``task.context_names``. By name, those
-            that the code tells (`Task.ir_context`) may be left out; what is given wins.
-        level : str
-            What is asked about, where the task knows several; its own if left out.
-        wanted : callable, optional
-            Which regions; all if left out.
+        ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
+        the order of ``task.context_names``. By name, those that the code tells (`Task.ir_context`) may be left out;
+        what is given wins. ``level``: what is asked about, where the task knows several; its own if left out.
+        ``wanted``: which regions; all if left out.
 
-        Raises
-        ------
-        HeadError
-            Another model.
-        TaskError
-            A missing, unknown or senseless context feature, or no such region in the module.
-        ForeignIRError
-            Not the kind of code that the head knows, such as a module without a kernel (`Task.dialect`).
+        Raises HeadError: another model; TaskError: a missing, unknown or senseless context feature, or no such region
+        in the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
+        (`Task.dialect`).
         """
         task, encoder = self.task, self._encoder
         if self.model_digest != encoder.features_digest:
@@ -173,8 +147,7 @@ class TaskHead:
         elif all(one is module for one in modules):
             code = [code_vector(source, parts) for parts in read(module, regions)]
         else:  # each as the samples had it
-            each = zip(modules, regions, strict=True)
-            code = [code_vector(source, read(one, [region])[0]) for one, region in each]
+            code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
         return [
             self._answer(own_module, vector, own, region)
             for own_module, vector, own, region in zip(modules, code, contexts, regions, strict=True)
@@ -257,7 +230,6 @@ class TaskHead:
         if self.timer is not None:
             own = math.exp(self.timer.predict(features)[0]) * expected
             seconds = dict(zip(space.names, own.tolist(), strict=True))
-
         return Choice(
             choice=space.names[taken],
             setting=space.settings[taken],

@@ -87,7 +87,6 @@ class Evaluation:
     def _report(
         self, protocols: list[Protocol], seeds: Sequence[int], digests: Mapping[Key, str], done: Mapping[Key, Result]
     ) -> TaskReport:
-        """All that was predicted, and what from, of the protocols and seeds that are done."""
         data, task = self.data, self.task
         kept: dict[str, dict[str, Any]] = {}
         for protocol, seed in itertools.product(protocols, seeds):
@@ -113,7 +112,6 @@ class Evaluation:
     def _run_record(
         self, protocol: Protocol, seed: int, digests: Mapping[Key, str], done: Mapping[Key, Result]
     ) -> dict[str, Any]:
-        """One protocol and seed; static rows first."""
         folds = list(protocol.split(self.data, seed))
         fold = np.full(len(self.data), -1, dtype=np.int64)  # none tests it
         for index, (_, test) in enumerate(folds):
@@ -145,28 +143,15 @@ def evaluate(
 ) -> TaskReport:
     """Evaluate the embedding on a task, beside its baselines. Raises TaskError: unknown names, bad data (`Task.load`).
 
-    Parameters
-    ----------
-    task
-        A task, its name, or the `Path` of a file that defines one, which is executed.
-    data
-        Where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Or the samples themselves.
-    variant
-        The task's first if left out.
-    encoder
-        The default model if left out.
-    protocols, rows
-        All if left out (`Task.protocols`, `mirenc.learning.features.ROW_TITLES`).
-    seeds
-        Each shuffles folds and starts heads anew.
-    jobs
-        Processes that train heads.
-    advance
-        Called as ``advance(done, total=..., note=...)`` while heads are trained.
-    previous
-        Reports of the same task and data: what they hold of the same features, folds and heads is not made again.
-    keep
-        Called with the report so far when a seed is done and others are left.
+    ``task``: one, its name, or the `Path` of a file that defines one, which is executed. ``data``: the samples, or
+    where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Left out, ``variant`` is the task's
+    first, ``encoder`` the default model, ``protocols`` (`Task.protocols`) and ``rows``
+    (`mirenc.learning.features.ROW_TITLES`) are all.
+
+    Each of the ``seeds`` shuffles folds and starts heads anew; ``jobs`` processes train them, and ``advance(done,
+    total=..., note=...)`` is called meanwhile. What ``previous`` reports of the same task and data hold of the same
+    features, folds and heads is not made again. ``keep`` is called with the report so far when a seed is done and
+    others are left.
     """
     task = task if isinstance(task, Task) else get_task(task)
     for name in _several("protocols", protocols):

@@ -1,8 +1,7 @@
 """Jobs: one row of a table under one protocol and seed, what a worker process gets and gives back.
 
-A job's result follows from its inputs alone, and a digest names them: a result that was kept is taken again where the
-digest is the same, so an evaluation that was stopped goes on, and another model leaves the baselines as they are.
-Features count by their bits, which another processor or an emptied cache may move: then those rows are made again.
+A result is taken again where the digest of its inputs is the same, so an evaluation that was stopped goes on, and
+another model leaves the baselines as they are. Features count by their bits, which another processor may move.
 """
 
 import base64
@@ -68,8 +67,7 @@ class Job:
             content.update(json.dumps(names.tolist()).encode())
         arrays = [features.matrix, target.values, target.strata]
         if isinstance(target, Costs):
-            settings = features.settings or target.settings
-            for one in (settings, *(features.asked or ())):
+            for one in (features.settings or target.settings, *(features.asked or ())):
                 arrays += [one.features, one.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
             content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
@@ -128,8 +126,7 @@ def _placed(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
 def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
     """Predictions, (n,) int64 or float64, or (n, P) float64, as JSON can hold them: of samples that a fold tested.
 
-    Labels are many numbers a sample, so they are kept in half precision: what ranks samples is the order, and that
-    keeps four digits near 0, where most labels are.
+    Labels are many, so they are kept in half precision, which has four digits near 0, where most of them are.
     """
     tested = predictions[fold >= 0]
     if tested.ndim == 1:

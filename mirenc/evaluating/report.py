@@ -1,8 +1,7 @@
 """`TaskReport`: the figures of an evaluation, from its record and the measured costs.
 
 The record holds what was predicted for each sample and nothing that could be wrong about it; figures, intervals and
-tables are computed from it whenever they are wanted. A record that was kept is read again with the same data (their
-hash is compared).
+tables are computed from it whenever they are wanted.
 """
 
 from __future__ import annotations

@@ -89,7 +89,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         return {"D": self.n_features_in_, "K": getattr(self, "n_choices_", 0)}
 
     def _check_learned(self) -> None:
-        """Refuse what was read and does not belong together."""
         lengths = self._lengths()
         for name, axes in map(str.split, self._ARRAYS):
             shape = np.shape(getattr(self, name))

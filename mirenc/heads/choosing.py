@@ -29,12 +29,8 @@ _SWEEPS = 8
 class Settings:
     """Settings of n samples, at most K each, T different ones; `HeadError` for shapes that do not fit.
 
-    Attributes
-    ----------
-    features : (T, F) float64
-        Each different setting as numbers.
-    row : (n, K) int64
-        Row of ``features`` of each sample's settings; -1 where a sample has fewer than K, or may not be asked.
+    ``features`` (T, F) float64: each different setting as numbers. ``row`` (n, K) int64: row of ``features`` of each
+    sample's settings; -1 where a sample has fewer than K, or may not be asked.
     """
 
     features: Float64
@@ -78,21 +74,11 @@ class Chooser(Head):
     """Whether it learns what settings have in common."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None) -> Self:
-        """Train on rows and measured costs.
+        """Train on rows (n, A + D), context features before code features, finite, and measured costs (n, K).
 
-        Parameters
-        ----------
-        X : (n, A + D)
-            Context features, then code features; finite.
-        y : (n, K)
-            Costs, positive; NaN where a setting was not measured.
-        settings : Settings, optional
-            What a setting is, for heads that learn what settings share: needed where samples have different ones.
-
-        Raises
-        ------
-        ConfigError, HeadError, ValueError
-            A parameter out of range; costs or settings that cannot be used; NaN or infinity in ``X``.
+        Costs are positive; NaN where a setting was not measured. ``settings``: what a setting is, for heads that learn
+        what settings share; needed where samples have different ones. Raises ConfigError, HeadError, ValueError: a
+        parameter out of range; costs or settings that cannot be used; NaN or infinity in ``X``.
         """
         features: Float64 = self._training_rows(X)
         costs = checked_costs(y)
@@ -161,9 +147,8 @@ def additive_effects(
 ) -> tuple[Float64, Float64]:
     """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
 
-    So a sample of which bad settings only were measured is not taken for a bad sample.
-
-    Of log costs (m,) and what each is of, (m,). -> (samples,), (settings,), zero for what has no measurement.
+    So a sample of which bad settings only were measured is not taken for a bad sample. Of log costs (m,) and what each
+    is of, (m,). -> (samples,), (settings,), zero for what has no measurement.
     """
     of_sample, of_setting = np.zeros(samples), np.zeros(settings)
     per_sample = np.maximum(np.bincount(sample, minlength=samples), 1)

@@ -36,28 +36,14 @@ class CostHead(CostRegressor, kind="cost"):
     features, and of both. Context features get a length scale each; the code features share one, because hundreds of
     scales cannot be learned from a few hundred kernels.
 
-    Parameters
-    ----------
-    context_columns : int
-        The first so many columns are context features.
-    clip : float
-        Relative log costs are cut at plus and minus this: whether a choice is 20 or 50 times as slow does not matter.
-    length_scale : float or None
-        None: scales, amplitudes and noise are found by marginal likelihood. A number: one radial basis function of
-        this length scale over all columns (kernel ridge regression), which extrapolates farther and fits at once.
-    noise : float
-        Variance of the noise beside an amplitude of 1; only used with a ``length_scale``.
+    The first ``context_columns`` columns are context features. Relative log costs are cut at plus and minus ``clip``:
+    whether a choice is 20 or 50 times as slow does not matter. ``length_scale`` None: scales, amplitudes and noise are
+    found by marginal likelihood. A number: one radial basis function of this length scale over all columns (kernel
+    ridge regression), which extrapolates farther and fits at once; ``noise`` is then the variance beside an amplitude
+    of 1.
 
-    Attributes
-    ----------
-    support_ : (n, A + D) float64
-        Training rows, standardised.
-    dual_ : (n, K) float64
-        Weights of the training rows.
-    mean_ : (K,) float64
-        Mean relative log cost of each choice: what is predicted far from all training rows.
-    theta_ : (parameters,) float64
-        Logarithms of amplitudes, length scales and noise.
+    ``dual_`` (n, K) are the weights of the training rows ``support_``, ``mean_`` (K,) the mean relative log cost of
+    each choice, which is predicted far from all of them; ``theta_``: logarithms of amplitudes, length scales and noise.
     """
 
     context_columns: int = 0
@@ -88,8 +74,7 @@ class CostHead(CostRegressor, kind="cost"):
         if self.length_scale is None:
             given, how = (terms, distances, residual / size, start), {"maxiter": _MOST_STEPS}
             bounds = [_BOUND] * len(start)
-            found = minimize(_negative_evidence, start, given, "L-BFGS-B", jac=True, bounds=bounds, options=how)
-            self.theta_ = found.x
+            self.theta_ = minimize(_negative_evidence, start, given, "L-BFGS-B", jac=True, bounds=bounds, options=how).x
         kernel = _kernel(self.theta_, terms, distances)
         kernel[np.diag_indices_from(kernel)] += math.exp(self.theta_[-1]) + _JITTER
         factor = la.cho_factor(kernel, lower=True)
@@ -98,8 +83,7 @@ class CostHead(CostRegressor, kind="cost"):
 
     def _answer(self, features: Float64) -> Float64:
         scaled = (features - self.center_) / self.spread_
-        kernel = _kernel(self.theta_, self._terms(), self._distances(scaled, self.support_))
-        return self.mean_ + kernel @ self.dual_
+        return self.mean_ + _kernel(self.theta_, self._terms(), self._distances(scaled, self.support_)) @ self.dual_
 
     def _distances(self, rows: Float64, others: Float64) -> list[Float64]:
         """Squared distances in each context feature, and in the code features: A + 1 of (n, m); A without code."""
@@ -112,7 +96,6 @@ class CostHead(CostRegressor, kind="cost"):
         return out
 
     def _terms(self) -> _Terms:
-        """Terms with the log length scales that the search starts from."""
         context = list(range(self.context_columns))
         code = [self.context_columns] if self.n_features_in_ > self.context_columns else []
         if self.length_scale is not None:

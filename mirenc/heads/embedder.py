@@ -40,20 +40,11 @@ def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) ->
 
 @dataclass(eq=False, repr=False)
 class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Embed modules: one row for each input.
+    """Embed modules: one row for each input; `fit` notes its columns, ``n_features_out_``.
 
-    Parameters
-    ----------
-    model, cache, device, purpose, part, whiten
-        As `mirenc.load` and `Encoder.embed` take them; ``features``, for the head that follows, is the default.
-    on_error : str
-        ``raise``: the first input that cannot be read ends the work; ``skip``: its row is NaN, and one warning names
-        all such inputs.
-
-    Attributes
-    ----------
-    n_features_out_ : int
-        Columns of the output; set by `fit`.
+    ``on_error``: ``raise``, and the first input that cannot be read ends the work; ``skip``, and its row is NaN, and
+    one warning names all such inputs. All else is as `mirenc.load` and `Encoder.embed` take it; ``features``, for the
+    head that follows, is the default.
     """
 
     model: str | os.PathLike[str] | None = None
@@ -71,19 +62,12 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return self
 
     def transform(self, X: Inputs) -> Float32:
-        """Vectors of the inputs, (n, D) float32.
+        """Vectors of n paths, IR texts, bitcode bytes or IRModules: (n, D) float32.
 
-        Parameters
-        ----------
-        X : n paths, IR texts, bitcode bytes or IRModules
-            A list, or an array or table of shape (n,) or (n, 1). Which strings are text: `Encoder.read`.
-
-        Raises
-        ------
-        ConfigError, ModelError
-            A parameter, the shape of ``X`` or the type of one of its items; no such model, or a damaged one.
-        MirencError
-            With ``on_error="raise"``: an input cannot be read; with ``skip``, an UnreadableIRWarning names such inputs.
+        ``X`` is a list, or an array or table of shape (n,) or (n, 1); which strings are text: `Encoder.read`. Raises
+        ConfigError, ModelError: a parameter, the shape of ``X`` or the type of one of its items; no such model, or a
+        damaged one; MirencError with ``on_error="raise"``: an input cannot be read; with ``skip``, an
+        UnreadableIRWarning names such inputs.
         """
         encoder = self._encoder()
         items = _items(X)
@@ -141,7 +125,6 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
 
 def _items(inputs: Inputs) -> list[IRInput]:
-    """The inputs as a list, out of a list, an array, or a column of a table."""
     if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
         raise ConfigError(f"a single {type(inputs).__name__} is not a list of inputs. Type: transform([x])")
     if hasattr(inputs, "__array__"):

@@ -34,8 +34,6 @@ _NEVER = 100.0  # log cost: no prediction gains as much
 
 @dataclass(eq=False, repr=False)
 class _Ensemble(Head):
-    """Selection, averaging and saving, whatever the members predict."""
-
     members: Sequence[tuple[str, Any]]
     _: KW_ONLY
     picks: int = 8
@@ -74,22 +72,12 @@ class _Ensemble(Head):
         part: ArrayLike | None = None,
         asked: Known = None,
     ) -> Self:
-        """Choose members and train them on all rows.
+        """Choose members and train them on all rows, of which they take ``X``, ``y`` and ``settings`` (`Chooser.fit`).
 
-        Parameters
-        ----------
-        X, y, settings
-            As a member takes them (`Chooser.fit`): costs (n, K), numbers (n,) or labels (n, P), 0 or 1.
-        part : (n,), optional
-            Inner fold of each row. Rows that must not be on both sides, such as those of one kernel, share one.
-            Left out: five folds by turns.
-        asked : Settings, or several, optional
-            What is known of settings when a question comes, of the same rows; that which is trained on if left out.
-
-        Raises
-        ------
-        ConfigError, HeadError
-            No members, or two of one name; a parameter out of range; what cannot be learned from.
+        ``y`` is costs (n, K), numbers (n,) or labels (n, P), 0 or 1. ``part`` (n,) is the inner fold of each row: rows
+        that must not be on both sides, such as those of one kernel, share one; left out, five folds by turns.
+        ``asked``: what is known of settings when a question comes, of the same rows; ``settings`` if left out. Raises
+        ConfigError, HeadError: no members, two of one name; a parameter out of range; what cannot be learned from.
         """
         features = np.asarray(X, dtype=np.float64)
         target = self._checked(y, len(features))
@@ -170,23 +158,12 @@ class _Ensemble(Head):
 class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
     """A mean of heads that choose.
 
-    Parameters
-    ----------
-    members : sequence of (name, head)
-        Candidates; each is cloned.
-    select : str
-        ``accuracy``: share of rows whose best choice is found. ``speedup``: mean log cost.
-    picks : int
-        How many members are added at most; one may be added again, which gives it more weight.
+    ``members`` are the candidates, (name, head); each is cloned. ``select``: by ``accuracy``, the share of rows whose
+    best choice is found, or by ``speedup``, mean log cost. ``picks``: how many members are added at most; one may be
+    added again, which gives it more weight.
 
-    Attributes
-    ----------
-    members_ : dict of str to head
-        The chosen ones, trained.
-    weights_ : dict of str to float
-        Share of each chosen member.
-    scores_ : dict of str to float
-        What each candidate alone scores on held-out training rows; empty where there is only one.
+    By name, ``members_`` has the chosen ones, trained, ``weights_`` the share of each, and ``scores_`` what each
+    candidate alone scores on held-out training rows; empty where there is only one.
     """
 
     _: KW_ONLY
@@ -286,25 +263,14 @@ def best_margin(preference: Float64, costs: Float64, default: int, most_slow: fl
 
 @dataclass(eq=False, repr=False)
 class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
-    """A mean of heads that choose, with a head start for the default.
+    """A mean of heads that choose, with a head start for the default: ``margin_``, in log cost (`best_margin`).
 
     A mean of predictions prefers some setting to the default wherever it is a hair better, and half of those are a hair
     worse. What a person minds is code that became slower: the default is left for an expected gain above ``margin_``.
 
-    Parameters
-    ----------
-    members, picks
-        As those of `EnsembleHead`; a member is judged by the mean log speedup that it brings with the margin that suits
-        it.
-    default : int
-        Column of the default.
-    most_slow : float
-        Share of held-out training rows that may be more than 2 % slower than the default.
-
-    Attributes
-    ----------
-    margin_ : float
-        Head start of the default, in log cost (`best_margin`).
+    ``members`` and ``picks`` are as those of `EnsembleHead`; a member is judged by the mean log speedup that it brings
+    with the margin that suits it. ``default`` is the column of the default, ``most_slow`` the share of held-out
+    training rows that may be more than 2 % slower than it.
     """
 
     _: KW_ONLY
@@ -345,12 +311,8 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
     """A cautious mean whose proposals hedge: of several settings to try, one is to be good whichever way it errs.
 
     Errors of settings that are neighbours are alike, so the first few of an order are often wrong together. Here the
-    settings are chosen one by one, each to help most beside those before it, over errors like those of held-out rows.
-
-    Attributes
-    ----------
-    errors_ : (S, K) float64
-        Of held-out training rows: log cost over that of the default, less the expected one; 0 where not measured.
+    settings are chosen one by one, each to help most beside those before it, over errors like those of held-out rows:
+    ``errors_`` (S, K), log cost over that of the default, less the expected one; 0 where not measured.
     """
 
     _ARRAYS = ("errors_ SK",)

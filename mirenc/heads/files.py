@@ -44,15 +44,9 @@ def save_head(
     """Write a fitted head: head.json and head.safetensors in the folder, which is made where it is missing.
 
     Both files are complete before either gets its name. A head that was there before is replaced. ``extra`` is what
-    else belongs to the head, as JSON can hold it, and ``arrays`` what else belongs to it and is numbers.
-
-    Raises
-    ------
-    HeadError
-        Class not registered, something in parameters or ``extra`` that JSON cannot hold, or a folder that cannot be
-        written.
-    sklearn.exceptions.NotFittedError
-        The head is not fitted.
+    else belongs to the head, as JSON can hold it, and ``arrays`` what else belongs to it and is numbers. Raises
+    HeadError: class not registered, something in parameters or ``extra`` that JSON cannot hold, or a folder that cannot
+    be written; `sklearn.exceptions.NotFittedError`.
     """
     from safetensors.numpy import save
     from sklearn.utils.validation import check_is_fitted

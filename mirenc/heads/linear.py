@@ -43,15 +43,7 @@ class _Ridge(Head):
 
 @dataclass(eq=False, repr=False)
 class RidgeHead(_Ridge, CostRegressor, kind="ridge"):
-    """Ridge regression of relative log costs, one output a setting.
-
-    Parameters
-    ----------
-    alpha : float
-        Penalty, in units of a column's variance.
-    clip : float
-        Relative log costs are cut at plus and minus this.
-    """
+    """Ridge regression of relative log costs, cut at plus and minus ``clip``; ``alpha`` as that of `RidgeRegressor`."""
 
     _: KW_ONLY
     clip: float = 2.0
@@ -125,18 +117,10 @@ class _Landmarks(Reducing):
 class LandmarkRegressor(_Landmarks, Number, kind="landmark_number"):
     """Kernel ridge regression of a number.
 
-    Parameters
-    ----------
-    context_columns : int
-        The first so many columns are context features.
-    components : int
-        Code columns beyond this many are first reduced to so many principal components.
-    landmarks : int
-        Rows of training that the function is a sum over, drawn by ``random_state``.
-    length_scale : float
-        Of the Gaussian, in units of the mean distance of two rows.
-    alpha : float
-        Penalty, in units of the kernel.
+    The first ``context_columns`` columns are context features; code columns beyond ``components`` are first reduced to
+    so many principal components. ``landmarks``: rows of training that the function is a sum over, drawn by
+    ``random_state``. ``length_scale``: of the Gaussian, in units of the mean distance of two rows. ``alpha``: penalty,
+    in units of the kernel.
     """
 
 

@@ -34,30 +34,15 @@ _PATIENCE = 10  # epochs without improvement
 class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     """A classifier of three linear layers with ReLU between them, on standardised columns.
 
-    Parameters
-    ----------
-    hidden : tuple of int
-        Widths between the layers; two of them make three layers.
-    alpha, learning_rate : float
-        Strength of the L2 penalty; Adam's rate.
-    epochs, batch_size : int
-        Passes over the rows, all of which are taken unless ``early_stopping``; rows a step.
-    early_stopping : bool
-        Hold out a tenth of the rows at random and stop when their accuracy has not grown for 10 epochs. Rows of one
-        group (one program on several inputs) may then be on both sides: off by default.
-    random_state : int, RandomState or None
-        First weights and order of the rows.
+    ``hidden``: widths between the layers; two of them make three layers. ``alpha``: strength of the L2 penalty.
+    ``learning_rate``: Adam's. ``epochs``: passes over the rows, all of which are taken unless ``early_stopping``, which
+    holds out a tenth of the rows at random and stops when their accuracy has not grown for 10 epochs: rows of one group
+    (one program on several inputs) may then be on both sides. ``batch_size``: rows a step. ``random_state``: of first
+    weights and the order of the rows.
 
-    Attributes
-    ----------
-    classes_ : (K,) array
-        Labels, sorted.
-    mean_, scale_ : (D,) float64
-        What columns are standardised with.
-    coefs_, intercepts_ : lists of (rows, columns) and (columns,) float64
-        A layer each. Empty where all rows had one label: it is then always the answer.
-    n_iter_ : int
-        Epochs taken.
+    ``classes_`` (K,) are the labels, sorted; ``mean_`` and ``scale_`` (D,) what columns are standardised with;
+    ``coefs_`` (rows, columns) and ``intercepts_`` (columns,) one a layer, none where all rows had one label, which is
+    then always the answer; ``n_iter_`` the epochs taken.
     """
 
     hidden: tuple[int, ...] = (128, 64)
@@ -93,14 +78,9 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.
 
-        ``sample_weight`` (n,) says how much each row counts; a row of weight 0 is as good as left out.
-
-        Raises
-        ------
-        ConfigError, HeadError
-            A parameter out of range; weights that cannot be used, or too few rows for early stopping.
-        ValueError
-            NaN or infinity in ``X``, labels with a fraction, wrong shapes.
+        ``sample_weight`` (n,) says how much each row counts; a row of weight 0 is as good as left out. Raises
+        ConfigError, HeadError: a parameter out of range; weights that cannot be used, or too few rows for early
+        stopping; ValueError: NaN or infinity in ``X``, labels with a fraction, wrong shapes.
         """
         features, labels = self._training_rows(X, y)
         check_classification_targets(labels)
@@ -169,7 +149,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """(n,) label of the highest probability; the first of ``classes_`` where two are equal."""
-        chosen = self.predict_proba(X).argmax(axis=1)
+        chosen = self.predict_proba(X).argmax(axis=1)  # which checks that there are classes
         return np.asarray(self.classes_[chosen])
 
 
@@ -177,11 +157,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 class LabelHead(Chooser, kind="label"):
     """A classifier trained on the setting of least cost, as the paper's is.
 
-    Parameters
-    ----------
-    classifier : estimator
-        `MLPHead`, or any classifier with ``predict_proba``. To be saved it must be one of mirenc's. Its classes are
-        indices of settings; a setting that never was the best has no preference.
+    ``classifier``: `MLPHead`, or any with ``predict_proba``; to be saved it must be one of mirenc's. Its classes are
+    indices of settings; a setting that never was the best has no preference.
     """
 
     classifier: Any

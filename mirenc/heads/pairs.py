@@ -27,31 +27,15 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     The target of a pair is log(cost) less the sample's own effect (`additive_effects`), so that code and context need
     not explain how long a kernel runs, only which setting suits it.
 
-    Parameters
-    ----------
-    regressor : estimator
-        `RidgeRegressor` or `BoostedRegressor`, or any regressor. To be saved it must be one of mirenc's.
-    context_columns : int
-        The first so many columns of X are context features.
-    use_code : bool
-        False looks at the context features only.
-    components : int
-        Principal components of the code columns.
-    products : bool
-        Give the regressor products of the sample's columns with the setting's too: a linear one needs them, since
-        without them every sample gets the same order of settings.
-    clip : float
-        Relative log costs are cut at plus and minus this.
-    unseen : int
-        So many of the last columns of settings are not looked at.
-    default : int
-        Column of the setting that runs when nobody decides; only looked at where there is a ``risk``.
-    risk : float
-        What a pair counts beside its cost, in log cost, where it was more than 2 % slower than the default. So a
-        setting that may be slower is avoided, and not only one that is slower in the mean.
-    most_pairs : int
-        Of more pairs than this, so many are drawn, spread over the samples.
-    random_state : int
+    ``regressor``: `RidgeRegressor`, `BoostedRegressor`, or any; to be saved it must be one of mirenc's. The first
+    ``context_columns`` columns of X are context features; without ``use_code`` only they are looked at.
+    ``components``: principal components of the code columns. ``products``: the regressor also gets those of the
+    sample's columns with the setting's: a linear one needs them, since without them every sample gets the same order of
+    settings. ``clip``: relative log costs are cut at plus and minus this. ``unseen``: so many of the last columns of
+    settings are not looked at. ``risk``: what a pair counts beside its cost, in log cost, where it was more than 2 %
+    slower than the setting of column ``default``, which runs when nobody decides; so one that may be slower is avoided,
+    and not only one that is slower in the mean. ``most_pairs``: of more pairs, so many are drawn, spread over the
+    samples.
     """
 
     regressor: Any
@@ -89,8 +73,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         of_sample, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
         relative = np.clip(logs - of_sample[sample], -self.clip, self.clip)
         if self.risk:
-            slower = logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN)
-            relative += self.risk * slower
+            relative += self.risk * (logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN))
         if len(sample) > self.most_pairs:
             drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
             sample, setting, relative = sample[drawn], setting[drawn], relative[drawn]
@@ -98,14 +81,11 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         self.regressor_ = clone(self.regressor).fit(rows, relative)
 
     def _setting_columns(self, features: Float64) -> Float64:
-        """Settings as the regressor sees them. (T, F) -> (T, F').
-
-        Of ``products``, squares let a linear regressor have a best value in the middle.
-        """
+        """Settings as the regressor sees them. (T, F) -> (T, F')."""
         scaled = (features - self.setting_middle_) / self.setting_spread_
         if not self.products:
             return scaled
-        first, second = np.triu_indices(scaled.shape[1])
+        first, second = np.triu_indices(scaled.shape[1])  # squares let a linear one have a best value in the middle
         return np.concatenate([scaled, scaled[:, first] * scaled[:, second]], axis=1)
 
     def _pairs(self, reduced: Float64, columns: Float64, sample: Int64, setting: Int64) -> Float64:

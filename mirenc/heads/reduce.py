@@ -20,7 +20,6 @@ class Reducing(Head):
     _ARRAYS: ClassVar[tuple[str, ...]] = ("center_ E", "axes_ EC")
 
     def _seen(self, features: Float64) -> Float64:
-        """The columns that the head may look at: all, or those of the context where ``use_code`` is False."""
         return features[:, : self._seen_columns]
 
     @property

@@ -154,18 +154,9 @@ class _Trees(Reducing):
 class TreesHead(_Trees, Chooser, kind="trees"):
     """Extremely randomised trees over the winning settings.
 
-    Parameters
-    ----------
-    context_columns : int
-        The first so many columns are context features.
-    use_code : bool
-        False looks at the context features only.
-    components : int
-        Code features of more columns than this are first reduced to so many principal components: a tree that draws
-        its cuts among hundreds of columns hardly ever draws a good one.
-    trees, random_state : int
-    share : float
-        Share of the columns that a cut is chosen among.
+    The first ``context_columns`` columns are context features; without ``use_code`` only they are looked at. Code
+    features of more columns than ``components`` are first reduced to so many principal components: a tree that draws
+    its cuts among hundreds of columns hardly ever draws a good one. ``share``: of the columns, for each cut.
     """
 
     _: KW_ONLY
@@ -217,18 +208,9 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     A tree is grown for all settings at once, on few numbers, because settings that are neighbours cost alike (principal
     components of the targets, as in reduced-rank regression: Izenman, 1975).
 
-    Parameters
-    ----------
-    context_columns, use_code, trees, share, random_state
-        As those of `TreesHead`.
-    default : int
-        The setting that runs when nobody decides: measured on every row.
-    components : int
-        As that of `TreesHead`, of the different pieces of code: however often one was measured, it is one.
-    outputs : int
-        Principal components of the targets that are learned.
-    leaf : int
-        Rows of a leaf, at least.
+    ``default`` is the setting that runs when nobody decides: measured on every row. ``components`` are of the different
+    pieces of code: however often one was measured, it is one. ``outputs``: principal components of the targets that are
+    learned. ``leaf``: rows of a leaf, at least. All else is as with `TreesHead`.
     """
 
     _: KW_ONLY
@@ -273,15 +255,7 @@ class TreesLabels(_RegressionTrees, Labels, kind="trees_labels"):
 
 @dataclass(eq=False, repr=False)
 class BoostedRegressor(_Trees, Number, kind="boosted_number"):
-    """Gradient boosted trees that predict a number, for thousands of rows.
-
-    Parameters
-    ----------
-    context_columns, components : int
-        As those of `TreesHead`.
-    trees, leaves, random_state : int
-    learning_rate : float
-    """
+    """Gradient boosted trees that predict a number, for thousands of rows; code is reduced as by `TreesHead`."""
 
     _: KW_ONLY
     components: int = 64

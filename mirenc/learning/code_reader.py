@@ -27,10 +27,7 @@ COUNTED: dict[str, Callable[..., Float32]] = {
 
 
 class CodeReader:
-    """Code features of modules and of their regions: the same for training and for a prediction.
-
-    ``counted``: rows without a model that are wanted, of ``histogram``, ``autophase`` and ``statements``.
-    """
+    """Code features of modules and of their regions; ``counted``: which of `COUNTED` are wanted beside the model's."""
 
     def __init__(self, encoder: Encoder, counted: Sequence[str] = ("histogram",)) -> None:
         self.encoder = encoder
@@ -40,10 +37,9 @@ class CodeReader:
         """``text``, ``graph`` and the rows of ``counted`` of each region; None is the module.
 
         Of a model that a compiler taught, text and graph are features (`Encoder.embed`), and ``taught`` stands beside
-        them. Of others they are as heads were fitted on before there was such a model: whitened means.
-
-        A loop's are followed by those of its function: what is around a loop tells how often it is entered and what of
-        it is invariant. Raises TaskError: the module has no such region.
+        them. Of others they are whitened means, as heads were fitted on before. A loop's are followed by those of its
+        function: what is around a loop tells how often it is entered and what of it is invariant. Raises TaskError: the
+        module has no such region.
         """
         return self.of_modules([(module, regions)])[0]
 
@@ -70,7 +66,6 @@ class CodeReader:
 
 
 def _levels(region: Region | None) -> tuple[Level, ...]:
-    """What is embedded for a region, in one pass over its module."""
     if region is None:
         return ("module",)
     return ("loop", "function") if region.level == "loop" else ("function",)

@@ -78,17 +78,13 @@ def autophase_features(module: IRModule, instructions: Int32 | None = None) -> F
 
 
 def autophase_counts(module: IRModule, instructions: Int32 | None = None) -> dict[str, float]:
-    """The 56 counts, by what is counted.
-
-    A block counts where its first instruction does, an edge where both of its blocks do.
-    """
+    """The 56 counts by name. A block counts where its first instruction does, an edge where both of its blocks do."""
     arrays = module.arrays
     rows = np.arange(len(arrays.form)) if instructions is None else instructions.astype(np.int64)
     opcodes = [form.opcode for form in module.forms]
 
     def are(names: Collection[str]) -> Bool:
-        """Which instructions have one of these opcodes. (I,)."""
-        return np.array([opcode in names for opcode in opcodes], dtype=bool)[arrays.form[rows]]
+        return np.array([opcode in names for opcode in opcodes], dtype=bool)[arrays.form[rows]]  # (I,)
 
     phi, branch = are({"phi"}), are({"br"})
     operands = np.diff(arrays.operand_start)[rows]

@@ -28,7 +28,6 @@ from mirenc.tasks.task import Task
 if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
-
 ROW_TITLES = {
     "no_code": "no code",
     "compiler": "no code + the compiler's own choice",
@@ -80,7 +79,6 @@ def source_of(row: str) -> str:
 
 
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
-    """Why a row cannot be computed here; "" where it can."""
     if row.removesuffix(RUN) == "ir2vec" and not ir2vec_available():
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_names:
@@ -134,9 +132,7 @@ def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), to
 def build_features(
     task: Task, data: TaskData, rows: Sequence[str], encoder: Encoder, *, advance: Callable[..., None] | None = None
 ) -> list[Features]:
-    """The matrices of several rows; the IR is read and embedded once.
-
-    ``advance`` is called as ``advance(1, total=...)`` after each piece of code.
+    """The matrices of several rows; after each piece of code, embedded once, ``advance(1, total=...)`` is called.
 
     Raises TaskError: unknown row; a row that cannot be computed here; IR that cannot be read (the sample is named).
     """

@@ -1,9 +1,8 @@
 """IR2Vec's vectors, for the row of a table that a peer deserves, and modules in the words that it knows.
 
-The wheel (``pip install IR2Vec==2.1.1``) is no dependency: where it is absent, the row is. It reads what LLVM <= 16
-wrote, ends the process on IR it does not like, and keeps the memory of the files before; so a child process computes
-each vector. It has vectors of modules, so a function becomes a module of its own. What later LLVMs say beside an
-instruction are hints to the optimiser, which take nothing from IR2Vec when they are left out.
+The wheel (``pip install IR2Vec==2.1.1``) is no dependency. It reads what LLVM <= 16 wrote, ends the process on IR it
+does not like, and keeps the memory of the files before; so a child process computes each vector. It has vectors of
+modules, so a function becomes one. What later LLVMs say beside an instruction are hints, which may be left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The candidates that every row of a table chooses from, and the inner folds on which it chooses.
 
-One menu for the embedding and for its baselines: none is under-tuned. Which menu follows from the shape of the data
-alone (`Shape`); the choice among members is made for each fold, on the training rows alone.
+One menu for the embedding and its baselines, none of which is under-tuned; which one follows from the `Shape` of the
+data. The choice among its members is made for each fold, on the training rows alone.
 
 - A few hundred samples of a few settings: the Gaussian process, trees and the paper's MLP (put together on the
   device-mapping data; `downstream/device_mapping/README.md` tells what was dropped). More samples: heads whose memory
@@ -88,8 +88,7 @@ def menu(shape: Shape, seed: int, select: str) -> Members:
 
 def has_mlp(samples: int, settings: int, shared: bool) -> bool:
     """Whether the paper's head is among the candidates for so many samples and settings."""
-    shape = Shape(0, 1, samples, samples, settings, shared)
-    return any(name == "mlp" for name, _ in menu(shape, 0, "accuracy"))
+    return any(name == "mlp" for name, _ in menu(Shape(0, 1, samples, samples, settings, shared), 0, "accuracy"))
 
 
 def _few(shape: Shape, seed: int, select: str) -> Members:
@@ -122,8 +121,7 @@ def _cautious(shape: Shape, seed: int) -> Members:
         for count in _RATIO_COMPONENTS:
             members.append((f"ratio trees {count}", heads.RatioTreesHead(context, components=count, **common)))
     if context:
-        blind = heads.RatioTreesHead(context, use_code=False, share=1.0, **common)
-        members.append(("ratio trees, context", blind))
+        members.append(("ratio trees, context", heads.RatioTreesHead(context, use_code=False, share=1.0, **common)))
     members.append(("ridge 0.1", heads.RidgeHead(0.1, clip=clip)))
     if shape.samples <= _FEW_SAMPLES:
         members.append(("cost", heads.CostHead(context, clip=1.0)))
@@ -141,11 +139,10 @@ def _pairs(shape: Shape, seed: int, select: str) -> Members:
     # A pair's columns are few already, so nothing is reduced twice.
     boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
     slow = heads.BoostedRegressor(components=4096, trees=200, leaves=8, learning_rate=0.05, random_state=seed)
-    ridge = heads.RidgeRegressor(0.01)
     members: Members = [
         ("pairs, boosted", heads.PairHead(boosted, context, **common)),
         ("pairs, boosted slowly", heads.PairHead(slow, context, **common)),
-        ("pairs, ridge", heads.PairHead(ridge, context, components=8, products=True, **common)),
+        ("pairs, ridge", heads.PairHead(heads.RidgeRegressor(0.01), context, components=8, products=True, **common)),
     ]
     if context and shape.code:
         members.append(("pairs, context", heads.PairHead(slow, context, use_code=False, **common)))

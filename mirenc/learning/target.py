@@ -53,14 +53,8 @@ class Target:
     def fit(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """A head, searched and trained on some rows; the search keeps the rows of a unit together."""
         head = head_search(self.shape(features, rows), seed, self.select, features.only)
-        part = inner_parts(unit[rows], self.strata[rows], seed)
-        return head.fit(
-            features.matrix[rows],
-            self.values[rows],
-            self._settings(features, rows),
-            part=part,
-            **self._asked(features, rows),
-        )
+        told = {"part": inner_parts(unit[rows], self.strata[rows], seed), **self._asked(features, rows)}
+        return head.fit(features.matrix[rows], self.values[rows], self._settings(features, rows), **told)
 
     def fit_rounded(self, features: Features, rows: Int64, unit: NDArray[np.generic], seed: int) -> Any:
         """As `fit`: a head to keep, and to be judged as it is kept (`mirenc.heads.files.rounded`)."""
@@ -129,8 +123,7 @@ class Costs(Target):
             return best, None
         first = head.propose(preference, _THREE)
         cost = np.take_along_axis(self.values[rows], first, axis=1)
-        cheapest = np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)
-        return best, first[np.arange(len(first)), cheapest]
+        return best, first[np.arange(len(first)), np.where(np.isfinite(cost), cost, np.inf).argmin(axis=1)]
 
     def effects(self, rows: Int64) -> Float64:
         """(T,) what each setting adds to the log costs of some rows (`additive_effects`); inf: none of them has it."""
@@ -160,8 +153,8 @@ class Costs(Target):
 def _least(rank: Float64, setting: Int64, default: Int64) -> Int64:
     """The setting of least rank of each sample, the default where none is finite. (m, k), (k,), (m,) -> (m,)."""
     there = np.isfinite(rank)
-    choice: Int64 = np.where(there.any(axis=1), setting[np.where(there, rank, np.inf).argmin(axis=1)], default)
-    return choice.astype(np.int64)
+    least = np.where(there, rank, np.inf).argmin(axis=1)
+    return np.where(there.any(axis=1), setting[least], default).astype(np.int64)
 
 
 def target_of(data: TaskData, select: str) -> Target:

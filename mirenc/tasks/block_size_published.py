@@ -119,8 +119,7 @@ def _find(data_dir: str | Path | None) -> Path:
 
 def _least_times(folder: Path, table: str, how: _Kernel) -> dict[tuple[int, int], float]:
     least: dict[tuple[int, int], float] = {}
-    needed = [name for name in (how.x, how.y, "time_ms") if name]
-    for line, row in enumerate(read_table(folder, table, needed), 1):
+    for line, row in enumerate(read_table(folder, table, [name for name in (how.x, how.y, "time_ms") if name]), 1):
         if table == "convolution-A6000.csv" and row.get("use_shmem") == "0":
             continue
         where = f"{table}, record {line}"

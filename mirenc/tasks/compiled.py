@@ -170,8 +170,7 @@ def read_compiled(folder: str | Path) -> CompiledTable:
 
 def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
     """Rows in the order of pieces (and lists), as arrays of that shape. Raises ValueError: they stand otherwise."""
-    places = np.indices(shape).reshape(len(shape), -1)
-    for name, expected in zip(("piece", "list"), places, strict=False):
+    for name, expected in zip(("piece", "list"), np.indices(shape).reshape(len(shape), -1), strict=False):
         if not np.array_equal(table[name].to_numpy(), expected):
             raise ValueError(f"rows of column {name!r} are not {shape} in order")
     # Nothing becomes NaN.

@@ -1,7 +1,4 @@
-"""`TaskData`: the samples of a task, checked, as columns.
-
-The label is the setting of least cost and is never stored, so a head may learn from the costs.
-"""
+"""`TaskData`: the samples of a task, checked, as columns; the label, the setting of least cost, is never stored."""
 
 from __future__ import annotations
 
@@ -145,8 +142,7 @@ class TaskData:
         for space in self._distinct_spaces:
             rows = np.flatnonzero(of == id(space))
             table[rows, : len(space)] = space.runs(measured[rows, : len(space)])
-        own = np.take_along_axis(self._effective, np.maximum(table, 0), axis=1)
-        return np.where(table < 0, -1, own)
+        return np.where(table < 0, -1, np.take_along_axis(self._effective, np.maximum(table, 0), axis=1))
 
     @cached_property
     def known(self) -> Float64:

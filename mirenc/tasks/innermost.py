@@ -35,10 +35,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 
 class InnermostTask(MeasuredTask):
-    """A setting for each innermost loop.
-
-    Context features: the trip count, which the code tells, and the vector width of the instruction set compiled for.
-    """
+    """A setting for each innermost loop, by its trip count and the vector width of the instruction set compiled for."""
 
     level = "loop"
     dialect = SCALAR_LOOPS
@@ -60,10 +57,7 @@ class InnermostTask(MeasuredTask):
     select = "speedup"
 
     def regions(self, module: IRModule) -> list[Region]:
-        """Loops with no loop inside them, of functions that passes touch.
-
-        Raises ForeignIRError: no pass would touch any of them, whatever a pragma says.
-        """
+        """Loops with no loop inside them, of functions that passes touch. Raises ForeignIRError: they touch none."""
         if is_left_alone(module.text):
             raise ForeignIRError(
                 f"{module.name}: every function is marked optnone, as -O0 does, so no pass touches a loop of it. Give "
@@ -99,7 +93,6 @@ class InnermostTask(MeasuredTask):
         return {"trip_count": profiled_runs(module, region)[1] or constant_trip_count(module, region)}
 
     def remarks(self, answer: Any) -> list[str]:
-        """The trip count that was reckoned with."""
         count = answer.context["trip_count"]
         return [f"trip count {count if isinstance(count, str) else f'{count:g}'}" if count else "trip count not known"]
 
@@ -116,5 +109,4 @@ def instruction_sets() -> tuple[str, ...]:
     text = _CPU_INFO.read_text(encoding="utf-8") if _CPU_INFO.is_file() else ""
     found = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
     features = set(found[1].split()) if found else set()
-    wider = itertools.takewhile(lambda name: _NEEDED[name] <= features, _NEEDED)
-    return ("sse2", *wider)
+    return ("sse2", *itertools.takewhile(lambda name: _NEEDED[name] <= features, _NEEDED))

@@ -39,10 +39,7 @@ _ANEW = "Measure anew with this release"
 
 @dataclass(frozen=True)
 class MeasuredKernel:
-    """A piece of code at one problem size, which is measured once, or once for each part of the machine.
-
-    A row of ``kernels.parquet``.
-    """
+    """A row of ``kernels.parquet``: code at one problem size, measured once, or once for each part of the machine."""
 
     name: str  # of the kernel and its size; no other kernel of a table has it
     group: str  # its structure without type and size, never on both sides of a fold

@@ -61,8 +61,7 @@ class NumaPrefetch(Task):
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         folder, table = _find(self.check_variant(variant), data_dir)
         content = read_file(folder, table)
-        lines = csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";")
-        header, *records = map(_stripped, lines)
+        header, *records = map(_stripped, csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";"))
         space = _space(header[1:], table)
         places = [f"{table}, line {number}" for number in range(2, len(records) + 2)]
         samples = [_sample(line, len(header), space, at) for line, at in zip(records, places, strict=True) if line]
@@ -85,8 +84,7 @@ def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
     """Folder and name of a variant's table: named as here, or as the authors' repository has it."""
     root = data_root(data_dir)
     names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
-    folders = (root / _FOLDER, root, root / _FOLDER / "values", root / "values")
-    for folder, name in itertools.product(folders, names):
+    for folder, name in itertools.product((root / _FOLDER, root, root / _FOLDER / "values", root / "values"), names):
         if file_path(folder, name):
             return folder, name
     dataset_folder(_FOLDER, data_dir)  # none of the files at all: says how to get them

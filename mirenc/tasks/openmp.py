@@ -58,8 +58,7 @@ def openmp_space(cores: int) -> Space:
 def without_places(module: IRModule) -> IRModule:
     """The module as clang makes it without debug information, for all that a vector depends on; it keeps its lines.
 
-    With it, each call of the runtime is told the source's file and line in a constant of its own, so that vectors
-    would depend on what a folder is called.
+    With it, the runtime is told the source's file, so that vectors would depend on what a folder is called.
     """
     whole = module.annotated or module.text
     text = _PLACE.sub(_NOWHERE, whole)

@@ -72,7 +72,6 @@ class CompiledTask(Task):
     def _data(
         self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], known: Bool, **more: Any
     ) -> TaskData:
-        """The samples of which it is known, each with its value in a field."""
         rows = zip(samples, values, known.tolist(), strict=True)
         kept = [replace(sample, **{field: value}) for sample, value, one in rows if one]
         llvm = str(table.record["llvm"])
@@ -86,7 +85,6 @@ class CompiledTask(Task):
         return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
 
     def parse_feature(self, name: str, text: str) -> Any:
-        """Instructions as a number, or the level as a word."""
         if name == "level":
             if text not in _LEVELS:
                 raise TaskError(f"context feature 'level' is {text!r}; allowed: {', '.join(_LEVELS)}")
@@ -206,7 +204,6 @@ class PassFires(CompiledTask):
         return self._data(table, samples, "labels", labels, fires.known, label_names=names)
 
     def remarks(self, answer: PredictedLabels) -> list[str]:
-        """The passes that are least likely to do anything."""
         idle = sorted(answer.labels, key=lambda name: answer.labels[name])[:_SHOWN]
         return [f"least likely to change anything: {', '.join(idle)}"]
 
@@ -250,5 +247,4 @@ def covering_lists(sizes: Float64, count: int) -> Int64:
     """
     logs = np.log(sizes)
     logs = np.where(np.isnan(logs), logs[:, :1], logs)  # what fails runs as the first
-    order = portfolio(np.minimum(logs, logs[:, :1])[:, 1:], count - 1) + 1
-    return np.concatenate([[0], order]).astype(np.int64)
+    return np.append(0, portfolio(np.minimum(logs, logs[:, :1])[:, 1:], count - 1) + 1)

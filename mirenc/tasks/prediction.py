@@ -1,7 +1,4 @@
-"""`Prediction`: what a head says about one piece of code, with the `Evidence` of what such answers were worth.
-
-There is one class for each target: `Choice` among settings, `PredictedNumber` and `PredictedLabels`.
-"""
+"""`Prediction`: what a head says about one piece of code, with the `Evidence` of what such answers were worth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -76,8 +73,7 @@ class Evidence:
 
     def constant(self, space: Space) -> int:
         """The setting of a space to take for all code, evidence or not; its default where none of them is known."""
-        known = (space.settings.index(one) for one in self.constants if one in space.settings)
-        return next(known, space.default)
+        return next((space.settings.index(one) for one in self.constants if one in space.settings), space.default)
 
     def _beats(self, worth: Worth | None) -> bool:
         return worth is not None and worth[1] > (1.0 if not self.error else 0.0)
@@ -169,5 +165,4 @@ class Choice(Prediction):
     @property
     def cost_ratio(self) -> dict[str, float]:
         """Cost of each setting over that of the preferred one, as the preferences stand for it (`cost_ratios`)."""
-        ratios = cost_ratios(np.array(list(self.preference.values())))
-        return dict(zip(self.preference, ratios.tolist(), strict=True))
+        return dict(zip(self.preference, cost_ratios(np.array([*self.preference.values()])).tolist(), strict=True))

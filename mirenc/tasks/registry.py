@@ -26,8 +26,6 @@ _REGISTRY = {
     "thread_coarsening": "mirenc.tasks.thread_coarsening:ThreadCoarsening",
     "vectorization": "mirenc.tasks.vectorization:Vectorization",
 }
-
-
 _ALLOWED = {
     "cost_unit": ("seconds", "bytes"),
     "select": ("accuracy", "speedup"),

@@ -23,8 +23,7 @@ _PROBES = (None, Hint(2, 1), Hint(1, 2))
 class Vectorization(InnermostTask):
     """Vector width x interleave count of an innermost loop: ``#pragma clang loop``.
 
-    Setting (0, 0), the default, is LLVM's own choice. A setting that LLVM does not follow is measured as what it made
-    of it.
+    (0, 0), the default, is LLVM's own choice. A setting that it does not follow is measured as what it made of it.
     """
 
     name = "vectorization"

@@ -1,8 +1,4 @@
-"""Is a dataset on disk the published one; and fetching it, through pooch: file by file, checked, and resumable.
-
-A file reaches its place only with the published checksum, so what is there needs no second download, and a stopped run
-goes on where it was.
-"""
+"""Is a dataset on disk the published one; and fetching it, through pooch: file by file, checked, and resumable."""
 
 import hashlib
 import os

@@ -41,7 +41,6 @@ def _fetch(folder: Path) -> str:
 
 @contextmanager
 def _damage_told(path: Path) -> Iterator[None]:
-    """Whatever goes wrong in reading a file, as one kind of error."""
     try:
         yield
     except DatasetError:

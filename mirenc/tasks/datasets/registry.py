@@ -1,7 +1,6 @@
 """What datasets there are, and where they lie: one entry and one checksum file each, plain text beside this module.
 
-The checksums are those of the decompressed content. So one list holds for every layout of the same data: a table as
-``x.csv`` or ``x.csv.gz``, a folder of files as it is or as ``.tar.xz``.
+The checksums are of decompressed content, so they hold for ``x.csv`` and ``x.csv.gz``, a folder and its ``.tar.xz``.
 """
 
 import difflib
@@ -34,12 +33,10 @@ class Dataset(Config):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """Names of the files that lie in the dataset's folder itself."""
         return tuple(part for part in self.urls if not part.endswith("/"))
 
     @property
     def archives(self) -> tuple[str, ...]:
-        """Names of the folders (or ``.tar.xz``) that hold the others."""
         return tuple(part[:-1] for part in self.urls if part.endswith("/"))
 
     def below(self, part: str) -> dict[str, str]:
@@ -47,7 +44,6 @@ class Dataset(Config):
         return {file: sha256 for file, sha256 in self.sums.items() if file.split("/")[0] == part}
 
     def url(self, file: str) -> str:
-        """Public address of a file."""
         part, slash, member = file.partition("/")
         return self.urls[part + slash] + quote(member)
 
