@@ -149,7 +149,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """(n,) label of the highest probability; the first of ``classes_`` where two are equal."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        chosen = self.predict_proba(X).argmax(axis=1)  # which checks that there are classes
+        return np.asarray(self.classes_[chosen])
 
 
 @dataclass(eq=False, repr=False)
