@@ -81,8 +81,7 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.
     most = SLICE if runtime.config.graph.joins else 0
-    pairs = zip(modules, vectors, strict=True)
-    for batch in in_batches(pairs, lambda pair: len(pair[0].sample.node_row), most):
+    for batch in in_batches(zip(modules, vectors, strict=True), lambda pair: len(pair[0].sample.node_row), most):
         some, of_texts = zip(*batch, strict=True)
         if len(some) == 1:
             yield runtime.forward(some[0].sample, some[0].pools, text_vectors=of_texts[0])

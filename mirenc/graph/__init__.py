@@ -23,8 +23,7 @@ def build_graph(ir: IRModule | str | bytes, backend: str = "native", *, normalis
     if backend == "native":
         from mirenc.graph.native import build_native
 
-        module = ir if isinstance(ir, IRModule) else parse_ir(ir)
-        return build_native(module, normalisation=normalisation)
+        return build_native(ir if isinstance(ir, IRModule) else parse_ir(ir), normalisation=normalisation)
     if backend == "programl":
         from mirenc.graph.programl import build_programl
 

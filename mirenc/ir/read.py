@@ -127,8 +127,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | Non
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
     try:
-        canonical = _canonicalise(loaded, options, worker)
-        module = read_canonical(canonical, name=loaded.name, demangle=worker.demangle)
+        module = read_canonical(_canonicalise(loaded, options, worker), name=loaded.name, demangle=worker.demangle)
     except MirencError as error:
         # Every message starts with the file; the attributes (line, column, diagnostic) stay.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])

@@ -43,8 +43,7 @@ class TorchRuntime:
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None
     ) -> Pooled:
         vectors = None if text_vectors is None else self._tensor(text_vectors)
-        data = sample_data(sample, pools).to(self.device)
-        encoded = self.model(data, part, text_vectors=vectors)
+        encoded = self.model(sample_data(sample, pools).to(self.device), part, text_vectors=vectors)
         return Pooled(_array(encoded.text), _array(encoded.graph), _array(encoded.taught))
 
     @torch.inference_mode()

@@ -182,8 +182,7 @@ def _sum_of(file: Path) -> str:
 def seal(folder: Path) -> None:
     """Write SHA256SUMS over the files of a model folder."""
     files = [folder / name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()]
-    text = "".join(f"{_sum_of(file)}  {file.name}\n" for file in files)
-    (folder / _SUMS).write_text(text, encoding="utf-8")
+    (folder / _SUMS).write_text("".join(f"{_sum_of(file)}  {file.name}\n" for file in files), encoding="utf-8")
 
 
 def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
