@@ -81,7 +81,6 @@ class BlockSizeMethod(Method):
         return (*_PTX_FLAGS, _OPTIMISATION) if part == CUDA else ()
 
     def takes(self, kernel: MeasuredKernel, part: str) -> bool:
-        """CUDA kernels run on the one part, OpenCL's on all others."""
         return (kernel.language == "cuda") == (part == CUDA)
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
@@ -211,7 +210,5 @@ def build_ptx(source: Path, target: Path, toolchain: Toolchain, flags: Sequence[
         raise CompileError(f"{source.name} gives no PTX: {problem}")
     missing = re.search(r"\.extern \.func[^;]*?\b(__nv_\w+)", target.read_text(encoding="utf-8"))
     if missing:
-        raise ToolchainError(
-            f"{source.name} calls {missing[1]}, and CUDA's libdevice.10.bc is not here. "
-            "Type: pip install 'mirenc[cuda]', or set CUDA_HOME to the folder of a toolkit"
-        )
+        found = f"{source.name} calls {missing[1]}, and CUDA's libdevice.10.bc is not here"
+        raise ToolchainError(f"{found}. Type: pip install 'mirenc[cuda]', or set CUDA_HOME to the folder of a toolkit")

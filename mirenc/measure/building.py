@@ -138,10 +138,8 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise IRFileError(
-            f"{path}: byte {error.start} is no UTF-8, which sources and drivers must be. "
-            f"Convert it, for example: iconv -f latin1 -t utf-8 {path.name}"
-        ) from None
+        found = f"{path}: byte {error.start} is no UTF-8, which sources and drivers must be"
+        raise IRFileError(f"{found}. Convert it, for example: iconv -f latin1 -t utf-8 {path.name}") from None
 
 
 def c_sources(paths: Sequence[Path]) -> list[Path]:
@@ -173,8 +171,6 @@ def c_source(text: str, driver: str, where: str) -> CSource:
     function, listed = _FUNCTION.search(driver), _SIZES.search(driver)
     sizes = tuple(int(size) for size in re.findall(r"\d+", listed[1]) if int(size)) if listed else ()
     if function is None or not sizes:
-        raise TaskError(
-            f"{where}: it does not say which function is timed on which sizes. Write, for example: "
-            'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
-        )
+        shown = 'const char mirenc_function[] = "work"; const long mirenc_sizes[] = {1000, 100000, 0};'
+        raise TaskError(f"{where}: it does not say which function is timed on which sizes. Write, for example: {shown}")
     return CSource(text, driver, function[1], sizes)

@@ -76,8 +76,7 @@ def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
         return False
     if wanted.dtype.kind != "f":
         return np.array_equal(one, wanted)
-    magnitude = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
-    near = _TOLERANCE[wanted.dtype.itemsize] * float(magnitude)
+    near = _TOLERANCE[wanted.dtype.itemsize] * float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0))
     return np.allclose(one.astype(np.float64), wanted.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
 
 
@@ -97,8 +96,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], a
     runner.load(Path(ask["folder"]), ask["driver"], ask["size"])
     about(default, limit)
     wanted = runner.outputs(cells[default])
-    once = runner.time(cells[default], 1)
-    limit = min(limit, _GRACE + _SLOWER * once)
+    limit = min(limit, _GRACE + _SLOWER * runner.time(cells[default], 1))
     failed: dict[int, str] = {}
     for index, cell in cells.items():
         about(index, limit)

@@ -26,10 +26,7 @@ _ENDINGS = {-signal.SIGALRM: "timeout", -signal.SIGXFSZ: "flood"}
 
 
 class Timekeeper(contextlib.AbstractContextManager["Timekeeper"]):
-    """Measures samples, one at a time, by a runner's name (`mirenc.measure.runners`); ``pin`` keeps each on one CPU.
-
-    `sample` raises a `ToolchainError` where the runner cannot start here.
-    """
+    """Measures samples, one at a time, by a runner's name (`mirenc.measure.runners`); ``pin`` keeps each on one CPU."""
 
     def __init__(self, runner: str, rounds: int, *, pin: bool = True) -> None:
         self.runner, self.rounds, self.pin = runner, rounds, pin
@@ -50,7 +47,7 @@ class Timekeeper(contextlib.AbstractContextManager["Timekeeper"]):
     def sample(
         self, kernel: MeasuredKernel, part: str, build: Build, folder: Path, seed: Sequence[int]
     ) -> MeasuredSample:
-        """Check and time the cells of one build, which lies in a folder."""
+        """Check and time the cells of a build, which lies in a folder; a `ToolchainError`: the runner cannot start."""
         first = first_of_code(build.cells)
         status = ["compile" if cell.problem else "ok" for cell in build.cells]
         status = ["same" if first[index] != index else each for index, each in enumerate(status)]

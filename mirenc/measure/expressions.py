@@ -1,7 +1,4 @@
-"""Sizes and counts of a GPU driver, trip counts of a loop: ``n * n + 1``.
-
-They are read with `ast`; nothing in them is ever run as Python.
-"""
+"""Sizes and counts of a GPU driver, trip counts of a loop: ``n * n + 1``, read with `ast` and never run as Python."""
 
 import ast
 import operator

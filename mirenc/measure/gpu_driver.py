@@ -162,11 +162,9 @@ class Argument(Config, arbitrary_types_allowed=True):
         return 0
 
     def array(self, n: int) -> NDArray[Any]:
-        """What a buffer holds before a call: (count,), the same on any machine and with any numpy.
-
-        Only a bit generator's raw words are promised to stay as they are, so everything is made from those, with
-        operations that round the same everywhere (no logarithm, no pairwise sum).
-        """
+        """What a buffer holds before a call: (count,), the same on any machine and with any numpy."""
+        # Only a bit generator's raw words are promised to stay as they are, so everything is made from those, with
+        # operations that round the same everywhere (no logarithm, no pairwise sum).
         count, below = int(self.size(n=n)), None if self.below is None else int(self.below(n=n))
         if self.fill == "zeros":
             return np.zeros(count, self.dtype)
@@ -232,8 +230,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
 
     @property
     def dimensions(self) -> int:
-        """1 or 2."""
-        return len(self.wanted)
+        return len(self.wanted)  # 1 or 2
 
     def items(self, n: int) -> tuple[int, ...]:
         """Work-items wanted in each dimension."""
@@ -261,10 +258,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
 
 
 def read_driver(text: str, where: str) -> GpuDriver:
-    """Read a driver's TOML and try its expressions on each of its sizes.
-
-    A `ConfigError` names the file (``where``) and the key, and says what is allowed.
-    """
+    """Read a driver's TOML and try its expressions on all its sizes; an error names its file (``where``) and key."""
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

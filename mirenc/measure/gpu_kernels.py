@@ -136,7 +136,6 @@ class GpuText:
             self.parameters.append(_Parameter(role, kind, bare, data))
 
     def opencl(self) -> str:
-        """As OpenCL C."""
         above = f"{self.above}\n\n" if self.above else ""
         source = f"{above}__kernel void {self.function}({_listed(self.spelled)})\n{{\n{self.body}\n}}\n"
         enabled = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n\n" if re.search(r"\bdouble\b", source) else ""
@@ -154,8 +153,7 @@ class GpuText:
             text = text.replace(word, instead)
         text = re.sub(r"\b(get_\w+)\(([01])\)", lambda match: _CUDA_IDS[match[1]].format("xy"[int(match[2])]), text)
         text = re.sub(r"\b(uchar|uint|ulong)\b", lambda match: _CUDA_TYPES[match[1]], text)
-        doubles = any(one.type == "double" for one in self.parameters)
-        return text if doubles else _MATH.sub(r"\1f(", text)
+        return text if any(one.type == "double" for one in self.parameters) else _MATH.sub(r"\1f(", text)
 
     def driver(self, size: int) -> str:
         """Its TOML driver (`mirenc.measure.gpu_driver`); inputs are filled by their place as seed."""

@@ -55,7 +55,7 @@ class HintedLoop:
         self.symbols = self._reach({function}, local=True)
         others = self._bodies.keys() - self.symbols
         named = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._rest))} & self.symbols
-        self._kept = sorted(self._reach(others | named, local=False))
+        self._kept = sorted(self._reach(others | named, local=False))  # the function itself where others need it
         # The one node of a module that lists it.
         self._shared = {number for number, node in self._nodes.items() if " !DICompileUnit(" in node}
 
@@ -88,8 +88,7 @@ class HintedLoop:
             missing = f"no `for`, `while` or `do` of {self.function!r} begins in line {line}"
             raise CompileError(f"{missing}. Name a line where one does")
         loop_node = max(found, key=lambda number: found[number])
-        named = _NODE.findall(self._nodes[loop_node])
-        hints = [self._nodes[int(number)] for number in named if number]
+        hints = [self._nodes[int(number)] for number in _NODE.findall(self._nodes[loop_node]) if number]
         if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
             told = f"the loop of {self.function!r} in line {line} has a pragma already"
             raise CompileError(f"{told}. Leave the pragma out to measure it")
@@ -106,10 +105,7 @@ class HintedLoop:
         return frozenset(reached)
 
     def module(self, copies: Sequence[tuple[str, Hint | None]]) -> str:
-        """IR text with a copy for each label, whose loop is told a hint: names of its functions end in `suffix`.
-
-        The function itself stays where something else in the module needs it.
-        """
+        """IR text with a copy for each label, whose loop is told a hint: names of its functions end in `suffix`."""
         step = max(self._nodes, default=0) + 1
         lines = [*self._rest, *(line for name in self._kept for line in self._bodies[name]), *self._nodes.values()]
         for place, (label, hint) in enumerate(copies, 1):

@@ -32,13 +32,11 @@ class InnermostMethod(Method):
 
     @property
     def decides(self) -> InnermostTask:
-        """The task that is measured."""
         task = get_task(self.task)
         assert isinstance(task, InnermostTask)
         return task
 
     def parts(self) -> tuple[str, ...]:
-        """The instruction sets that this machine has."""
         if not (sets := instruction_sets()):
             problem = f"no instruction sets are known for {platform.machine()}"
             raise ToolchainError(f"{problem}. Measure on x86-64 or on 64-bit ARM")
@@ -82,10 +80,8 @@ class InnermostMethod(Method):
         for loop in self.decides.regions(module):
             if loop.symbol == kernel.function and loop.line == kernel.line:
                 return module.text, loop
-        raise CompileError(
-            f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line "
-            f"{kernel.line}, so nothing is to be decided. Leave it out"
-        )
+        gone = f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line {kernel.line}"
+        raise CompileError(f"{gone}, so nothing is to be decided. Leave it out")
 
 
 @functools.lru_cache(maxsize=64)
@@ -102,10 +98,8 @@ def _loops_of(task: InnermostTask, path: Path, module: IRModule, function: str, 
     """
     defined = [one.name.strip('@"') for one in module.defined_functions]
     if function not in defined:
-        raise TaskError(
-            f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}. "
-            "Mend mirenc_function, or leave `static` out"
-        )
+        found = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
+        raise TaskError(f"{found}. Mend mirenc_function, or leave `static` out")
     loops = [loop for loop in task.regions(module) if loop.symbol == function and loop.line]
     if not loops:
         raise TaskError(f"{path}: at -O1 no loop is left in {function!r}, so nothing is to be decided. Leave it out")

@@ -21,8 +21,7 @@ def get_method(task: str) -> Method:
     tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
     if task not in tasks:
         raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(tasks)}. Name one")
-    method: Method = pkgutil.resolve_name(tasks[task].method)()
-    return method
+    return pkgutil.resolve_name(tasks[task].method)()
 
 
 class Method(ABC):

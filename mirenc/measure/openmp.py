@@ -49,7 +49,6 @@ class OpenMPMethod(Method):
 
     @property
     def space(self) -> Space:
-        """The settings for the cores of this machine."""
         return openmp_space(_cores())
 
     def parts(self) -> tuple[str, ...]:
@@ -64,8 +63,7 @@ class OpenMPMethod(Method):
         with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
             source = Path(folder, "probe.c")
             source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
-            command = [clang, *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]
-            if problem := compile_problem(command):
+            if problem := compile_problem([clang, *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]):
                 raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
@@ -146,8 +144,7 @@ def _own_sources() -> dict[str, CSource]:
 
 
 def _cores() -> int:
-    cores: int = describe_machine()["cores"]
-    return cores
+    return describe_machine()["cores"]
 
 
 @dataclass(frozen=True)
@@ -195,12 +192,7 @@ def function_span(source: str, name: str) -> tuple[int, int]:
 def with_clauses(source: str, line: int, asked: str) -> str:
     r"""The source with other clauses in the pragma of a line: ``num_threads`` and ``schedule`` go, ``asked`` comes.
 
-    Lines keep their numbers. ``asked`` may be "".
-
-    Raises
-    ------
-    TaskError
-        No parallel loop's pragma begins on that line.
+    Lines keep their numbers. ``asked`` may be "". Raises TaskError: no parallel loop's pragma begins on that line.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""`Run`: measuring into one folder until all is done or time is up, and the `Journal` of what is finished.
-
-`timed` and `passes.run` say what is measured.
-"""
+"""`Run`: measuring (`timed`, `passes.run`) into one folder until all is done or time is up; `Journal`: what is done."""
 
 import itertools
 import json

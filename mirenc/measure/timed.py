@@ -53,8 +53,7 @@ class Objects:
         of_code = (kernel.source, kernel.driver, kernel.headers, kernel.function, kernel.line)
         built_by = (Path(self.toolchain.compiler).name, self.toolchain.cflags, self.toolchain.timeout)
         settings = self.method.space.settings if self.method.space else ()
-        size = kernel.size if self.method.one_size else 0
-        return self.root / _short((part, *of_code, *built_by, settings, size))
+        return self.root / _short((part, *of_code, *built_by, settings, kernel.size if self.method.one_size else 0))
 
     def keep_for(self, samples: Iterable[tuple[MeasuredKernel, str]]) -> None:
         """Keep what is built until `discard` was told of all of these."""
@@ -85,9 +84,8 @@ class Objects:
                 raise
             space, settings = self.method.space, tuple(cell.setting for cell in build.cells)
             if space is not None and (settings != space.settings or build.default != space.default):
-                raise ConfigError(
-                    f"{kernel.name}: its cells are not the settings of {self.method.task}. Mend its method"
-                )
+                found = f"{kernel.name}: its cells are not the settings of {self.method.task}"
+                raise ConfigError(f"{found}. Mend its method")
             # Debug information may name the folder, and a table says nothing of the machine's paths.
             build = replace(build, ir=build.ir.replace(str(folder), "."))
             # Shared objects of cells that are measured as another are most of the disk.

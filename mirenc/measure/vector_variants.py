@@ -171,10 +171,8 @@ class _Building:
         return self.stem.with_name(f"{self.stem.name}.{ending}")
 
     def _back_end(self, text: str, label: str, limit: float) -> str:
-        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or "".
-
-        Its limit is of processor time: a busy machine builds the same cells as a quiet one.
-        """
+        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or ""."""
+        # The limit is of processor time: a busy machine builds the same cells as a quiet one.
         source, output, record = (self._file(f"{label}.{ending}") for ending in ("ll", "s", "yaml"))
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
         command = [*self.command, *_BACK_END, *_REMARK_FLAGS, f"-foptimization-record-file={record}", str(source)]
@@ -204,10 +202,7 @@ def _seconds(minutes: str) -> float:
 
 
 def effective_hints(record: str, line: int) -> dict[str, Hint]:
-    """What a record of remarks says of the loop of a line, by function; a loop left as it was is not in it.
-
-    Of several copies that LLVM made of the loop, the widest counts.
-    """
+    """What a record of remarks says of the loop of a line, by function; a loop left as it was is not in it."""
     hints: dict[str, Hint] = {}
     for remark in record.split("\n--- "):
         place = _FIELDS.search(remark)
@@ -215,7 +210,7 @@ def effective_hints(record: str, line: int) -> dict[str, Hint]:
             continue
         width, count = _WIDTH.search(remark), _COUNT.search(remark)
         hint = Hint(int(width[1]) if width else 1, int(count[1]) if count else 1)
-        before = hints.get(place["function"], PLAIN)
+        before = hints.get(place["function"], PLAIN)  # of several copies of the loop the widest counts
         hints[place["function"]] = max(before, hint, key=lambda one: (one.width * one.count, one.width))
     return hints
 

@@ -98,12 +98,9 @@ class Library(PassLibrary):
         with self._module(bitcode, diagnosed=True) as module:
             machine = self._machine(self._c.LLVMGetTarget(module), codegen)
             # LLVM takes an empty text for a pass without a name.
-            if pipeline:
-                error = self._c.LLVMRunPasses(module, pipeline.encode(), machine, self._options)
-                if error:
-                    # The error itself is gone with its message.
-                    message = self._c.LLVMGetErrorMessage(error)
-                    raise RefusedError("pipeline", self._text(message, self._c.LLVMDisposeErrorMessage))
+            if pipeline and (error := self._c.LLVMRunPasses(module, pipeline.encode(), machine, self._options)):
+                message = self._c.LLVMGetErrorMessage(error)  # the error itself is gone with it
+                raise RefusedError("pipeline", self._text(message, self._c.LLVMDisposeErrorMessage))
             yield module, machine
 
     def finished(self, module: c_void_p, machine: int) -> bytes:
@@ -157,8 +154,7 @@ class Library(PassLibrary):
 
     def emitted(self, module: c_void_p, machine: int) -> bytes:
         problem, buffer = c_char_p(), c_void_p()
-        failed = self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer))
-        if failed:
+        if self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer)):
             raise RefusedError("backend", self._taken(problem))
         data = self._bytes_of(buffer)
         if self._errors:

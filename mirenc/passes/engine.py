@@ -22,24 +22,14 @@ _NO_MODULE = b'target triple = ""\n'
 
 @dataclass(frozen=True, slots=True)
 class Optimised:
-    """What a list of passes made of a module.
+    """What a list of passes made of a module, and bytes of the object that it becomes.
 
-    Attributes
-    ----------
-    instructions : int
-        Instructions of its functions, without those that only describe debug information.
-    text_bytes : int
-        Bytes of machine code: the text sections of the object, padding between functions included, jump tables not.
-    digest : str
-        SHA-256 of the optimised module without names of local values and without debug information. Two lists with
-        one digest made the same module.
-    ir : bytes
-        The optimised module, as the digest has it; empty where it was not asked for.
-    data_bytes : int
-        Bytes of read-only data in the object: constants, jump tables and lookup tables.
-    loaded_bytes : int
-        Bytes of all sections that are loaded with the program: code, data that are read or written, tables for
-        unwinding. Not zeros that no file holds (``.bss``).
+    - ``instructions``: of its functions, without those that only describe debug information.
+    - ``text_bytes``: machine code: the text sections, padding between functions included, jump tables not.
+    - ``data_bytes``: read-only data: constants, jump tables and lookup tables.
+    - ``loaded_bytes``: all that is loaded with the program: code, data, tables for unwinding; not zeros (``.bss``).
+    - ``digest``: SHA-256 of the module without names of locals and debug information: two lists of one made the same.
+    - ``ir``: the module as the digest has it; empty where it was not asked for.
     """
 
     instructions: int
@@ -120,23 +110,11 @@ class Engine:
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         """Run one list and return its figures and the optimised module.
 
-        Parameters
-        ----------
-        ir : bytes
-            A module in text or bitcode that this LLVM reads.
-        pipeline : str
-            As for ``opt -relocation-model=pic -passes``: position-independent, as clang compiles; "" runs nothing.
-        codegen : int
-            Level of code generation, 0 to 3.
+        ``ir`` is a module in text or bitcode that this LLVM reads, ``codegen`` the level of code generation, 0 to 3.
+        ``pipeline`` is as for ``opt -relocation-model=pic -passes``, position-independent as clang's; "" runs nothing.
 
-        Raises
-        ------
-        IRParseError
-            LLVM refuses the module, or does not survive reading it.
-        PassError
-            The list fails on it; `Failed` has the ways.
-        ToolchainError
-            The engine cannot start.
+        Raises IRParseError: LLVM refuses the module, or does not survive reading it. Raises PassError: the list fails
+        on it; `Failed` has the ways. Raises ToolchainError: the engine cannot start.
         """
         figures, optimised = self._one(ir, pipeline, codegen, "ir")
         return Optimised(**figures, ir=optimised)

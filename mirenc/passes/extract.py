@@ -124,6 +124,7 @@ def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
         if line.startswith("target "):
             head.append(line)
             continue
+        source = line
         if line.startswith("define "):
             body = [line]
             while body[-1] != "}":
@@ -132,8 +133,6 @@ def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
                 except StopIteration:
                     raise IRParseError(f"the function that begins with {line[:60]!r} has no end") from None
             source = "\n".join(body)
-        else:
-            source = line
         if named := (_FUNCTION if source.startswith(("define ", "declare ")) else _NAMED).match(source):
             entries[named[1]] = _Entry(len(entries), named[1], _kept(source), source)
     return head, entries

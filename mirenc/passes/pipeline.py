@@ -108,9 +108,7 @@ def _changed(root: PassNode, chance: random.Random) -> PassNode:
     """A tree with one change; the same where the change drawn has no place in it."""
     change = chance.choice(("drop", "repeat", "swap", "repeat adaptor"))
     places = list(_places(root, change))
-    if not places:
-        return root
-    return _edited(root, chance.choice(places), change, chance)
+    return _edited(root, chance.choice(places), change, chance) if places else root
 
 
 def _edited(node: PassNode, way: Sequence[int], change: str, chance: random.Random) -> PassNode:

@@ -40,7 +40,6 @@ class PassLibrary:
         raise NotImplementedError
 
     def instructions(self, module: Any) -> int:
-        """Number of its instructions."""
         raise NotImplementedError
 
     def emitted(self, module: Any, machine: Any) -> bytes:

@@ -67,11 +67,9 @@ class Answers:
     weighting: str  # of a user's vectors, not the plain mean of matching: the trunk takes what an encoder gives it
 
     def graphs(self, rows: Int64) -> Graphs:
-        """The graphs of some pieces."""
         return join_graphs(self.corpus, self.modules[rows], weighting=self.weighting)
 
     def projects_of(self, rows: Int64) -> set[str]:
-        """The projects of some pieces."""
         return {self.projects[row] for row in rows.tolist()}
 
     @property
@@ -91,10 +89,8 @@ def read_answers(
     assert given is not None
     table, corpus = read_compiled(given.table), Corpus.load(given.corpus)
     if corpus.tokenizer.to_json() != tokenizer.to_json():
-        raise ConfigError(
-            f"answers.corpus: {given.corpus} was built with another tokenizer than the run's corpus. Build it with: "
-            "mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json"
-        )
+        found = f"answers.corpus: {given.corpus} was built with another tokenizer than the run's corpus. Build it with"
+        raise ConfigError(f"{found}: mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json")
     nodes = corpus.node_count
     module_of = {PurePosixPath(name).stem: number for number, name in enumerate(corpus.names) if nodes[number]}
     rows = np.array([row for row, piece in enumerate(table.pieces) if piece.ir_hash in module_of], dtype=np.int64)
@@ -213,10 +209,7 @@ def answers_loss(
 
 
 class Teacher:
-    """Answers about pieces, and what training does not move, on the device; the text encoder stays as it is from here.
-
-    ``threads`` are for statement vectors on a CPU.
-    """
+    """Answers about pieces, and what does not move, on the device: the text encoder stays as it is from here."""
 
     def __init__(
         self, answers: Answers, heads: Heads, model: MIREncoder, *, processes: Processes, threads: int = 1

@@ -124,8 +124,6 @@ class Sampler:
             if len(chosen) == batch:
                 break
         if len(chosen) < 2:
-            raise ConfigError(
-                f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes; two different source "
-                "files are needed. Raise max_nodes or enlarge the corpus"
-            )
+            found = f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes"
+            raise ConfigError(f"{found}; two different source files are needed. Raise max_nodes or enlarge the corpus")
         return np.array(list(chosen.values()))

@@ -16,10 +16,8 @@ def write(path: Path, payload: dict[str, Any]) -> None:
         with delivered(path) as part:
             torch.save(payload, part)
     except (OSError, RuntimeError) as error:
-        reason = str(error).splitlines()[0]
-        raise ModelError(
-            f"{path}: cannot write the checkpoint ({reason}); the one before it is kept. Make room and type --resume"
-        ) from None
+        found = f"{path}: cannot write the checkpoint ({str(error).splitlines()[0]}); the one before it is kept"
+        raise ModelError(f"{found}. Make room and type --resume") from None
 
 
 def read(path: Path, identity: dict[str, Any], *, device: torch.device) -> dict[str, Any]:
@@ -35,8 +33,6 @@ def read(path: Path, identity: dict[str, Any], *, device: torch.device) -> dict[
         reason = str(error).partition("\n")[0] or "cut off"
         raise ModelError(f"{path}: damaged ({reason}). Start in another folder without --resume") from None
     if any(payload.get(name, value) != value for name, value in identity.items()):
-        raise ConfigError(
-            f"{path.parent}: its checkpoint is of another configuration or corpus. "
-            f"Resume with those it was started with ({path.parent}/config.json has the configuration)"
-        )
+        advice = f"Resume with those it was started with ({path.parent}/config.json has the configuration)"
+        raise ConfigError(f"{path.parent}: its checkpoint is of another configuration or corpus. {advice}")
     return payload

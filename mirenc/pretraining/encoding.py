@@ -34,10 +34,8 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
     """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
     if not corpus.ordered and config.graph.sees_order:
         hint = config.graph.without_order and f", or {config.graph.without_order}"
-        raise ConfigError(
-            "the corpus (format 2) keeps no operand positions and no argument numbers, which this graph encoder sees. "
-            f"Build it again with `mirenc corpus build`{hint}"
-        )
+        found = "the corpus (format 2) keeps no operand positions and no argument numbers"
+        raise ConfigError(f"{found}, which this graph encoder sees. Build it again with `mirenc corpus build`{hint}")
 
 
 def text_data(corpus: Corpus, module: CorpusModule) -> IRData:
@@ -102,8 +100,7 @@ def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, w
 
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
-    at = np.cumsum(corpus.node_count[modules]) // _NODES
-    parts = np.split(modules, np.flatnonzero(np.diff(at)) + 1)
+    parts = np.split(modules, np.flatnonzero(np.diff(np.cumsum(corpus.node_count[modules]) // _NODES)) + 1)
     each = (join_graphs(corpus, part, weighting=weighting).data(_device(model), corpus) for part in parts)
     with torch.inference_mode():
         return torch.cat([encode_graphs(model, data).graph.cpu() for data in each])

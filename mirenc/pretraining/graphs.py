@@ -30,10 +30,7 @@ class Graphs(GraphArrays):
     pairs: list[int]  # how many of them each flow has
 
     def data(self, device: torch.device, corpus: Corpus | None = None) -> IRData:
-        """The batch as the model takes it, with the ``corpus`` whose texts are to be encoded.
-
-        Pairs become ``positive_index`` and ``negative_index``, which `flow_pairs` takes apart.
-        """
+        """The batch as the model takes it, with the ``corpus`` whose texts are to be encoded; see `flow_pairs`."""
         text_ids: Integer = np.zeros((len(self.text_key), int(corpus is not None)), dtype=np.int32)
         integers: dict[str, Integer] = {
             **{name: getattr(self, name) for name in GRAPH_ARRAYS},

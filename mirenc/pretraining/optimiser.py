@@ -46,6 +46,5 @@ class Optimiser:
         return [optimiser.state_dict() for optimiser in self._all]
 
     def load(self, state: list[dict[str, Any]]) -> None:
-        """Take up what `state` gave."""
         for optimiser, own in zip(self._all, state, strict=True):
             optimiser.load_state_dict(own)

@@ -61,6 +61,5 @@ class Processes:
             dist.barrier()
 
     def close(self) -> None:
-        """Leave the group."""
         if self.count > 1 and dist.is_initialized():
             dist.destroy_process_group()

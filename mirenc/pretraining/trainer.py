@@ -90,9 +90,8 @@ class Trainer:
         if config.start_from is not None:
             self.started_from, self.ancestry = _start_from(self.model, corpus.tokenizer, config.start_from)
         self.model.to(self.device)
-        seen = seen_by(self.ancestry)
         self.train_modules, self.held_out = corpus.split(
-            config.held_out_share, config.seed, seen=seen, named=config.held_out
+            config.held_out_share, config.seed, seen=seen_by(self.ancestry), named=config.held_out
         )
         self.stages = config.stages
         self.answers: Answers | None = None
@@ -119,10 +118,9 @@ class Trainer:
         encoding.check_order(self.model_config, answers.corpus)
         learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
         for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
-            raise ConfigError(
-                f"answers: the table holds out {project}, which is in the training of {learned[project]}, so no figure "
-                "on it is held out. Hold it out here, too (held_out = [...]), or start from a model that did not see it"
-            )
+            found = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
+            advice = "Hold it out here, too (held_out = [...]), or start from a model that did not see it"
+            raise ConfigError(f"{found}, so no figure on it is held out. {advice}")
         columns = {kind: len(labels.names) for kind, labels in answers.labels.items()}
         return answers, Heads(self.model_config.taught.width, columns).to(self.device)
 
@@ -189,10 +187,8 @@ class Trainer:
         # Last of all: a GPU is waited for here, when it has all of the step to do.
         if math.isfinite(whole := float(self.processes.total(loss))):
             return whole
-        raise ModelError(
-            f"the {losses.stage} loss is {whole} at step {step}; "
-            f"the last checkpoint is kept in {self.folder}. Lower the learning rate and start in another folder"
-        )
+        found = f"the {losses.stage} loss is {whole} at step {step}; the last checkpoint is kept in {self.folder}"
+        raise ModelError(f"{found}. Lower the learning rate and start in another folder")
 
     def _identity(self) -> dict[str, Any]:
         """What a checkpoint must have been made with for this run to go on from it."""
@@ -222,9 +218,8 @@ class Trainer:
             self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
             return payload["optimiser"]
         if self._checkpoint.exists():
-            raise ConfigError(
-                f"{self.folder}: holds a run already. Type --resume to go on with it, or name another folder"
-            )
+            advice = "Type --resume to go on with it, or name another folder"
+            raise ConfigError(f"{self.folder}: holds a run already. {advice}")
         if self.processes.first:
             (self.folder / "config.json").write_text(f"{self.config.model_dump_json(indent=1)}\n", encoding="utf-8")
         return None
@@ -255,10 +250,8 @@ def _start_from(
     """
     files = load_files(name_or_dir)
     if tokenizer.to_json() != files.tokenizer.to_json():
-        raise ConfigError(
-            f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model knows. "
-            f"Build it with: mirenc corpus build ... --tokenizer {name_or_dir}"
-        )
+        found = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
+        raise ConfigError(f"{found} knows. Build it with: mirenc corpus build ... --tokenizer {name_or_dir}")
     own, other = model.config, files.config
     if own.text != other.text:
         presets = [key for key, config in PRESETS.items() if config.text == other.text]

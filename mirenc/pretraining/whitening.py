@@ -28,8 +28,6 @@ OWN = "training modules"
 _PAIRS, _MODULES = 2000, 1000
 # Statements. Shorter modules, wrappers mostly, vary in other directions than programs do; longer ones take too long.
 _SHORT, _LONG = 100, 4000
-
-
 # What a domain gives: of each part vectors (M, D) and which of them are one program (P, 2); their projects.
 _Rows = tuple[dict[str, tuple[Float32, Int64]], set[str]]
 
@@ -108,15 +106,12 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     if (Path(domain.folder) / "corpus.json").is_file():
         corpus = Corpus.load(domain.folder)
         if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
-            raise ConfigError(
-                f"domain {domain.folder}: its corpus was not built with the tokenizer of the run's. Build it with: "
-                "mirenc corpus build ... --tokenizer MODEL"
-            )
+            found = f"domain {domain.folder}: its corpus was not built with the tokenizer of the run's"
+            raise ConfigError(f"{found}. Build it with: mirenc corpus build ... --tokenizer MODEL")
         allowed = np.flatnonzero([project not in kept_out for project in corpus.projects])
         if not len(allowed):
-            raise ConfigError(
-                f"domain {domain.folder}: has no project that the run does not hold out. Give another corpus"
-            )
+            found = f"domain {domain.folder}: has no project that the run does not hold out"
+            raise ConfigError(f"{found}. Give another corpus")
         return _corpus_rows(trainer, corpus, allowed, paired=domain.pairs)
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
@@ -129,10 +124,8 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
         encoder, inputs, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None
     )
     if not len(vectors["text"]):
-        raise ConfigError(
-            f"domain {domain.folder}: has no {domain.level} that can be read and that the run does not hold out. "
-            "Give a folder of IR or a corpus"
-        )
+        found = f"domain {domain.folder}: has no {domain.level} that can be read and that the run does not hold out"
+        raise ConfigError(f"{found}. Give a folder of IR or a corpus")
     return {part: (each, pairs) for part, each in vectors.items()}, {project_of[file] for file in inputs}
 
 

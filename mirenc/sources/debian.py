@@ -55,12 +55,9 @@ def compile_recipe(
     languages = {language for package in recipe.packages for language in package.languages}
     _need(*sorted({name for language in languages for name in _COMPILERS.get(language, c_compilers)}))
     if "cuda" in languages and choices.cuda_path is None:
-        raise ToolchainError(
-            "the recipe has CUDA sources, which need the toolkit's headers. "
-            "Give their folder with --cuda-path (Python: cuda_path=)"
-        )
+        found = "the recipe has CUDA sources, which need the toolkit's headers"
+        raise ToolchainError(f"{found}. Give their folder with --cuda-path (Python: cuda_path=)")
     build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, advance, report)
-    total = len(recipe.packages)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
         fetched: dict[str, Future[tuple[str | None, list[str]]]] = {}
         try:
@@ -69,7 +66,7 @@ def compile_recipe(
                 tables = [package for package in recipe.packages if package.name == name]
                 fetched[name] = fetcher.submit(_fetch, tables, build.work)
             for number, package in enumerate(recipe.packages, 1):
-                build.report(f"[{number}/{total}] {package.name}")
+                build.report(f"[{number}/{len(recipe.packages)}] {package.name}")
                 for other in package.headers_of:
                     fetched[other].result()
                 version, problems = fetched[package.name].result()
@@ -176,8 +173,7 @@ def _fetch(tables: Sequence[Package], work: Path) -> tuple[str | None, list[str]
     folder.mkdir(parents=True, exist_ok=True)
     root, marker = folder / "src", folder / "prepared"
     steps = {json.dumps([table.prepare, table.files]): table for table in tables if table.prepare or table.files}
-    done = marker.read_text(encoding="utf-8").splitlines() if marker.exists() else []
-    ready = done == list(steps)
+    ready = (marker.read_text(encoding="utf-8").splitlines() if marker.exists() else []) == list(steps)
     if root.is_dir() and not ready and _archives(folder):
         # Stopped while it was prepared, or prepared for another recipe: begin again with the sources as packed.
         shutil.rmtree(root)
@@ -223,10 +219,8 @@ def _download(name: str, folder: Path) -> str:
     # In English, because its words decide.
     code, words = run_quietly(("env", "LC_ALL=C", *_APT_SOURCE, name), folder, _DOWNLOAD_SECONDS)
     if code != 0 and "deb-src" in words:
-        raise ToolchainError(
-            "apt-get knows no source packages. Type: "
-            "sed -i 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources && apt-get update"
-        )
+        advice = "sed -i 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources && apt-get update"
+        raise ToolchainError(f"apt-get knows no source packages. Type: {advice}")
     return words
 
 

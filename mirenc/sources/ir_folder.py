@@ -72,8 +72,7 @@ class IRRecord:
 class IRFolder:
     """The folder, made if it is not there: keeps the IR that is new, and a record of everything that was tried.
 
-    With ``retry_failed`` failures of earlier runs count as not yet tried. IRFileError: ``log.jsonl`` is no log of such
-    a folder.
+    With ``retry_failed`` failures of earlier runs count as not tried. IRFileError: ``log.jsonl`` is no such log.
     """
 
     def __init__(self, root: Path, *, retry_failed: bool = False) -> None:
@@ -106,7 +105,6 @@ class IRFolder:
         return self._records.get(key)
 
     def records(self) -> list[IRRecord]:
-        """All records, sorted."""
         return sorted(self._records.values(), key=lambda record: record.key)
 
     def kept(self) -> list[IRRecord]:
@@ -224,7 +222,6 @@ def _read_log(path: Path) -> tuple[dict[Key, IRRecord], int]:
             record = IRRecord(**json.loads(line))
             records[record.key] = record
         except (ValueError, TypeError) as error:
-            raise IRFileError(
-                f"{path}: line {number} is no record of compiled IR ({error}). Give another output folder, or delete it"
-            ) from None
+            found = f"{path}: line {number} is no record of compiled IR ({error})"
+            raise IRFileError(f"{found}. Give another output folder, or delete it") from None
     return records, len(whole)

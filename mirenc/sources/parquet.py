@@ -1,7 +1,6 @@
 """Parquet files with a column of bitcode to IR: the layout of the public ComPile corpus.
 
-Columns: ``content`` (bitcode), ``package_source`` and ``language``; ``opt_level`` where it is there. ComPile's
-``license_expression``, ``license_source`` and ``license_files`` are not read.
+Columns: ``content`` (bitcode), ``package_source``, ``language``; ``opt_level`` where it is there. No licence is read.
 """
 
 import hashlib
@@ -59,10 +58,8 @@ def _rows(path: Path, name: str, known: set[str]) -> Iterator[tuple[int, dict[st
             names = table.schema_arrow.names
             for column in _NEEDED:
                 if column not in names:
-                    raise ConfigError(
-                        f"{path}: no column {column!r}; found: {', '.join(names)}. "
-                        f"Give files with the columns {', '.join(_NEEDED)}, as the ComPile corpus has them"
-                    )
+                    advice = f"Give files with the columns {', '.join(_NEEDED)}, as the ComPile corpus has them"
+                    raise ConfigError(f"{path}: no column {column!r}; found: {', '.join(names)}. {advice}")
             columns = [*_NEEDED, *(["opt_level"] if "opt_level" in names else [])]
             row = 0
             for group in range(table.num_row_groups):
@@ -73,8 +70,7 @@ def _rows(path: Path, name: str, known: set[str]) -> Iterator[tuple[int, dict[st
                 for batch in table.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=columns):
                     # The content may be declared as text, which it is not.
                     content = batch.column("content").cast(pyarrow.binary())
-                    rest = batch.drop_columns(["content"]).to_pylist()
-                    for data, values in zip(content, rest, strict=True):
+                    for data, values in zip(content, batch.drop_columns(["content"]).to_pylist(), strict=True):
                         yield row, {**values, "content": data.as_py()}
                         row += 1
     except (OSError, pyarrow.ArrowException) as error:

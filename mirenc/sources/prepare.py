@@ -23,8 +23,7 @@ _ALLOWED = (
 def kind_of_source(source: Path, report: Report = lambda line: None, *, with_reserved: bool = False) -> str:
     """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``; IRFileError where it is none.
 
-    A folder with a ``compile_commands.json`` in it stands for that; another one is what most of its files are, and
-    ``report`` is told of the rest.
+    A folder with ``compile_commands.json`` is that; another what most of its files are, ``report`` is told of the rest.
     """
     if source.is_dir():
         if (source / COMMANDS).is_file():
@@ -101,10 +100,8 @@ def prepare_ir(
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
-            raise IRFileError(
-                f"{source}: nothing in it became IR{reason}. {out / 'log.jsonl'} has a line for each try; "
-                "mend what it says and type the same again"
-            )
+            found = f"{source}: nothing in it became IR{reason}. {out / 'log.jsonl'} has a line for each try"
+            raise IRFileError(f"{found}; mend what it says and type the same again")
     return out
 
 

@@ -103,9 +103,8 @@ def _find_compilers(languages: Collection[str], choices: Choices, report: Report
     for number, language in enumerate(sorted(languages), 1):
         try:
             if language == "cuda" and choices.cuda_path is None:
-                raise ToolchainError(
-                    "CUDA needs the toolkit's headers. Give their folder with --cuda-path (Python: cuda_path=)"
-                )
+                advice = "Give their folder with --cuda-path (Python: cuda_path=)"
+                raise ToolchainError(f"CUDA needs the toolkit's headers. {advice}")
             if language != "fortran":
                 compilers[language] = find_compiler("cl" if language == "opencl" else language, choices.compiler)
             elif flang := [name for name in _FLANG if shutil.which(name)]:
@@ -181,8 +180,7 @@ def command_programs(
     """Programs of a ``compile_commands.json``, or of the one in a folder, whatever compiler its entries name.
 
     A project is the first folder below the folder that all files share; files right in it are a project of its name.
-    ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler for
-    any.
+    ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler.
     """
     choices = choices or Choices()
     path = path / COMMANDS if path.is_dir() else path

@@ -50,23 +50,17 @@ class RecipeLimits(Limits):
 
 
 class Recipe(Config):
-    """Packages and limits of a corpus.
-
-    ``held_out`` are packages beside the reserved ones that are tested on only; () for a corpus of pre-training, which
-    draws its own.
-    """
+    """Packages and limits of a corpus."""
 
     limits: RecipeLimits
     packages: tuple[Package, ...]
-    held_out: tuple[str, ...] = ()
+    held_out: tuple[str, ...] = ()  # tested on only, beside the reserved ones; a corpus of pre-training draws its own
 
 
 def read_recipe(path: Path, *, with_reserved: bool = False) -> Recipe:
-    """Read a recipe.
+    """Read a recipe; ``with_reserved`` takes reserved packages and ``held_out``: for what no model is pre-trained on.
 
-    ``with_reserved`` takes packages that are reserved for evaluation, and the top-level key ``held_out``: for what no
-    model is pre-trained on. Raises ConfigError: not TOML, a key that is not known, a package that is reserved, or one
-    that is named and not there.
+    Raises ConfigError: not TOML, an unknown key, a reserved package, or one that is named and not there.
     """
     values = load_toml(path)
     held_out: Any = values.pop("held_out", []) if with_reserved else []

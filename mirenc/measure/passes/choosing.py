@@ -53,10 +53,7 @@ def is_worth_it(candidate: Candidate) -> bool:
 
 
 def scan_all(files: Sequence[IRFile], earlier: Path, *, jobs: int = 1) -> list[Scan]:
-    """Scan every file that changed since, by so many processes; ``earlier`` has earlier runs' scans, and grows.
-
-    One that cannot be read is a `Scan` without candidates.
-    """
+    """Scan every file that changed since, by so many processes; ``earlier`` has earlier runs' scans, and grows."""
     known = _read(earlier)
     new = [one for one in files if one.stamp not in known]
 
@@ -159,8 +156,7 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
     # Both, so that any beginning has the same share of each.
     placed = [((index + 0.5) / len(row), one) for row in kept for index, one in enumerate(row)]
     pieces = tuple(one for _, one in sorted(placed, key=lambda place: place[0]))
-    available = {level: len(found) for level, found in by_level.items()}
-    return Choice(pieces, available, len(candidates) - len(first))
+    return Choice(pieces, {level: len(found) for level, found in by_level.items()}, len(candidates) - len(first))
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:

@@ -43,10 +43,8 @@ def clang_of(version: str, compiler: str | None = None) -> str:
     if shutil.which(name) is None:
         if compiler:
             raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
-        raise ToolchainError(
-            f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}, or name a "
-            "clang that is no newer with --compiler, or give IR"
-        )
+        found = f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}"
+        raise ToolchainError(f"{found}, or name a clang that is no newer with --compiler, or give IR")
     return name
 
 

@@ -28,8 +28,7 @@ _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change an
 class PassRun(Run):
     """Labelling into a folder, which is there already.
 
-    ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` each file that does not
-    compile or cannot be read.
+    ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` what cannot be read.
     """
 
     def __init__(
@@ -52,10 +51,7 @@ class PassRun(Run):
         self._engines: list[SharedEngine] = []
 
     def prepare(self) -> None:
-        """Compile, scan and choose; make the pass lists.
-
-        A `ConfigError`: the folder has another setup's run; a `TaskError`: no piece; any other: a source is unusable.
-        """
+        """Compile, scan, choose, draw lists. A `ConfigError`: another setup's run is here; a `TaskError`: no piece."""
         plan = self.plan
         self.work.mkdir(exist_ok=True)
         with self.make_engine() as engine:
@@ -141,8 +137,7 @@ class PassRun(Run):
         return self.journal.known.get((piece.name, piece.source.stamp))
 
     def measure(self, advance: Callable[..., None]) -> None:
-        labelled = self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs)
-        for piece, (record, seconds) in labelled:
+        for piece, (record, seconds) in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
             self.journal.add(record)
             count, total = self.seconds.get(piece.level, (0, 0.0))
             self.seconds[piece.level] = count + 1, total + seconds

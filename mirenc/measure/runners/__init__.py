@@ -70,18 +70,14 @@ class Runner(ABC):
     a new process for the others.
     """
 
-    # Bytes of address space that a sample may add, beside a thread a core; None where what it runs on maps more than it
-    # uses
+    # Bytes of address space that a sample may add, beside a thread a core; None: what it runs on maps more than it uses
     memory_limit: ClassVar[int | None] = 8 * 2**30
-
     known: ClassVar[tuple[str, ...]] = ()  # what a cell may tell it (`Cell.before`)
 
     @classmethod  # noqa: B027 - most have nothing to import
     def warm(cls) -> None:
-        """Import what takes long, in the process that those of all samples are forked from; raise where it is missing.
-
-        It must start no thread and open no device: a fork keeps neither.
-        """
+        """Import what takes long, in the process that those of all samples are forked from; raise if it is missing."""
+        # It must start no thread and open no device: a fork keeps neither.
 
     def check(self, cell: Cell) -> None:
         """Refuse what a cell tells that is not known: left out, it would measure something else."""
@@ -110,7 +106,6 @@ class GpuRunner(Runner):
     known: ClassVar[tuple[str, ...]] = ("local",)
 
     def read(self, folder: Path, driver: str, size: int) -> None:
-        """Read the driver, which is TOML."""
         from mirenc.measure.gpu_driver import read_driver
 
         self.folder, self.size = folder, size

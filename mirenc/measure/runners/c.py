@@ -2,7 +2,6 @@
 
 import ctypes
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 
@@ -49,7 +48,7 @@ class CRunner(Runner):
         return outputs
 
     def time(self, cell: Cell, calls: int) -> float:
-        return cast(float, self.timed(self._function(cell), calls))
+        return self.timed(self._function(cell), calls)
 
     def _function(self, cell: Cell) -> int:
         """Address of a variant, made ready to be called."""

@@ -45,8 +45,6 @@ _FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "cuEventSynchronize": (c_void_p,),
     "cuEventElapsedTime": (POINTER(c_float), c_void_p, c_void_p),
 }
-
-
 # Numbers of cuda.h; threads and what follows are of one multiprocessor.
 _ATTRIBUTES = {"major": 75, "minor": 76, "processors": 16, "warp": 10}
 _ATTRIBUTES |= {"threads": 39, "blocks": 106, "registers": 82, "shared": 81}
@@ -71,10 +69,8 @@ def _open_library() -> Any:
     try:
         return ctypes.CDLL(_NAME)
     except OSError as error:
-        raise ToolchainError(
-            f"NVIDIA's driver cannot be loaded ({error}). CUDA kernels are timed on a machine with an NVIDIA GPU; "
-            "elsewhere build them with --compile-only, or measure OpenCL"
-        ) from None
+        found = f"NVIDIA's driver cannot be loaded ({error}). CUDA kernels are timed on a machine with an NVIDIA GPU"
+        raise ToolchainError(f"{found}; elsewhere build them with --compile-only, or measure OpenCL") from None
 
 
 class LibCuda:

@@ -54,17 +54,13 @@ def _devices() -> dict[str, cl.Device]:
     except cl.Error:  # the loader's way to say that it found no platform
         devices = []
     if not devices:
-        raise ToolchainError(
-            "this machine has no OpenCL device. For its CPU type: pip install 'mirenc[opencl]', which brings pocl on "
-            "x86-64, or: apt-get install pocl-opencl-icd"
-        )
+        advice = "pip install 'mirenc[opencl]', which brings pocl on x86-64, or: apt-get install pocl-opencl-icd"
+        raise ToolchainError(f"this machine has no OpenCL device. For its CPU type: {advice}")
     if shutil.which("ld") is None:  # pocl would end the process at the first kernel
         devices = [device for device in devices if device.platform.name != _POCL]
         if not devices:
-            raise ToolchainError(
-                "pocl, the OpenCL of this machine, needs a linker, and there is no ld on PATH. "
-                "Type: apt-get install binutils"
-            )
+            found = "pocl, the OpenCL of this machine, needs a linker, and there is no ld on PATH"
+            raise ToolchainError(f"{found}. Type: apt-get install binutils")
     by_slug: dict[str, cl.Device] = {}
     for device in devices:
         by_slug.setdefault(re.sub(r"[^a-z0-9]+", "-", device.name.lower()).strip("-"), device)
@@ -112,8 +108,7 @@ class OpenCLRunner(GpuRunner):
         launch = self._prepared(cell)
         events = [launch() for _ in range(calls)]
         self.queue.finish()
-        nanoseconds = [float(event.profile.end - event.profile.start) for event in events]
-        return statistics.median(nanoseconds) * 1e-9 * calls
+        return statistics.median(float(event.profile.end - event.profile.start) for event in events) * 1e-9 * calls
 
     def _prepared(self, cell: Cell) -> Any:
         """A function that launches a cell, after a reset."""
@@ -131,8 +126,7 @@ class OpenCLRunner(GpuRunner):
         for index, array in self.starts.items():
             self.cl.enqueue_copy(self.queue, self.memory[index], array)
         self.queue.finish()
-        blocks = self.driver.blocks(self.size, block)
-        items = tuple(count * side for count, side in zip(blocks, block, strict=True))
+        items = tuple(count * side for count, side in zip(self.driver.blocks(self.size, block), block, strict=True))
         return lambda: self.cl.enqueue_nd_range_kernel(self.queue, kernel, items, block)
 
     def _open(self, cell: Cell) -> None:

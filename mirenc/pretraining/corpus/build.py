@@ -99,10 +99,8 @@ def build_corpus(
     if not kept:
         shutil.rmtree(parts)  # what could not be read may be readable the next time
         if report.reserved:
-            raise ConfigError(
-                f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept for "
-                "evaluation. Give other IR, or less to --exclude-ir"
-            )
+            found = f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept"
+            raise ConfigError(f"{found} for evaluation. Give other IR, or less to --exclude-ir")
         reason = f": {report.failures[0][1]}" if report.failures else ""
         raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
     texts = _Texts(kept)
@@ -174,10 +172,9 @@ def _read_parts(
         for chunk, _ in zip(chunks, each, strict=True):
             advance(len(chunk))
     except BrokenProcessPool:
-        raise IRResourceError(
-            f"{root}: a reading process was ended from outside, as a system short of memory does. "
-            "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
-        ) from None
+        found = f"{root}: a reading process was ended from outside, as a system short of memory does"
+        advice = "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
+        raise IRResourceError(f"{found}. {advice}") from None
     finally:
         if pool is not None:
             pool.shutdown(cancel_futures=True)

@@ -67,7 +67,6 @@ class Part:
 
     @classmethod
     def load(cls, path: Path) -> Part:
-        """Read a part."""
         arrays = from_bytes(path.read_bytes())
         listing = json.loads(arrays["listing"].tobytes())
         modules = []
@@ -88,8 +87,7 @@ def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: 
         except MirencError as error:
             failures.append((path, str(error)))
     digests = (hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest() for text in rows)
-    text_hash = np.frombuffer(b"".join(digests), dtype="<u8")[::2]
-    Part(list(rows), text_hash, modules, failures).save(target)
+    Part(list(rows), np.frombuffer(b"".join(digests), dtype="<u8")[::2], modules, failures).save(target)
 
 
 def _read_module(path: str, rows: dict[str, int], normalisation: str, options: ReadOptions | None) -> PartModule:

@@ -105,8 +105,7 @@ def plot_stats(stats: dict[str, Any], path: Path) -> None:
     size.set_title("size of a module", fontsize=9)
     size.legend()
     counts = ("programs", "modules", "projects", "distinct_statements")
-    title = ", ".join(f"{stats['total'][name]:,} {name.replace('_', ' ')}" for name in counts)
-    figure.suptitle(title, fontsize=10)
+    figure.suptitle(", ".join(f"{stats['total'][name]:,} {name.replace('_', ' ')}" for name in counts), fontsize=10)
     try:
         figure.savefig(path)
     except ValueError as error:

@@ -222,13 +222,11 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
         listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
         listed, found = dict(listing.get("files", {})), listing.get("format")
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(
-            f"{source}: no corpus, by corpus.json ({error}). Build one with `mirenc corpus build IR_FOLDER -o {source}`"
-        ) from None
+        problem = f"{source}: no corpus, by corpus.json ({error})"
+        raise ConfigError(f"{problem}. Build one with `mirenc corpus build IR_FOLDER -o {source}`") from None
     if found not in (_FORMAT, _UNORDERED_FORMAT):
-        raise ConfigError(
-            f"{source}: corpus format {found}, this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}. Build it again"
-        )
+        known = f"this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}"
+        raise ConfigError(f"{source}: corpus format {found}, {known}. Build it again")
     data = {}
     for name, digest in listed.items():
         path = source / name
@@ -307,16 +305,12 @@ def hold_out(
     some = ", ".join(order[:_SHOWN]) + (", ..." if len(order) > _SHOWN else "")
     if not unseen:
         models = " and ".join(sorted({seen[project] for project in order}))
-        raise ConfigError(
-            f"no project is left to hold out: all {len(order)} of the corpus ({some}) were in the training of "
-            f"{models}, which the run comes from. Add a project to the corpus that was not"
-        )
+        found = f"no project is left to hold out: all {len(order)} of the corpus ({some}) were in the training"
+        raise ConfigError(f"{found} of {models}, which the run comes from. Add a project to the corpus that was not")
     for project in named:
         if project in seen:
-            raise ConfigError(
-                f"held_out: {project} was in the training of {seen[project]}, which the run comes from, so no figure "
-                "on it is held out. Leave it out of held_out"
-            )
+            found = f"held_out: {project} was in the training of {seen[project]}, which the run comes from"
+            raise ConfigError(f"{found}, so no figure on it is held out. Leave it out of held_out")
         if project not in sizes:
             raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {some}")
     held, count, wanted = list(named), 0, share * len(projects)
@@ -331,8 +325,6 @@ def hold_out(
     # Where all are larger than the share, the smallest is the nearest to it.
     held = held or [min(unseen, key=sizes.__getitem__)]
     if len(held) == len(order):
-        raise ConfigError(
-            f"the corpus has {len(order)} project(s), and {len(held)} would be held out; one at least must be left to "
-            "train on. Put each project's IR in a folder of its own"
-        )
+        advice = "one at least must be left to train on. Put each project's IR in a folder of its own"
+        raise ConfigError(f"the corpus has {len(order)} project(s), and {len(held)} would be held out; {advice}")
     return held

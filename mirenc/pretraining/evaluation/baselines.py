@@ -61,8 +61,7 @@ def fit_size(statements: Int64, nodes: Int64, partner: Int64) -> Float64:
     """
     difference = _differences(statements, nodes, partner)
     median = float(np.median(difference[0]))
-    features = _features(difference, median).reshape(-1, 3)
-    model = LogisticRegression().fit(features, np.repeat([1, 0], len(nodes)))
+    model = LogisticRegression().fit(_features(difference, median).reshape(-1, 3), np.repeat([1, 0], len(nodes)))
     return np.array([median, *model.coef_[0], model.intercept_[0]], dtype=np.float64)
 
 
@@ -123,8 +122,7 @@ class Baselines:
         kept = np.sort(np.argsort(-heard, kind="stable")[:contexts])
         chosen = draw_modules(corpus, modules, _MODULES, rng)
         statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
-        others = partners(corpus, chosen, rng)
-        sizes = {name: fit_size(statements, nodes, partner) for name, partner in others.items()}
+        sizes = {name: fit_size(statements, nodes, other) for name, other in partners(corpus, chosen, rng).items()}
         return cls(source, frequent, after, key[kept].astype(np.uint32), best[kept], sizes)
 
     def between(self, left: Integer, right: Integer) -> UInt16:
@@ -162,10 +160,8 @@ class Baselines:
         except (OSError, SafetensorError, KeyError, IndexError) as error:
             raise ModelError(f"{path}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
         if len(baselines.after) != vocabulary or len(baselines.between_key) != len(baselines.between_token):
-            raise ModelError(
-                f"{path}: of a tokenizer of {len(baselines.after)} pieces, the model's has {vocabulary}: they do not "
-                "belong together. Install the model again"
-            )
+            found = f"{path}: of a tokenizer of {len(baselines.after)} pieces, the model's has {vocabulary}"
+            raise ModelError(f"{found}: they do not belong together. Install the model again")
         return baselines
 
 
@@ -175,8 +171,7 @@ def _triples(corpus: Corpus, rows: Int64, row_weight: Float64) -> tuple[UInt64, 
     weights = np.repeat(row_weight, np.maximum(corpus.text_length[rows] - 2, 0))
     ordinary = corpus.text_ids[at] >= len(SPECIAL_TOKENS)
     left, token, right = (corpus.text_ids[at[ordinary] + shift].astype(np.uint64) for shift in (-1, 0, 1))
-    packed = (left << np.uint64(32)) | (token << np.uint64(16)) | right
-    distinct, inverse = np.unique(packed, return_inverse=True)
+    distinct, inverse = np.unique((left << np.uint64(32)) | (token << np.uint64(16)) | right, return_inverse=True)
     return distinct, np.bincount(inverse, weights[ordinary], minlength=len(distinct)).astype(np.float64)
 
 

@@ -58,8 +58,7 @@ def figure_rows(figures: Figures) -> list[Row]:
 
 
 def _mlm_rows(title: str, figure: Any) -> list[Row]:
-    frequent = f"most frequent token {_percent(figure['accuracy_most_frequent'])}; "
-    rows = [_accuracy_row(title, figure, frequent)]
+    rows = [_accuracy_row(title, figure, f"most frequent token {_percent(figure['accuracy_most_frequent'])}; ")]
     rows += [_accuracy_row(f"{title}: {_KINDS[kind]}", one) for kind, one in figure["kinds"].items()]
     return [*rows, (f"MLM perplexity, {title}", _number(figure["perplexity"], 2), "")]
 

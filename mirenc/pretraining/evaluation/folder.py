@@ -64,9 +64,8 @@ def choose_files(root: Path, limit: int | None = None) -> list[Path]:
     if not files:
         raise folder_error(str(root))
     if len(files) == 1:
-        raise ConfigError(
-            f"{root}: one IR file only, and matching needs graphs of at least two. Give a folder with more files"
-        )
+        found = f"{root}: one IR file only, and matching needs graphs of at least two"
+        raise ConfigError(f"{found}. Give a folder with more files")
     if limit is None or len(files) <= limit:
         return files
     named: dict[tuple[str, ...], list[Path]] = {}

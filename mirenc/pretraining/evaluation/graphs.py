@@ -76,10 +76,7 @@ def _neighbour_scores(graph: Graphs, flow: Flow, pairs: Int64) -> tuple[Float64,
 def evaluate_matching(
     model: MIREncoder, corpus: Corpus, modules: Integer, baselines: Baselines, *, limit: int = 600, threads: int = 1
 ) -> Figures:
-    """Accuracy on each module's own graph and one negative, with random and with near-equal-size negatives.
-
-    Fewer than two source files with graphs are a `NoFigureError`.
-    """
+    """Accuracy on each module's own graph and one negative, random or of near size; a `NoFigureError`: no other."""
     rng = np.random.default_rng(_SEED)
     chosen = draw_modules(corpus, modules, limit, rng)
     others = partners(corpus, chosen, rng)
@@ -96,6 +93,5 @@ def evaluate_matching(
             own, other = (model.matching(text.to(device), graph[some].to(device)).float().cpu() for some in rows)
         figures[f"accuracy_{name}"] = float(((own > 0).numpy().mean() + (other <= 0).numpy().mean()) / 2)
         size = baselines.sizes.get(name)
-        by_size = None if size is None else size_accuracy(size, statements, nodes, partner)
-        figures[f"accuracy_{name}_size"] = by_size
+        figures[f"accuracy_{name}_size"] = None if size is None else size_accuracy(size, statements, nodes, partner)
     return figures

@@ -104,15 +104,11 @@ def collect_pairs(
 
 
 def ranks(queries: Any, candidates: Any) -> Float64:
-    """Rank of each query's own candidate by cosine, 1 for the nearest; equals share the mean of their ranks.
-
-    Shapes: two dense or sparse (n, D) -> (n,)
-    """
+    """Rank of each query's own candidate by cosine, from 1; equals share the mean. Dense or sparse (n, D) -> (n,)."""
     queries, candidates = (normalize(each.astype(np.float64)) for each in (queries, candidates))
     rank = np.empty(queries.shape[0])
     for first in range(0, queries.shape[0], _BLOCK):
-        part = queries[first : first + _BLOCK]
-        scores = part @ candidates.T
+        scores = queries[first : first + _BLOCK] @ candidates.T
         scores = np.asarray(scores.toarray() if sp.issparse(scores) else scores)
         own = scores[np.arange(len(scores)), first + np.arange(len(scores))][:, None]
         nearer, equal = (scores > own).sum(1), (scores == own).sum(1) - 1
@@ -132,15 +128,10 @@ def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
 
 
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
-    """Recall and reciprocal rank of text, graph and both, and of two baselines that know no model.
-
-    Fewer than `_FEW` functions are a `NoFigureError`.
-    """
+    """Recall and reciprocal rank of text, graph, both and two baselines without model; a `NoFigureError`: too few."""
     if len(pairs) < _FEW:
-        raise NoFigureError(
-            f"{len(pairs)} different functions of at least {MIN_INSTRUCTIONS} instructions at both {QUERY} and "
-            f"{CANDIDATE}; {_FEW} are needed"
-        )
+        wanted = f"at least {MIN_INSTRUCTIONS} instructions at both {QUERY} and {CANDIDATE}; {_FEW} are needed"
+        raise NoFigureError(f"{len(pairs)} different functions of {wanted}")
     figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
     queries, candidates = [pair.query for pair in pairs], [pair.candidate for pair in pairs]
     for part in ("text", "graph", "both"):
