@@ -3,7 +3,7 @@
     python downstream/tables.py        # after `mirenc evaluate ... -o downstream/<task>`
 
 Each `<variant>.<protocol>.json` is a table; what stands between the two marks of its name is replaced. So is that of
-any other record with the lines of a ``table``, between marks with the file's name. So are the lists of tasks: that of
+any other record with ``lines`` of a table, between marks with the file's name. So are the lists of tasks: that of
 `downstream/README.md` from the folders (`<!-- in short: ... -->` below a README's title), that of
 `docs/guides/measure.md` from the docstrings of what measures them. `ceilings.json` is a table of two READMEs.
 """
@@ -141,8 +141,8 @@ def update(folder: Path) -> int:
     for path in sorted(folder.glob("*.json")):
         record = json.loads(path.read_text(encoding="utf-8"))
         bodies = {}
-        if "table" in record:
-            head, *lines = record["table"]
+        if "lines" in record:
+            head, *lines = record["lines"]
             bodies[path.stem] = markdown([head, ["---", *["---:"] * (len(head) - 1)], *lines])
         for protocol in record.get("protocols", ()):
             bodies[".".join(filter(None, (record["variant"], protocol)))] = table(record, protocol)

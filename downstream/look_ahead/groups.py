@@ -66,7 +66,7 @@ def main() -> None:
             choices = chosen(task, data, without(features, name, own))
             full = choices if full is None else full
             figures[name or "nothing"] = worth(task, data, choices) | {"factor": factor(task, data, choices, full)}
-            text = json.dumps({**record, "table": lines(record["rows"])}, indent=1)
+            text = json.dumps({**record, "lines": lines(record["rows"])}, indent=1)
             RECORD.write_text(text + "\n", encoding="utf-8")
 
 

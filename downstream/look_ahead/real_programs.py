@@ -71,7 +71,7 @@ def main() -> None:
         kept = {key: report[key] for key in ("seconds", "builds", "whole", "loops")}
         found[name] = {"said": said, "minutes": minutes, **kept}
         print(name, found[name]["said"], found[name]["minutes"], "min", flush=True)
-        text = json.dumps({"table": _table(found), "programs": found}, indent=1)
+        text = json.dumps({"lines": _table(found), "programs": found}, indent=1)
         record.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -96,7 +96,7 @@ def write(record: dict[str, Any]) -> None:
     if some := record.get("some"):
         samples = f"{some['samples']} samples of {some['structures']} structures"
         lines += [[f"{_TITLES[name]}: {samples}", *cells(one)] for name, one in some["rules"].items()]
-    (HERE / "rules.json").write_text(json.dumps({**record, "table": lines}, indent=1) + "\n", encoding="utf-8")
+    (HERE / "rules.json").write_text(json.dumps({**record, "lines": lines}, indent=1) + "\n", encoding="utf-8")
 
 
 def cells(one: dict[str, Any]) -> list[str]:

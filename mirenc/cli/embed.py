@@ -7,7 +7,7 @@ from typer import Option
 
 from mirenc.cli import common
 
-_OUTPUT = "File whose suffix says how: .npy .npz .jsonl .csv .parquet. [default: JSON lines on stdout]"
+_OUTPUT = "File whose suffix says how, as .npz; an unknown one is answered with all. [default: JSON lines on stdout]"
 
 
 @common.reads

@@ -111,7 +111,7 @@ def predict(
     failures = common.Failures(len(files))
     for _ in failures.results("predicting", files, answer):
         pass
-    if answers.directives:
+    if answers.directives and task.directive_note:
         common.say(task.directive_note)
     failures.finish()
 

@@ -87,7 +87,7 @@ def build_variants(
     loop = HintedLoop(hinted_ir(source, toolchain, flags), function, line)
     building = _Building(loop, line, toolchain, flags, source.with_name(name))
     labelled = {f"{hint.width}x{hint.count}x{hint.unroll}": hint for hint in hints}
-    small = {label: hint for label, hint in labelled.items() if hint.width * hint.count <= _TOGETHER}
+    small = {label: hint for label, hint in labelled.items() if hint.size <= _TOGETHER}
     large = {label: hint for label, hint in labelled.items() if label not in small}
     plain: dict[str, Hint | None] = {"default": None, "copy": None}
     if building.compile({**plain, **small}, "small", _LONGEST):  # one of them breaks the compiler
@@ -96,7 +96,7 @@ def build_variants(
             raise CompileError(f"{source.name} does not build: {problem}. Mend it, or leave the flags out")
     elif building.seconds < _QUICK * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
         large = {}
-    for label in sorted(large, key=lambda label: large[label].width * large[label].count):
+    for label in sorted(large, key=lambda label: large[label].size):
         building.alone(label, large[label])
     building.link()
     return building.cells["default"], building.cells["copy"], [building.cells[label] for label in labelled]
@@ -142,9 +142,9 @@ class _Building:
     def alone(self, label: str, hint: Hint) -> None:
         """Compile one hint by itself; it is not tried where a smaller one says that it will take too long."""
         smaller = [
-            (problem, seconds * hint.width * hint.count / (other.width * other.count))
+            (problem, seconds * hint.size / other.size)
             for other, (problem, seconds) in self._alone.items()
-            if other.width <= hint.width and other.count <= hint.count
+            if other.width <= hint.width and other.count <= hint.count and other.unroll <= hint.unroll
         ]
         # Time grows faster than the number of elements.
         if any("over" in problem or seconds > self.timeout for problem, seconds in smaller):

@@ -14,6 +14,11 @@ class Hint:
     count: int
     unroll: int = 0
 
+    @property
+    def size(self) -> int:
+        """Iterations that are one, as far as it asks: what compile time grows with."""
+        return max(self.width, 1) * max(self.count, 1) * max(self.unroll, 1)
+
     def pragma(self) -> str:
         """The line of C.
 

@@ -171,11 +171,11 @@ done
 exec {real} "$@"
 """)
     compiler.chmod(0o755)
-    hints = [Hint(4, 1), Hint(8, 1), Hint(8, 2)]
+    hints = [Hint(4, 1), Hint(8, 1), Hint(8, 2), Hint(0, 0, 8)]
     default, copy, hinted = build_variants(
         written(tmp_path), "scale", 4, hints, flags=(), toolchain=Toolchain(str(compiler)), name="x"
     )
-    assert [cell.problem for cell in hinted] == ["", "compile: clang fails", "compile: clang fails"]
+    assert [cell.problem for cell in hinted] == ["", "compile: clang fails", "compile: clang fails", ""]
     assert default.code == copy.code != hinted[0].code
     assert hasattr(ctypes.CDLL(str(tmp_path / hinted[0].library)), hinted[0].symbol)
 
