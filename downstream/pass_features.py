@@ -45,7 +45,7 @@ from mirenc.learning.code_reader import CodeReader, counted_features
 from mirenc.learning.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.progress import progress
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
-from mirenc.writing import Target
+from mirenc.writing import delivered
 
 CHUNK_PIECES, CHUNK_BYTES = 64, 2_000_000
 SAVE_SECONDS = 60.0
@@ -134,9 +134,12 @@ def write_code(code: Sequence[Code], path: Path, jobs: int) -> list[str]:
     """Read all pieces and write them; what could not be read."""
     failed: list[str] = []
     schema = pa.schema([(name, pa.large_string()) for name in ("ir_hash", "symbol", "ir", "names")])
-    target = Target(path)
     options: dict[str, Any] = {"compression": "zstd", "compression_level": LEVEL, "use_dictionary": False}
-    with pq.ParquetWriter(target.part, schema, **options) as writer, progress("reading", len(code)) as advance:
+    with (
+        delivered(path) as part,
+        pq.ParquetWriter(part, schema, **options) as writer,
+        progress("reading", len(code)) as advance,
+    ):
         rows: list[dict[str, str]] = []
         for chunk, (made, wrong) in run(prepared, code, jobs):
             rows += made
@@ -145,7 +148,6 @@ def write_code(code: Sequence[Code], path: Path, jobs: int) -> list[str]:
         # In few groups: what is like something before it costs next to nothing.
         for first in range(0, len(rows), 4096):
             writer.write_table(pa.Table.from_pylist(rows[first : first + 4096], schema=schema))
-    target.deliver()
     return failed
 
 

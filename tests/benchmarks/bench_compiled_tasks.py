@@ -18,7 +18,7 @@ from threadpoolctl import threadpool_limits
 
 from mirenc.heads.choosing import Settings
 from mirenc.learning.features import Features
-from mirenc.learning.target import Costs, Labels, Number
+from mirenc.learning.target import Costs, Target
 from mirenc.metrics import label_figures, number_figures
 
 LABELS, LISTS, PROJECTS = 60, 50, 60
@@ -45,8 +45,8 @@ def main() -> None:
     none = np.zeros(count, dtype=np.int64)
     settings = Settings(np.eye(LISTS), np.tile(np.arange(LISTS), (count, 1)))
     goals = {
-        "a number": Number(number, none, group, kernel, "accuracy"),
-        f"{LABELS} labels": Labels(labels, none, group, kernel, "accuracy"),
+        "a number": Target(number, none, group, kernel, "accuracy"),
+        f"{LABELS} labels": Target(labels, none, group, kernel, "accuracy"),
         f"{LISTS} lists": Costs(costs, costs.argmin(axis=1), group, kernel, "speedup", settings, none),
     }
     test = np.arange(count) % PROJECTS % 5 == 0
