@@ -3,7 +3,7 @@
 Rows ``look_ahead_run``, which is told the trip count of each run, and ``look_ahead``, which is not, are learned anew
 without one group of columns: zeros, at which no tree cuts. All heads are one member of the menu, without the search;
 the margin of a fold is chosen on held-out answers for the other folds. So these figures are to be compared with each
-other, not with those of a table. What mirenc's vectors add is of ``structure.json``.
+other, not with those of a table.
 
 Written to ``groups.json``, after each head; answers are kept in the cache. The time is CPU time of this process and of
 the one with LLVM in it, so that a busy machine counts less.
@@ -31,7 +31,6 @@ from mirenc.embed import Encoder, load
 from mirenc.evaluating import Evaluation
 from mirenc.evaluating.figures import figures_of
 from mirenc.evaluating.jobs import Job, plan_jobs
-from mirenc.evaluating.report import TaskReport
 from mirenc.heads.choosing import SHARPNESS, Settings
 from mirenc.learning import look_ahead as columns
 from mirenc.learning.features import ROW_TITLES, Features
@@ -56,7 +55,7 @@ def main() -> None:
     task, encoder = get_task("vectorization"), load("mirenc-fast")
     data = load_data(task, TABLE)
     record: dict[str, Any] = {"member": MEMBER, "seed": SEED, "rows": {}}
-    record |= {"vectors": vectors(task, data), "milliseconds": milliseconds(task, encoder, data)}
+    record["milliseconds"] = milliseconds(task, encoder, data)
     own = data.settings.features.shape[1]
     for row in ROWS:
         (features,) = Evaluation.prepare(task, data, encoder=encoder, rows=[row]).features
@@ -164,16 +163,6 @@ def factor(task: Task, data: TaskData, runs: Int64, others: Int64) -> list[float
     every, of = np.arange(len(data)), figures_of(task, "", data)
     logs, against = (of.per_sample(one, every)["speedup"] for one in (runs, others))
     return [float(np.exp(np.mean(logs - against))), *group_interval(logs - against, data.group, statistic=np.exp)]
-
-
-def vectors(task: Task, data: TaskData) -> dict[str, list[float]]:
-    """What mirenc's vectors beside a look-ahead are worth, over a look-ahead alone, by the task's own record."""
-    report = TaskReport(json.loads((HERE / f"{PROTOCOL}.json").read_text(encoding="utf-8")), task, data)
-    found = {}
-    for row in ROWS:
-        both = report.predictions(PROTOCOL, row.replace("ahead", "ahead_both"))
-        found[row] = factor(task, data, both, report.predictions(PROTOCOL, row))
-    return found
 
 
 # -- time ----------------------------------------------------------------------------------------------
