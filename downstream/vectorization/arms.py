@@ -92,8 +92,12 @@ def main() -> None:
     table = run.table()
     samples = [one for one in table.samples if not one.dropped]
     found = figures(samples, {name: kernel.group for name, kernel in table.kernels.items()})
+    found["lines"] = [["the best of", "samples", "over LLVM's choice", "> 1.05x, %", "slower by 2 %, %"]]
+    for title, kept in [
+        (title, kept) for title, kept in found.items() if "change" in title or title.startswith("best")
+    ]:
+        found["lines"] += [[f"**{title}**", "", "", "", ""], *([name, *_cells(one)] for name, one in kept.items())]
     (HERE / "arms.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(found, indent=1))
 
 
 def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[str, Any]:
@@ -101,21 +105,31 @@ def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[
     group = np.unique([group_of[one.kernel] for one in samples], return_inverse=True)[1]
     place = {setting: row for row, setting in enumerate(SPACE.settings)}
     label, report = (np.array([_each(one, half) for one in samples]) for half in ("label", "report"))
+    every = np.arange(len(samples))
 
-    def gain(choice: NDArray[np.int64]) -> dict[str, Any]:
-        rows = np.arange(len(samples))
-        logs = np.log(report[:, 0] / report[rows, choice])
-        low, high = group_interval(logs, group, statistic=np.exp)
+    def gain(choice: NDArray[np.int64], rows: NDArray[np.int64] = every) -> dict[str, Any]:
+        logs = np.log(report[rows, 0] / report[rows, choice])
+        low, high = group_interval(logs, group[rows], statistic=np.exp)
         return {
+            "samples": len(rows),
             "speedup": float(np.exp(logs.mean())),
             "interval": [low, high],
             "faster_5": float((logs > np.log(1.05)).mean()),
             "slower_2": float((logs < -np.log(1.02)).mean()),
         }
 
-    def best(settings: Sequence[tuple[int, ...]]) -> dict[str, Any]:
+    def best(settings: Sequence[tuple[int, ...]], rows: NDArray[np.int64] = every) -> dict[str, Any]:
         columns = np.array([0, *(place[one] for one in settings)])
-        return gain(columns[np.nanargmin(label[:, columns], axis=1)])
+        return gain(columns[np.nanargmin(label[rows][:, columns], axis=1)], rows)
+
+    def one_by_one(have: Sequence[tuple[int, ...]], rows: NDArray[np.int64]) -> dict[str, Any]:
+        """What unroll counts are worth beside some settings, each the one that helps most beside those before it."""
+        steps, left = {"none": best(have, rows)}, list(FAMILIES["unroll_count alone"])
+        while left:
+            costs = [np.nanmin(label[rows][:, [0, *(place[each] for each in [*have, one])]], axis=1) for one in left]
+            have = [*have, left.pop(int(np.argmin([np.log(each).mean() for each in costs])))]
+            steps[Hint(*have[-1]).pragma()] = best(have, rows)
+        return steps
 
     found: dict[str, Any] = {"samples": len(samples), "groups": int(group.max()) + 1}
     found["best of each sample"] = {
@@ -124,12 +138,22 @@ def figures(samples: list[MeasuredSample], group_of: Mapping[str, str]) -> dict[
         **{f"width x count, and {name}": best([*GRID, *each]) for name, each in FAMILIES.items()},
         "all": best(SPACE.settings[1:]),
     }
+    fixed = np.array(
+        [len({one.measured_as[place[cell]] for cell in GRID} | {one.measured_as[0]}) == 1 for one in samples]
+    )
+    found["loops that width x count changes, and one unroll count more each"] = one_by_one(GRID, every[~fixed])
+    found["loops that it does not change, and one unroll count more each"] = one_by_one([], every[fixed])
     own = [place.get((*one.effective[0][:2], 0), -1) for one in samples]
     forced = np.array([row if row >= 0 and np.isfinite(report[at, row]) else 0 for at, row in enumerate(own)])
-    found["LLVM's own pair, forced"] = gain(forced) | {"samples": int((forced > 0).sum())}
+    found["LLVM's own pair, forced"] = gain(forced) | {"forced": int((forced > 0).sum())}
     whole = {setting: np.where(np.isfinite(report[:, row]), row, 0) for setting, row in place.items() if row}
     found["always"] = {Hint(*setting).pragma(): gain(choice) for setting, choice in whole.items()}
     return found
+
+
+def _cells(one: Mapping[str, Any]) -> list[str]:
+    speedup = "{:.3f} [{:.3f}, {:.3f}]".format(one["speedup"], *one["interval"])
+    return [str(one["samples"]), speedup, *(f"{100 * one[name]:.0f}" for name in ("faster_5", "slower_2"))]
 
 
 def _each(sample: MeasuredSample, half: str) -> list[float]:

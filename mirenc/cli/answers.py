@@ -88,6 +88,8 @@ class Answers:
     def _choice(self, one: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
         words = self.task.default_words
+        if one.fixed:
+            return [f"{words or one.default}: no setting makes other code of it"]
         named = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
         if not one.evidence.pays:
             lines = [f"{words}: no evidence for anything else"]
@@ -137,7 +139,7 @@ class Answers:
 _SAID = {
     "number": ("value", "error"),
     "labels": ("labels", "error"),
-    "costs": ("choice", "preferred", "default", "preference", "cost_ratio", "seconds", "gain", "time_factor"),
+    "costs": ("choice", "preferred", "default", "preference", "cost_ratio", "seconds", "gain", "time_factor", "fixed"),
 }
 # How what the code adds is written: text, and the unit of its numbers.
 _FACTOR = ("x {:.3f} [{:.3f}, {:.3f}] {rival}", 1)

@@ -47,8 +47,9 @@ def predict(
         Option(metavar="FILE", help="Write the best shapes as a restriction for Kernel Tuner, a Python expression."),
     ] = None,
     look_ahead: Annotated[
-        bool, Option(help="Compile each setting and look at its code: a second or more a loop (vectorization).")
-    ] = False,
+        bool | None,
+        Option(help="Compile each setting and look at its code, where LLVM may vectorise a loop. Without: at once."),
+    ] = None,
     as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
     apply: Annotated[
         Path | None,
@@ -136,7 +137,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
     return given
 
 
-def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool) -> TaskHead:
+def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
     from mirenc.deciding import TaskHead, ready_heads
 
     if folder is not None:
@@ -146,14 +147,14 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool) -> Ta
                 f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
                 "Leave --variant out, or name the head for it"
             )
-        if look_ahead:
+        if look_ahead is not None:
             raise HeadError(
-                f"--look-ahead is for a shipped head; that in {folder} is of row {trained.row}. Leave it out"
+                f"--[no-]look-ahead is for shipped heads; that in {folder} is of row {trained.row}. Leave it out"
             )
         return trained
     if look_ahead and not task.looks_ahead:
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")
-    heads = ready_heads(task, look_ahead=look_ahead)
+    heads = ready_heads(task, look_ahead=task.looks_ahead if look_ahead is None else look_ahead)
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):

@@ -166,6 +166,16 @@ class TaskHead:
         return self.task.parse_context({name: str(value) for name, value in context.items()})
 
     def _answer(self, module: IRModule, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
+        common: dict[str, Any] = {
+            "region": region,
+            "context": dict(zip(self.task.context_names, context, strict=True)),
+            "machine": self.machine or self.task.machine(self.variant, context),
+            "evidence": self.evidence,
+        }
+        if not self.task.may_change(module, region, context):
+            space = self.space or self.task.space_for(context)
+            only, same = np.eye(len(space))[space.default], np.ones(len(space))
+            return _choice(space, space.default, only, same, fixed=True, distance=0.0, **common)
         ahead, table = self.row in LOOK_AHEAD, None
         encoded = self.task.checked_context(hide(self.task, context, self.task.run_context) if ahead else context)
         if ahead:
@@ -173,13 +183,7 @@ class TaskHead:
             table = np.array([numbers(one) for one in self.task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(table, space.default), code]).astype(np.float32)
         features = np.concatenate([encoded, code])[None, :]
-        common: dict[str, Any] = {
-            "region": region,
-            "context": dict(zip(self.task.context_names, context, strict=True)),
-            "machine": self.machine or self.task.machine(self.variant, context),
-            "distance": self.reach.distance(encoded, code),
-            "evidence": self.evidence,
-        }
+        common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
             likely = self.head.probabilities(features)[0].tolist()
             return PredictedLabels(labels=dict(zip(self.label_names, likely, strict=True)), **common)
@@ -230,18 +234,8 @@ class TaskHead:
         if self.timer is not None:
             own = math.exp(self.timer.predict(features)[0]) * expected
             seconds = dict(zip(space.names, own.tolist(), strict=True))
-        return Choice(
-            choice=space.names[taken],
-            setting=space.settings[taken],
-            default=space.names[space.default],
-            proposals=tuple(proposals.values()),
-            preference=dict(zip(space.names, preference.tolist(), strict=True)),
-            expected=dict(zip(space.names, expected.tolist(), strict=True)),
-            record=record,
-            seconds=seconds,
-            time_factor=self.time_factor,
-            **common,
-        )
+        common |= {"record": record, "seconds": seconds, "time_factor": self.time_factor}
+        return _choice(space, taken, preference, expected, proposals=tuple(proposals.values()), **common)
 
     @classmethod
     def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> TaskHead:
@@ -317,6 +311,17 @@ class TaskHead:
             if self.time_factor is not None:
                 extra["time_factor"] = self.time_factor
         return save_head(self.head, folder, extra=extra, arrays=arrays)
+
+
+def _choice(space: Space, taken: int, preference: Float64, expected: Float64, **more: Any) -> Choice:
+    return Choice(
+        choice=space.names[taken],
+        setting=space.settings[taken],
+        default=space.names[space.default],
+        preference=dict(zip(space.names, preference.tolist(), strict=True)),
+        expected=dict(zip(space.names, expected.tolist(), strict=True)),
+        **more,
+    )
 
 
 def _setting_names(task: Task) -> list[str]:

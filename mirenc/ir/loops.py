@@ -5,6 +5,7 @@ rules: LLVM's ``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Ti
 Problems, 2005), which LLVM uses, too.
 """
 
+import functools
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -49,6 +50,7 @@ class LoopForest:
         return inner == loop
 
 
+@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
 def find_loops(module: IRModule) -> LoopForest:
     """Find the natural loops of every function."""
     functions: list[int] = []

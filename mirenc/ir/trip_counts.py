@@ -59,7 +59,9 @@ def _row(module: IRModule, forest: LoopForest, loop: Region) -> int:
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
     """A loop's blocks with their names, those that leave it, and those that go to its header."""
     arrays, header = module.arrays, int(forest.header[row])
-    names = {block: block_name(module, block) for block in range(module.block_count) if forest.contains(row, block)}
+    function = module.headers[int(forest.function[row])]
+    blocks = range(function.first_block, function.last_block)
+    names = {block: block_name(module, block) for block in blocks if forest.contains(row, block)}
     edges = arrays.successor_start
     successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
     leaving = [block for block in names if not set(successors[block]) <= names.keys()]

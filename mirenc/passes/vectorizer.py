@@ -19,6 +19,7 @@ from mirenc.ir.child import Child, EndedError, llvmlite_folder
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import block_name
+from mirenc.passes.hint import Hint
 
 Key = tuple[str, str]  # symbol of the function, header of the loop
 _SIDE = Path(__file__).with_name("vectorizer_side.py")
@@ -48,6 +49,8 @@ _HEAD = (
     '!3 = !DIFile(filename: "loops", directory: "")',
 )
 _NODES = 4  # of the first loop
+_OWN_NODE = re.compile(r"^(!\d+ = distinct !\{!\d+, !\d+)\}$", re.MULTILINE)
+_ASKS = Hint(2, 2).nodes()
 
 
 @functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn, and one answer is of all
@@ -60,6 +63,24 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
     does not come to an end with it.
     """
     text, loops = marked(module)
+    return _choices(module, text, loops, vector_bits)
+
+
+@functools.lru_cache(maxsize=1)
+def follows_hints(module: IRModule, vector_bits: int) -> frozenset[Key]:
+    """The innermost loops that LLVM would vectorise if a hint asks for it: no pragma changes what becomes of others.
+
+    Keys, loops and bits are those of `vectorizer_choices`; all loops where nobody knows.
+    """
+    text, loops = marked(module)
+    free = loop_node(len(loops))
+    text = _OWN_NODE.sub("\\1" + "".join(f", !{free + number}" for number in range(len(_ASKS))) + "}", text)
+    text += "".join(f"!{free + number} = {node}\n" for number, node in enumerate(_ASKS))
+    choices = _choices(module, text, loops, vector_bits)
+    return frozenset(key for key in loops if choices.get(key) != (1, 1))
+
+
+def _choices(module: IRModule, text: str, loops: Sequence[Key], vector_bits: int) -> Mapping[Key, tuple[int, int]]:
     if not loops:
         return {}
     choices = dict.fromkeys(loops, (1, 1))

@@ -141,6 +141,8 @@ class Choice(Prediction):
     """Preference for each setting; they sum to 1."""
     expected: dict[str, float]
     """Expected cost of each setting over that of the default, for this piece of code; no caution in it."""
+    fixed: bool = False
+    """Whether there is nothing to choose: no setting makes other code of it."""
     proposals: tuple[tuple[Value, ...], ...] = ()
     """Settings to measure beside the default, the first first: of those that look ahead, one is good whichever way the
     head errs, and each makes other code."""

@@ -237,6 +237,10 @@ class Task(ABC):
         """What each setting makes of a region; None where nobody knows. Here: nobody does."""
         return [None] * len(self.space_for(context))
 
+    def may_change(self, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> bool:
+        """Whether any setting may make other code of a region than the default does. Here: nobody knows better."""
+        return True
+
     def iterations(self, context: tuple[Any, ...]) -> tuple[float, ...]:
         """How often what is decided about runs each time, or may run, of its context features; (): nobody knows."""
         return ()

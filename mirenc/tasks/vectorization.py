@@ -9,7 +9,7 @@ from mirenc.arrays import Float64
 from mirenc.ir import IRModule, Region
 from mirenc.passes.hint import Hint
 from mirenc.passes.look_ahead import LoopCode, look_ahead
-from mirenc.passes.vectorizer import vectorizer_choices
+from mirenc.passes.vectorizer import follows_hints, vectorizer_choices
 from mirenc.tasks.innermost import InnermostTask
 from mirenc.tasks.measured import MeasuredSample
 from mirenc.tasks.space import Space, Value
@@ -84,6 +84,11 @@ class Vectorization(InnermostTask):
             rest = [one for one in wanted if one not in _PROBES]
             made = dict(zip([*_PROBES, *rest], [*first, *look_ahead(module, region, rest, bits)], strict=True))
         return [made.get(one) for one in hints]
+
+    def may_change(self, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> bool:
+        """Of all loops of a module by one compilation: of 2,045 in SQLite 84 may."""
+        assert region is not None
+        return (region.symbol, region.header) in follows_hints(module, int(float(context[1])))
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
         return dict(zip(self.compiler_context, sample.effective[self.space.default], strict=True))

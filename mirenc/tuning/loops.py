@@ -6,9 +6,13 @@ from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.pragmas import with_pragmas
 from mirenc.ir.trip_counts import profiled_runs
+from mirenc.passes.hint import Hint
 from mirenc.tuning.case import Case, Place, text_of
 
 _FEATURES = (("+avx512f", 512), ("+avx2", 256))  # feature -> bits of its vectors
+# Unrolling, which no head knows: what best complements the rest in `downstream/vectorization/arms.json`, the best first
+_UNROLLED = (4, 1, 8)  # alone
+_UNROLLED_BESIDE = (2, 8)  # widths and counts
 
 
 class Loops(Case):
@@ -28,8 +32,8 @@ class Loops(Case):
         assert place.region is not None
         (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
         directives = [self.task.directive(one) for one in answer.proposals][:tries]
-        if not directives:
-            raise TaskError("every setting makes the same code of it")
+        unrolled = _UNROLLED_BESIDE if directives else _UNROLLED
+        directives += [Hint(0, 0, factor).pragma() for factor in unrolled]
         if doubt := with_pragmas(text_of(place.file), {place.line: directives[0]})[1].get(place.line, ""):
             raise TaskError(doubt)
         return directives

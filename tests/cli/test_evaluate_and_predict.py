@@ -84,9 +84,9 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     for worth, interval in (("worth", "interval"), ("no_code", "no_code_interval")):
         low, high = line["evidence"][interval]
         assert low <= line["evidence"][worth] <= high
-    assert (
-        "--look-ahead is for a shipped head" in run("predict", "--task-file", task, EXAMPLE, *words, "--look-ahead").err
-    )
+    for flag in ("--look-ahead", "--no-look-ahead"):
+        refused = run("predict", "--task-file", task, EXAMPLE, *words, flag)
+        assert "--[no-]look-ahead is for shipped heads" in refused.err
     assert line["far"]
     assert "unlike what the head was trained on" in answer.err
 
@@ -355,7 +355,7 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
         answer: dict[str, Any] = json.loads(found.out)
         return answer
 
-    short, long = (ask("--look-ahead", "-c", f"vector_bits=256,trip_count={count}") for count in ("3", "100000"))
+    short, long = (ask("-c", f"vector_bits=256,trip_count={count}") for count in ("3", "100000"))
     assert short["context"]["trip_count"] == 3
     # Three iterations leave a vector body of eight unused: a narrower one is expected to be faster than LLVM's.
     widths = [int(one["preferred"].split()[0].partition("=")[2]) for one in (short, long)]
@@ -369,7 +369,13 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
     ):
         assert said in run("predict", "vectorization", path, "-c", f"vector_bits=256{words}").out
     monkeypatch.setattr("mirenc.tasks.vectorization.look_ahead", None)
-    assert ask("-c", "vector_bits=256")["preferred"]
+    assert ask("--no-look-ahead", "-c", "vector_bits=256")["preferred"]
+    # A call is nothing that LLVM vectorises: nobody looks, and it is left alone.
+    path.write_text(LOOP.replace("fmul float %x, 3.0", "call float @next(float %x)") + "declare float @next(float)\n")
+    alone = ask("-c", "vector_bits=256,trip_count=3")
+    assert alone["choice"] == alone["preferred"] == alone["default"]
+    assert alone["fixed"]
+    assert "no setting makes other code of it" in run("predict", "vectorization", path, "-c", "vector_bits=256").out
 
 
 def test_a_task_that_does_not_look_ahead(run: Run) -> None:

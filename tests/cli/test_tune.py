@@ -144,15 +144,20 @@ def test_what_cannot_be_tuned_says_why(
     assert all(any(phrase in line for line in last) for phrase in phrases), done.err
 
 
-def test_loops_that_no_pragma_changes_are_in_the_report(run: Run, project: Path) -> None:
+def test_a_loop_that_cannot_be_vectorised_is_unrolled(
+    run: Run, project: Path, clock: Callable[[float], list[str]]
+) -> None:
+    clock(0.8)
     (project / "real.c").write_bytes(
         SOURCE.replace(b"    a[i] = 3 * a[i] + b[i];", b"    if ((a[i] = 3 * a[i] + b[i]) == 7) return;")
     )
-    done = run(*WORDS, "-o", "tuned")
+    done = run(*WORDS, "-o", "tuned", "--rounds", 4)
     assert done.code == 0, done.err
-    assert "0 of 0 loops tried, 1 left alone (100 %" in done.out
-    loops = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))["loops"]
-    assert loops[0]["alone"] == "every setting makes the same code of it"
+    assert "1 of 1 loops tried, 1 changed" in done.out
+    (loop,) = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))["loops"]
+    tried = {one["directive"]: one["problem"] for one in loop["tried"]}
+    assert {f"#pragma clang loop unroll_count({factor})" for factor in (1, 4, 8)} == tried.keys()
+    assert loop["kept"] == next(directive for directive, problem in tried.items() if not problem)
 
 
 def test_usage(run: Run, project: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from mirenc.ir import parse_ir
 from mirenc.ir.child import Child, EndedError
 from mirenc.passes import vectorizer
-from mirenc.passes.vectorizer import vectorizer_choices
+from mirenc.passes.vectorizer import follows_hints, vectorizer_choices
 
 # Two loops that any LLVM vectorises, one within another loop, and one that carries a value from round to round.
 LOOPS = """
@@ -90,6 +90,18 @@ def test_wider_vectors_and_a_loop_that_has_none() -> None:
 )
 def test_where_nobody_knows_nothing_is_said(text: str, bits: int) -> None:
     assert vectorizer_choices(parse_ir(text), bits) == {}
+
+
+def test_only_what_may_be_vectorised_follows_a_hint() -> None:
+    strided = LOOPS.replace("float, ptr %row", "[9 x float], ptr %row")  # LLVM would rather not, but it may
+    module = parse_ir(strided)
+    assert vectorizer_choices(module, 128)["halved", "%loop"] == (1, 1)
+    assert follows_hints(module, 128) == {("halved", "%loop")}
+    # Where nobody knows, each may.
+    assert follows_hints(parse_ir(LOOPS.replace("x86_64", "riscv64")), 128) == {
+        ("halved", "%loop"),
+        ("carried", "%loop"),
+    }
 
 
 def test_another_architecture() -> None:
