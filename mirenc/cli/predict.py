@@ -48,7 +48,10 @@ def predict(
     ] = None,
     look_ahead: Annotated[
         bool | None,
-        Option(help="Compile each setting and look at its code, where LLVM may vectorise a loop. Without: at once."),
+        Option(
+            help="Compile each setting and look at its code. [default: of loops that LLVM may vectorise, in functions "
+            "of at most 1000 instructions]"
+        ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
     apply: Annotated[
@@ -80,10 +83,13 @@ def predict(
         predict_table.print_projects(names, options, task.check_level(level), as_json)
         return
     from mirenc.embed import load
+    from mirenc.learning.features import LOOK_AHEAD
 
     given = _context(task, ",".join(context or ()))
     trained = _head(task, head, variant, look_ahead)
     task.check_level(level)
+    if look_ahead is None and trained.row in LOOK_AHEAD and head is None:
+        trained = replace(trained, quick=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names)
     if restrict is not None and len(files) != 1:

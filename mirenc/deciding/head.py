@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
+LARGE = 1000
+"""Instructions of a function of which looking ahead takes more than about ten seconds a loop."""
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
@@ -78,7 +81,8 @@ class TaskHead:
     vectors it takes. ``setting_encoder``: how settings become numbers; None where nothing is chosen. ``reach``: where
     its training samples are. ``space``: the settings, where the training samples share some and the task has none of
     its own. ``timer`` predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
-    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first.
+    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first. ``quick``: who is asked instead about
+    code of functions of more than `LARGE` instructions, where this one looks ahead.
     """
 
     head: Head
@@ -98,6 +102,7 @@ class TaskHead:
     label_names: tuple[str, ...] = ()
     llvm: str = ""
     encoder: Encoder | None = None
+    quick: TaskHead | None = None
 
     def predict(
         self,
@@ -139,6 +144,24 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
             regions = [one for one in regions if one is not None and wanted(one)]
+        if self.quick is None:
+            return self._answers(module, regions, given, whole)
+        large = {header.name for header in module.headers if header.last - header.first > LARGE}
+        slow = [region is not None and region.symbol in large for region in regions]
+        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(regions, slow)), given, whole)
+        rest = [region for region, each in zip(regions, slow, strict=True) if not each]
+        parts = (iter(self._answers(module, rest, given, whole)), iter(quick))
+        return [next(parts[each]) for each in slow]
+
+    def _answers(
+        self,
+        module: IRModule,
+        regions: Sequence[Region | None],
+        given: Mapping[str, str],
+        whole: tuple[Any, ...] | None,
+    ) -> list[Prediction]:
+        """Of regions, with context features by name, or ``whole``."""
+        task, encoder = self.task, self._encoder
         contexts = [self._context(given, module, region) if whole is None else whole for region in regions]
         read, modules = CodeReader(encoder), task.modules(module, regions)
         source = source_of(self.row)
@@ -241,9 +264,10 @@ class TaskHead:
     def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> TaskHead:
         """A shipped head by its name, or what `save` wrote.
 
-        ``vectorization`` is the head of a task, ``device_mapping.amd`` of one of its variants; anything else, and each
-        `Path`, is a folder. ``task`` is for a head of a task of your own, ``encoder`` has the head's model and, say,
-        limits of your own. Raises HeadError: no head, a damaged one, or one that belongs to no task.
+        ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,
+        ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. ``task`` is for a head of
+        a task of your own, ``encoder`` has the head's model and, say, limits of your own. Raises HeadError: no head, a
+        damaged one, or one that belongs to no task.
         """
         folder = _shipped(name_or_folder) or name_or_folder
         head, extra, arrays = load_head_and_arrays(folder)
@@ -337,5 +361,7 @@ def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
 
 def _shipped(name: str | Path) -> Path | None:
     task, _, variant = name.partition(".") if isinstance(name, str) else ("", "", "")
-    heads = ready_heads(get_task(task)) if task in list_tasks() else {}
+    ahead = variant == "look_ahead"
+    heads = ready_heads(get_task(task), look_ahead=ahead) if task in list_tasks() else {}
+    variant = "" if ahead else variant
     return heads.get(variant) if variant or not heads else next(iter(heads.values()))

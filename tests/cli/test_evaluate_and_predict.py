@@ -369,7 +369,12 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
     ):
         assert said in run("predict", "vectorization", path, "-c", f"vector_bits=256{words}").out
     monkeypatch.setattr("mirenc.tasks.vectorization.look_ahead", None)
-    assert ask("--no-look-ahead", "-c", "vector_bits=256")["preferred"]
+    quick = ask("--no-look-ahead", "-c", "vector_bits=256")
+    # Of a large function nobody waits for it, unless told to.
+    monkeypatch.setattr("mirenc.deciding.head.LARGE", 5)
+    assert ask("-c", "vector_bits=256") == quick
+    with pytest.raises(TypeError):
+        run("predict", "vectorization", path, "--look-ahead", "-c", "vector_bits=256")
     # A call is nothing that LLVM vectorises: nobody looks, and it is left alone.
     path.write_text(LOOP.replace("fmul float %x, 3.0", "call float @next(float %x)") + "declare float @next(float)\n")
     alone = ask("-c", "vector_bits=256,trip_count=3")
