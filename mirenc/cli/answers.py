@@ -225,6 +225,8 @@ class Copies:
         differ: set[int] = set()
         doubts: dict[str, str] = {}
         for one in predictions:
+            if one.fixed:
+                continue
             region, line = one.region, self.task.directive_of(one)
             if region is None or not region.line:
                 doubts[file if region is None else region.name] = "its line is not known"
