@@ -92,10 +92,11 @@ class UserBuild:
         Raises CompileError: the command fails, or does not compile these sources.
         """
         texts = sources or {}
-        self._forget(texts)
+        again = self._made_anew(texts)
+        self._forget(again)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
-        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer(texts):
+        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer({*texts, *again}):
             overlay = overlay_flags(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
@@ -123,20 +124,24 @@ class UserBuild:
         if texts and not compiled:
             names = ", ".join(path.name for path in texts)
             raise CompileError(f"the build does not compile {names} again. Give one that does, as --build 'make -B'")
-        own = {os.path.realpath(path) for path in texts}
+        own = {os.path.realpath(path) for path in (*texts, *again)}
         changed = [path for path, stamp in self._files() if before.get(path) != stamp]
         return self._keep([path for path in changed if os.path.realpath(path) not in own])
 
     def forget(self) -> None:
         """Remove what the compiler wrote: the next build makes it anew."""
-        self._forget([path for call in self.calls.values() for path in call.sources])
+        self._forget(self.sources)
+
+    def _made_anew(self, changed: Iterable[Path]) -> list[Path]:
+        """The sources to compile again; of a header nobody knows what it is in, so that it is all."""
+        known = {os.path.realpath(one) for one in self.sources}
+        return [*changed] if {os.path.realpath(one) for one in changed} <= known else self.sources
 
     def _forget(self, sources: Iterable[Path]) -> None:
-        """Remove what was made of some sources; of a header nobody knows what it is in, so that all goes."""
-        known = {os.path.realpath(one) for call in self.calls.values() for one in call.sources}
+        """Remove what was made of some sources."""
         wanted = {os.path.realpath(one) for one in sources}
         for call in self.calls.values():
-            if not wanted <= known or wanted & {os.path.realpath(one) for one in call.sources}:
+            if wanted & {os.path.realpath(one) for one in call.sources}:
                 for path in call.outputs:
                     if path.is_file() and not path.is_symlink():
                         path.unlink()

@@ -75,6 +75,8 @@ def test_what_hangs_on_a_time_stamp_is_made_anew_and_what_is_not_is_said(project
     stamped = "[ part.lo -nt sub/part.c ] || { gcc -c -Isub sub/part.c -o part.o; sleep 0.02; touch part.lo; }\n"
     (project / "build.sh").write_text(stamped + SCRIPT.splitlines()[-1])
     user.build()
+    user.build(sources={project / "sub/part.h": b"int part(void);\n#undef EXTRA\n#define EXTRA 6\n"})
+    assert said(project) == "7\n"
     user.build(sources={project / "sub/part.c": b"int part(void) { return 8; }\n"})
     assert said(project) == "9\n"
     (project / "build.sh").write_text("true\n")
