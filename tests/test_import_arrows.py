@@ -23,7 +23,7 @@ PACKAGE = Path(mirenc.__file__).parent
 FLOORS = (
     ("arrays", "cache", "errors", "progress"),
     ("config", "cosines", "ir", "metrics", "writing"),
-    ("graph", "passes", "sources", "tokenizer"),
+    ("graph", "inlining", "passes", "sources", "tokenizer"),
     ("model",),
     ("weights",),
     ("embed",),

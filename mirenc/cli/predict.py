@@ -154,9 +154,7 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
                 "Leave --variant out, or name the head for it"
             )
         if look_ahead is not None:
-            raise HeadError(
-                f"--[no-]look-ahead is for shipped heads; that in {folder} is of row {trained.row}. Leave it out"
-            )
+            raise HeadError("--[no-]look-ahead is for shipped heads. Leave it or --head out")
         return trained
     if look_ahead and not task.looks_ahead:
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from mirenc.embed import Encoder
 
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
-LARGE = 1000
-"""Instructions of a function of which looking ahead takes more than about ten seconds a loop."""
+LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
 _TIMER = "timer"
