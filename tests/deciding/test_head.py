@@ -208,6 +208,12 @@ def test_no_shipped_head_is_lost() -> None:
     assert {*measured, "pass_list", "size_after"} <= set(SHIPPED)
 
 
+def test_heads_that_ship_have_names() -> None:
+    assert (TaskHead.load("vectorization").row, TaskHead.load("vectorization.look_ahead").row) == ("both", "look_ahead")
+    with pytest.raises(HeadError):
+        TaskHead.load("device_mapping.look_ahead")
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_heads_are_small_and_belong_to_the_default_model(name: str) -> None:
     task = get_task(name)
