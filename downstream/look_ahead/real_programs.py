@@ -67,6 +67,8 @@ def main() -> None:
         report = json.loads((work / f"{name}.tuned/report.json").read_text(encoding="utf-8"))
         for loop in report["loops"]:
             loop["file"] = str(Path(loop["file"]).relative_to(folder))
+            for one in loop["tried"]:
+                one["problem"] = one["problem"].replace(str(folder), ".")
         minutes = round((time.monotonic() - start) / 60, 1)
         kept = {key: report[key] for key in ("seconds", "builds", "whole", "loops")}
         found[name] = {"said": said, "minutes": minutes, **kept}

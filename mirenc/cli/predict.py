@@ -83,12 +83,11 @@ def predict(
         predict_table.print_projects(names, options, task.check_level(level), as_json)
         return
     from mirenc.embed import load
-    from mirenc.learning.features import LOOK_AHEAD
 
     given = _context(task, ",".join(context or ()))
     trained = _head(task, head, variant, look_ahead)
     task.check_level(level)
-    if look_ahead is None and trained.row in LOOK_AHEAD and head is None:
+    if look_ahead is None and task.looks_ahead and head is None:
         trained = replace(trained, quick=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names)

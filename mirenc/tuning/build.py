@@ -130,7 +130,7 @@ class UserBuild:
 
     def forget(self) -> None:
         """Remove what the compiler wrote: the next build makes it anew."""
-        self._forget(self.sources)
+        self._forget([path for call in self.calls.values() for path in call.sources])
 
     def _made_anew(self, changed: Iterable[Path]) -> list[Path]:
         """The sources to compile again; of a header nobody knows what it is in, so that it is all."""
