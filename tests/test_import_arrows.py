@@ -23,8 +23,8 @@ PACKAGE = Path(mirenc.__file__).parent
 FLOORS = (
     ("arrays", "cache", "errors", "progress"),
     ("config", "cosines", "ir", "metrics", "writing"),
-    ("graph", "inlining", "passes", "sources", "tokenizer"),
-    ("model",),
+    ("graph", "passes", "sources", "tokenizer"),
+    ("inlining", "model"),
     ("weights",),
     ("embed",),
     ("golden", "heads", "search"),

@@ -16,9 +16,15 @@ from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
     from mirenc.deciding import Code, FixedList, Outcome
+    from mirenc.inlining import Inlining
+    from mirenc.passes.engine import Engine
 
-_SUFFIXES = (".bc", ".ll")
-_OUTPUT = "With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in llvmlite."
+_SUFFIXES = (".bc", ".ll", ".o")
+_OUTPUT = (
+    "With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in llvmlite, .o "
+    "as an object file."
+)
+_INLINING = 20  # compilations for inlining, beside those for lists
 
 
 def show_lists(
@@ -31,6 +37,11 @@ def show_lists(
         Path | None, Option(help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]")
     ] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
+    inline: Annotated[bool, Option("--inline", help="With --try: then try other inlining under the best.")] = False,
+    budget: Annotated[
+        int | None,
+        Option(help="With --inline: compilations in all, lists and -Oz among them. [default: 20 after those]", min=1),
+    ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
     as_json: common.JSON = False,
     *,
@@ -44,7 +55,12 @@ def show_lists(
     Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try the object file is never larger than that of
     -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding). Then it is
     the same as `mirenc tune passes INPUT`.
+
+    With --inline, calls are then inlined or not against LLVM's own judgement, dozens in one compilation, and what makes
+    the object smaller is kept. Of IR it must be text, of an LLVM that is no newer than the one that runs the lists.
     """
+    if (inline or budget is not None) and not (attempt and inline):
+        raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")
     if output is not None:
         if not attempt:
             raise typer.BadParameter("only a trial has a module to write; add --try", param_hint="--output")
@@ -53,6 +69,7 @@ def show_lists(
         common.check_output(output)
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
+    from mirenc.inlining import try_inlining
     from mirenc.passes.installed import find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
@@ -62,7 +79,7 @@ def show_lists(
     lists = fixed_lists(trained, count)
     pipelines = [one.pipeline for one in lists]
     with contextlib.ExitStack() as stack:
-        engine, outcome, version = None, None, trained.llvm
+        engine, outcome, inlining, version = None, None, None, trained.llvm
         if attempt:
             limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
             engine = find_engine(pipelines, prefer=trained.llvm, **limits)
@@ -77,16 +94,19 @@ def show_lists(
                     f"Type: apt-get install libllvm{major_of(trained.llvm)}"
                 )
             outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
-    if outcome is not None and output is not None:
-        _write(outcome.ir, output)
+            if inline:
+                builds = _INLINING if budget is None else max(0, budget - 1 - len(lists))
+                inlining = try_inlining(engine, code.text, outcome.winner.pipeline, builds)
+            if output is not None:
+                _write(engine, outcome.ir if inlining is None else inlining.after.ir, output)
     if as_json:
-        typer.echo(json.dumps(_json(code, lists, outcome)))
+        typer.echo(json.dumps(_json(code, lists, outcome, inlining)))
         return
     place = f"{code.name}: {code.symbol}" if code.symbol else code.name
     typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
     first = [f"  first: {code.preparation()}"] if code.compiled_by else []
     if outcome is not None:
-        lines = _result(code, lists, outcome, first)
+        lines = [*_result(code, lists, outcome, first), *_decisions(inlining)]
     else:
         each = ((f"{number:3}. {one.origin}", one) for number, one in enumerate(lists, 1))
         lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]
@@ -97,17 +117,19 @@ def show_lists(
 suggest = common.reads(show_lists)
 
 
-def _write(bitcode: bytes, output: Path) -> None:
+def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
     from mirenc.ir.llvm import default_worker
     from mirenc.writing import delivered
 
     if output.suffix == ".ll":
         bitcode = default_worker().canonicalise(bitcode).encode("utf-8", "surrogateescape")
+    elif output.suffix == ".o":
+        bitcode = engine.compile(bitcode, "")
     with delivered(output) as part:
         part.write_bytes(bitcode)
 
 
-def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> dict[str, Any]:
+def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
     listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {
         "input": code.name,
@@ -120,6 +142,9 @@ def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None) -> di
         return line
     for one, result in zip(line["lists"], outcome.tried, strict=True):
         one |= {"bytes": result.loaded_bytes, "problem": result.problem or None}
+    if inlining is not None:
+        line["inlined"] = [{**call._asdict(), "inline": inline} for call, inline in inlining.decisions]
+        line |= {"inlined_best": inlining.after.loaded_bytes, "inlining_compilations": len(inlining.history) - 1}
     return line | {
         "engine": outcome.engine,
         "before": outcome.before,
@@ -146,4 +171,18 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: lis
     lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}, verified")
     if outcome.best >= 0:
         lines += [*first, f"  {code.command(outcome.winner.pipeline)}"]
+    return lines
+
+
+def _decisions(inlining: Inlining | None) -> list[str]:
+    """What other inlining gave."""
+    if inlining is None:
+        return []
+    before, after, builds = inlining.before.loaded_bytes, inlining.after.loaded_bytes, len(inlining.history) - 1
+    if not inlining.decisions:
+        return [f"inlining: {builds} compilations with other decisions found nothing smaller"]
+    share = 100 * inlining.saved / before
+    lines = [f"inlining: {after:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations, verified"]
+    for call, inline in inlining.decisions:
+        lines.append(f"  {'inline' if inline else 'keep'} call {call.number + 1} of {call.callee} in {call.caller}")
     return lines

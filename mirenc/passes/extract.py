@@ -158,7 +158,7 @@ def _declared(source: str) -> str:
     if line.startswith("define "):
         symbol = _FUNCTION.match(line)
         assert symbol is not None
-        end = _balanced(line, symbol.end() - 1)
+        end = balanced(line, symbol.end() - 1)
         tail = line[end:]
         cut = _DEFINED.search(tail)
         return "declare " + _without_linkage(line[len("define ") : end]) + (tail[: cut.start()] if cut else tail)
@@ -177,7 +177,7 @@ def _declared(source: str) -> str:
     return f"declare {local}{line[alias.end() : arguments].rstrip()} {name}{line[arguments:end]}"
 
 
-def _balanced(text: str, start: int) -> int:
+def balanced(text: str, start: int) -> int:
     """Place after the bracket that closes the one at ``start``."""
     depth, at = 0, start
     while True:
@@ -195,7 +195,7 @@ def _balanced(text: str, start: int) -> int:
 def _type_end(text: str, start: int) -> tuple[int, int]:
     """Place after the type that begins at ``start``, and that of a function type's parameters, 0 for other types."""
     if text[start] in _OPENING:
-        end = _balanced(text, start)
+        end = balanced(text, start)
     else:
         word = re.compile(rf"%?{_WORD}").match(text, start)
         assert word is not None
@@ -203,5 +203,5 @@ def _type_end(text: str, start: int) -> tuple[int, int]:
     parameters = 0
     while suffix := _SUFFIX.match(text, end):
         parameters = suffix.end() - 1 if suffix[0].endswith("(") else 0
-        end = _balanced(text, parameters) if parameters else suffix.end()
+        end = balanced(text, parameters) if parameters else suffix.end()
     return end, parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,9 +63,11 @@ def test_without_a_head_the_shipped_one_has_the_lists(run: Run, code: Path) -> N
 def test_what_cannot_be_done_is_refused(run: Run, head: Path, code: Path, tmp_path: Path) -> None:
     run("suggest", code, "--head", head, "-o", tmp_path / "best.ll").refused("add --try")
     run("suggest", code, "-k", 0, "--head", head).refused("greater than or equal to 1")
-    run("suggest", code, "--head", head, "--try", "-o", tmp_path / "best.o").failed(
-        "unknown suffix; available: .bc, .ll"
+    run("suggest", code, "--head", head, "--try", "-o", tmp_path / "best.s").failed(
+        "unknown suffix; available: .bc, .ll, .o"
     )
+    run("suggest", code, "--head", head, "--inline").refused("add --try --inline")
+    run("suggest", code, "--head", head, "--try", "--budget", 9).refused("add --try --inline")
     run("suggest", code, "--head", head, "--function", "other").failed("no function 'other'", "it has f4")
     run("suggest", tmp_path / "none.ll", "--head", head).failed("none.ll")
 
@@ -90,6 +93,28 @@ def test_a_trial_tells_bytes_and_writes_the_best(run: Run, head: Path, code: Pat
     # Six additions of one number are one.
     for path in (text, bitcode):
         assert parse_ir(path.read_bytes()).instruction_count == 2
+
+
+@pytest.mark.needs("libLLVM 19")
+def test_other_inlining_is_tried_under_the_best_list(run: Run, head: Path, tmp_path: Path) -> None:
+    # Five users of a function that LLVM takes for small enough to be copied into each.
+    users = "".join(
+        f"define i32 @use{at}(i32 %x) #0 {{\n  %y = call i32 @work(i32 %x)\n  ret i32 %y\n}}\n" for at in range(5)
+    )
+    body = "".join(f"  %v{at} = {'add' if at % 2 else 'xor'} i32 %v{at - 1}, {at + 7}\n" for at in range(1, 5))
+    code, made = tmp_path / "code.ll", tmp_path / "best.o"
+    work = f"define internal i32 @work(i32 %v0) #0 {{\n{body}  ret i32 %v4\n}}\n"
+    code.write_text(work + users + SIZE, encoding="utf-8")
+    asked = ("suggest", code, "--head", head, "--try", "--inline", "-o", made)
+    found = json.loads(run(*asked, "--json").ok().out)
+    assert found["inlined_best"] <= found["best"]
+    assert bool(found["inlined"]) == (found["inlined_best"] < found["best"])
+    assert 0 < found["inlining_compilations"] <= 20
+    sizes = subprocess.run(["nm", "-S", made], capture_output=True, text=True, check=True).stdout
+    assert "use4" in sizes
+    none = json.loads(run(*asked, "--budget", 1, "--json").ok().out)
+    assert (none["inlining_compilations"], none["inlined_best"]) == (0, none["best"])
+    assert "inlining: " in run(*asked).ok().out
 
 
 @pytest.mark.needs("C compiler")
