@@ -2,6 +2,17 @@
 
 from mirenc.inlining.calls import Call, Calls, calls_of
 from mirenc.inlining.host import CallSite, compile_asking, llvm_rule
+from mirenc.inlining.search import Decisions
 from mirenc.inlining.trying import Inlining, try_inlining
 
-__all__ = ["Call", "CallSite", "Calls", "Inlining", "calls_of", "compile_asking", "llvm_rule", "try_inlining"]
+__all__ = [
+    "Call",
+    "CallSite",
+    "Calls",
+    "Decisions",
+    "Inlining",
+    "calls_of",
+    "compile_asking",
+    "llvm_rule",
+    "try_inlining",
+]

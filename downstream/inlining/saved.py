@@ -1,0 +1,177 @@
+"""What other inlining saves over -Oz, alone and under pass lists, in 20 and in 200 compilations a file.
+
+    python downstream/inlining/saved.py WORK --part held_out --files 6 -o downstream/inlining/saved.json
+
+WORK is the folder ``work`` of what ``mirenc measure passes downstream/passes/corpus.toml -o TABLE`` made: the IR of
+Debian's packages as -Oz begins with it. Of each project so many files are drawn. Every row has the same number of
+compilations in all, -Oz the first of them; loaded bytes are counted, and no result is larger than that of -Oz. Files
+that are done are kept in WORK/inlining.jsonl, and the same command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.progress import track
+
+from mirenc.deciding import TaskHead, fixed_lists, ready_heads
+from mirenc.errors import MirencError
+from mirenc.inlining import CallSite, calls_of, compile_asking, llvm_rule, try_inlining
+from mirenc.inlining.calls import Calls
+from mirenc.inlining.search import State, by_size
+from mirenc.measure.passes.inputs import find_ir
+from mirenc.metrics import group_interval
+from mirenc.passes.engine import Failed
+from mirenc.passes.installed import SharedEngine
+from mirenc.passes.levels import level
+from mirenc.passes.object_file import elf_sections, sums
+from mirenc.tasks import get_task
+
+RECIPE = Path(__file__).parents[1] / "passes" / "corpus.toml"
+THRESHOLDS = (-60, -30, -15, -5, 20, 35, 50, 80)  # and LLVM's own, 5
+IDEAS = 6  # lists that people try
+MOST_BYTES = 600_000  # of IR text
+# Compilations in all -> training's lists among them, beside six that people try; chosen on projects for training.
+LISTS = {20: 7, 200: 49}
+
+
+def random_order(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> list[float]:
+    """A promise that knows nothing: any single decision is as good as another."""
+    drawn = random.Random(len(state.decisions) + len(changes))
+    return [drawn.random() - len(rows) for rows in changes]
+
+
+def sizes_of(engine: SharedEngine, text: str, pipelines: Sequence[str]) -> list[int]:
+    """Loaded bytes under -Oz and each list; those of -Oz where a list fails."""
+    oz, *made = engine.run_all(text.encode("utf-8", "surrogateescape"), [level("Oz"), *pipelines])
+    assert not isinstance(oz, Failed)
+    return [oz.loaded_bytes, *(oz.loaded_bytes if isinstance(one, Failed) else one.loaded_bytes for one in made)]
+
+
+def by_threshold(path: Path, threshold: float, scratch: Path) -> int:
+    """Loaded bytes of clang -Oz that inlines what costs less, by LLVM's estimate."""
+
+    def advise(site: CallSite) -> bool:
+        return site.features["cost_estimate"] < threshold
+
+    words = ["clang-19", "-Oz", "-w", "-c", str(path), "-o", str(scratch)]
+    compile_asking(words, llvm_rule if threshold == 5 else advise)
+    return sums(elf_sections(scratch.read_bytes()))["loaded_bytes"]
+
+
+def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Sequence[int]) -> dict[str, Any]:
+    """Of each row and budget, bytes; of -Oz; and how many calls there are."""
+    text = path.read_bytes().decode("utf-8", "surrogateescape")
+    trained = len(lists) - IDEAS
+    sizes = sizes_of(engine, text, lists)
+    oz = sizes[0]
+    found: dict[str, Any] = {"oz": oz, "calls": len(calls_of(text).calls), "saved": {}}
+
+    def inlined(pipeline: str, builds: int, promise: Any = by_size) -> int:
+        return try_inlining(engine, text, pipeline, builds, promise).after.loaded_bytes
+
+    scratch = path.with_suffix(".scratch.o")
+    own = by_threshold(path, 5, scratch)
+    swept = min([by_threshold(path, threshold, scratch) for threshold in THRESHOLDS])
+    scratch.unlink()
+    for budget in budgets:
+        number = LISTS[budget]
+        first = [*range(1, number + 1), *range(trained + 1, len(lists) + 1)]
+        best = min([0, *first], key=lambda row: sizes[row])
+        pipeline = [level("Oz"), *lists][best]
+        found["saved"][str(budget)] = {
+            "thresholds": min(own, swept) / own * oz,
+            "random": inlined(level("Oz"), budget - 1, random_order),
+            "inlining": inlined(level("Oz"), budget - 1),
+            "lists": min(sizes[: budget - IDEAS] + sizes[-IDEAS:]),
+            "both": min(oz, inlined(pipeline, budget - 1 - len(first))),
+        }
+    return found
+
+
+def main() -> None:
+    """Measure what is left, and write the record."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--part", choices=("training", "held_out"), required=True)
+    parser.add_argument("--files", type=int, default=6, help="of each project")
+    parser.add_argument("--budgets", type=int, nargs="+", default=[20])
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    asked = parser.parse_args()
+    files = find_ir([RECIPE], asked.work, lambda: "clang-19", print)
+    of: dict[str, list[Any]] = defaultdict(list)
+    for one in files:
+        if one.held_out == (asked.part == "held_out") and one.path.stat().st_size <= MOST_BYTES:
+            of[one.project].append(one)
+    drawn = random.Random(0)
+    chosen = [one for _, group in sorted(of.items()) for one in drawn.sample(group, min(asked.files, len(group)))]
+    task = get_task("pass_list")
+    lists = [one.pipeline for one in fixed_lists(TaskHead.load(ready_heads(task)[""], task), 100)]
+    journal = asked.work / "inlining.jsonl"
+    setup = [sorted(LISTS.items()), asked.budgets]
+    lines = [json.loads(line) for line in journal.read_text().splitlines()] if journal.exists() else []
+    done = {line["stamp"]: line for line in lines if line["setup"] == json.loads(json.dumps(setup))}
+    with SharedEngine(19) as engine:
+        for one in track(chosen, "files"):
+            if one.stamp not in done:
+                facts = {"stamp": one.stamp, "setup": setup, "project": one.project, "file": one.file}
+                try:
+                    done[one.stamp] = facts | measured(engine, one.path, lists, asked.budgets)
+                except MirencError as error:
+                    done[one.stamp] = facts | {"problem": str(error)[:200]}
+                with journal.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(done[one.stamp]) + "\n")
+        version = engine.version
+    rows = [done[one.stamp] for one in chosen]
+    record = {"llvm": version, "part": asked.part, "lists": LISTS, "figures": figures(rows, asked.budgets)}
+    record["problems"] = sorted(row["problem"] for row in rows if "problem" in row)
+    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def figures(rows: Sequence[dict[str, Any]], budgets: Sequence[int]) -> dict[str, Any]:
+    """Per cent saved in the geometric mean over files, with intervals over projects; of those with calls, too."""
+    found: dict[str, Any] = {}
+    for part, least in (("all", 0), ("with calls", 1)):
+        kept = [row for row in rows if row.get("calls", -1) >= least]
+        group = np.array([row["project"] for row in kept])
+        found[part] = {"files": len(kept), "projects": len(set(group.tolist()))}
+        for budget in map(str, budgets):
+            found[part][budget] = {
+                name: saved(np.array([row["saved"][budget][name] / row["oz"] for row in kept]), group)
+                for name in kept[0]["saved"][budget]
+            }
+            whole = {name: sum(row["saved"][budget][name] for row in kept) for name in kept[0]["saved"][budget]}
+            oz = sum(row["oz"] for row in kept)
+            found[part][budget]["of all bytes"] = {
+                name: round(100 * (1 - value / oz), 2) for name, value in whole.items()
+            }
+            found[part][budget]["by project"] = {
+                project: {
+                    name: round(
+                        100 * (1 - np.exp(np.mean([np.log(row["saved"][budget][name] / row["oz"]) for row in mine]))), 2
+                    )
+                    for name in mine[0]["saved"][budget]
+                }
+                for project in sorted(set(group.tolist()))
+                if (mine := [row for row in kept if row["project"] == project])
+            }
+    return found
+
+
+def saved(ratios: NDArray[np.float64], group: NDArray[np.str_]) -> list[float]:
+    """Per cent saved, and its interval."""
+    logs = -np.log(ratios)
+    interval = group_interval(logs, group, statistic=lambda means: 1 - np.exp(-means))
+    return [round(100 * float(value), 2) for value in (1 - np.exp(-logs.mean()), *interval)]
+
+
+if __name__ == "__main__":
+    main()
