@@ -19,10 +19,10 @@ import pytest
 import mirenc.measure
 from mirenc.ir.compile import find_compiler
 from mirenc.measure.building import Toolchain
-from mirenc.measure.innermost import scalar_loops
 from mirenc.measure.kernel_files import KernelText
 from mirenc.measure.loops import generate, source
 from mirenc.measure.loops.source import LETTERS, SIZES, draw_size, fill_value, structures
+from mirenc.measure.vectorization import scalar_loops
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 
