@@ -9,7 +9,6 @@ import hashlib
 import random
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -32,6 +31,7 @@ from mirenc.tasks.space import Space, Value
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
+_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
@@ -60,11 +60,8 @@ class OpenMPMethod(Method):
         clang, *more = find_compiler("c", compiler)
         if more:  # ziglang's
             raise ToolchainError(f"no clang on PATH that builds OpenMP programs. {_INSTALL}")
-        with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-            source = Path(folder, "probe.c")
-            source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
-            if problem := compile_problem([clang, *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]):
-                raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
+        if problem := building.link_problem(clang, _FLAGS, _PROBE):
+            raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:

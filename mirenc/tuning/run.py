@@ -5,7 +5,7 @@ import hashlib
 import json
 import shutil
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -209,35 +209,34 @@ class Tuning(Run):
     def _tune(self, place: Place) -> Outcome:
         """Try the proposals for a place beside what is kept by now."""
         tried: list[Tried] = []
-        built: list[Variant] = []
-        for directive in self.directives[place]:
+        built: dict[int, Variant] = {}  # by their places in what was tried
+        for number, directive in enumerate(self.directives[place]):
             problem = ""
             try:
                 variant = self._built({**self.kept, place.key: directive})
-                problem = self._problem(variant, built)
+                problem = self._problem(variant, built.values())
             except CompileError as error:
                 problem = one_line(str(error))
             tried.append(Tried(directive, problem=problem))
             if not problem:
-                built.append(variant)
+                built[number] = variant
         outcome = replace(_outcome(place), tried=tried)
         if not built:
             return outcome
         seed = zlib.crc32(repr(place.key).encode())
-        turns = self._in_turns([self.best, *built], (seed, 0))
-        gains = [turns.gain(number) for number in range(1, len(built) + 1)]
-        rest = iter(gains)
-        tried = [one if one.problem else replace(one, gain=next(rest)) for one in tried]
+        turns = self._in_turns([self.best, *built.values()], (seed, 0))
+        gains = {number: turns.gain(turn) for turn, number in enumerate(built, 1)}
+        tried = [replace(one, gain=gains.get(number)) for number, one in enumerate(tried)]
         outcome = replace(outcome, tried=tried, noise=turns.noise)
-        best = max(range(len(built)), key=lambda number: gains[number].factor)
-        if turns.faster(best + 1):
+        best = max(gains, key=lambda number: gains[number].factor)
+        if turns.faster([*built].index(best) + 1):
             # The best of several looks better than it is, so it is timed again, alone.
             turns = self._in_turns([self.best, built[best]], (seed, 1))
             outcome = replace(outcome, again=turns.gain(1))
             if turns.faster(1):
-                outcome = replace(outcome, kept=[one for one in tried if not one.problem][best].directive)
+                outcome = replace(outcome, kept=tried[best].directive)
                 self.best = built.pop(best)
-        for variant in built:
+        for variant in built.values():
             shutil.rmtree(variant.folder)
         return outcome
 
@@ -254,7 +253,7 @@ class Tuning(Run):
             except MirencError as error:
                 self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
 
-    def _problem(self, variant: Variant, others: Sequence[Variant]) -> str:
+    def _problem(self, variant: Variant, others: Iterable[Variant]) -> str:
         """Why a variant need not be timed; "" if it does."""
         if variant.same_as(self.best):
             return "the same code as without it"
