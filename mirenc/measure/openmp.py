@@ -10,7 +10,7 @@ import random
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -118,7 +118,7 @@ def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple
 def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
     first, last = function_span(source.text, source.function)
-    lines = [pragma.line for pragma in parallel_loops(source.text) if first <= pragma.line <= last]
+    lines = [line for line in parallel_loops(source.text) if first <= line <= last]
     if not lines:
         raise TaskError(f"{name}: no `#pragma omp parallel for` in function {source.function!r}. Name one that has it")
     family = re.match(r"/\* (\w+):", source.text)
@@ -144,29 +144,22 @@ def _cores() -> int:
     return describe_machine()["cores"]
 
 
-@dataclass(frozen=True)
-class Pragma:
-    """A parallel loop's pragma."""
+def parallel_loops(source: str) -> dict[int, slice]:
+    r"""Pragmas ``omp parallel for`` of a C or C++ source: first line, from 1 -> place of the text.
 
-    line: int  # its first line, from 1
-    start: int  # where its text is in the source; without the last line's end and what is commented there
-    end: int
-
-
-def parallel_loops(source: str) -> list[Pragma]:
-    r"""Pragmas ``omp parallel for`` of a C or C++ source, in its order.
+    The last line's end is not in it, nor what is commented there.
 
     Examples
     --------
-    >>> [pragma.line for pragma in parallel_loops("void f(void) {\n#pragma omp parallel for\n")]
-    [2]
+    >>> parallel_loops("void f(void) {\n#pragma omp parallel for\n")
+    {2: slice(15, 39, None)}
     """
     code = blanked(source)
-    found = []
+    found = {}
     for match in _PRAGMA.finditer(code):
         if _LOOP.search(_LINE_BREAK.sub(" ", match[0])):
-            end = match.start() + len(match[0].rstrip())
-            found.append(Pragma(code.count("\n", 0, match.start()) + 1, match.start(), end))
+            line = code.count("\n", 0, match.start()) + 1
+            found[line] = slice(match.start(), match.start() + len(match[0].rstrip()))
     return found
 
 
@@ -197,12 +190,12 @@ def with_clauses(source: str, line: int, asked: str) -> str:
     '#pragma omp parallel for collapse(2) num_threads(4)\n'
     """
     pragmas = parallel_loops(source)
-    pragma = next((one for one in pragmas if one.line == line), None)
-    if pragma is None:
-        lines = ", ".join(str(one.line) for one in pragmas) or "no line"
+    if line not in pragmas:
+        lines = ", ".join(map(str, pragmas)) or "no line"
         raise TaskError(f"line {line} is no `#pragma omp parallel for`; such stand on {lines}. Name one of them")
     # Commented words are blank in the code, at the same places.
-    text, code = (one[pragma.start : pragma.end] for one in (source, blanked(source)))
+    place = pragmas[line]
+    text, code = source[place], blanked(source)[place]
     kept, at = "", 0
     while match := _DECIDED.search(code, at):
         end = _after_brackets(code, match.end() - 1)
@@ -212,7 +205,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
         kept += text[at : match.start()] + apart + breaks
         at = end
     kept = (kept + text[at:]).rstrip(" \t,")
-    return source[: pragma.start] + " ".join(filter(None, (kept, asked))) + source[pragma.end :]
+    return source[: place.start] + " ".join(filter(None, (kept, asked))) + source[place.stop :]
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mirenc.errors import CompileError, MirencError, TaskError
 from mirenc.ir.projects import COMMANDS
@@ -60,14 +60,6 @@ class Outcome:
     alone: str = ""  # why nothing was tried
 
 
-class Whole(NamedTuple):
-    """All that was kept, against the build as it was."""
-
-    gain: Gain
-    wall: Gain
-    noise: float
-
-
 class Outcomes(Journal):
     """Places that are done, by file and line."""
 
@@ -93,7 +85,8 @@ class Tuning(Run):
         super().__init__(plan, output)
         self.order, self.case, self.place, self.say = order, case, folder, say
         self.seconds = 0.0  # of one run of the build as it was
-        self.whole: Whole | None = None
+        # Of all that was kept, against the build as it was: gain, that by the clock on the wall, and noise
+        self.whole: tuple[Gain, Gain, float] | None = None
         self.unread: list[str] = []  # sources, and why
         self.work.mkdir(parents=True, exist_ok=True)
         check_profile(case.compiler, case.profile)
@@ -266,7 +259,7 @@ class Tuning(Run):
         """All that was kept against the build as it was; if that is not faster, nothing is kept."""
         if self.kept:
             turns = self._in_turns([self.plain, self.best], (0,))
-            self.whole = Whole(turns.gain(1), turns.gain(1, clock="wall"), turns.noise)
+            self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
             if not turns.faster(1):
                 self.say("all together is not faster by more than the noise, so nothing is kept")
                 self.kept = {}
