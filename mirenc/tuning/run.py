@@ -158,7 +158,12 @@ class Tuning(Run):
             if outcome.kept:
                 self.kept[place.key] = outcome.kept
             advance(note=f"{place.file.name}:{place.line}")
-        self._compare()
+        if self.kept:
+            turns = self._in_turns([self.plain, self.best], (0,))
+            self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
+            if not turns.faster(1):
+                self.say("all together is not faster by more than the noise, so nothing is kept")
+                self.kept = {}
 
     def close(self) -> None:
         """Leave the build that no tuning had a part in."""
@@ -254,15 +259,6 @@ class Tuning(Run):
             return "the same code as with another"
         self.user.restore(variant)
         return "" if self._said() == self.expected else "another output"
-
-    def _compare(self) -> None:
-        """All that was kept against the build as it was; if that is not faster, nothing is kept."""
-        if self.kept:
-            turns = self._in_turns([self.plain, self.best], (0,))
-            self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
-            if not turns.faster(1):
-                self.say("all together is not faster by more than the noise, so nothing is kept")
-                self.kept = {}
 
     def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
         def once(number: int) -> Timing:
