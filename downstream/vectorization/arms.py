@@ -18,13 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.measure.building import Toolchain, build_driver
-from mirenc.measure.innermost import ARCH_FLAGS
 from mirenc.measure.loops import generate
 from mirenc.measure.run import Plan
 from mirenc.measure.runners import Build
 from mirenc.measure.timed import TimedRun
 from mirenc.measure.vector_variants import build_variants
-from mirenc.measure.vectorization import VectorizationMethod
+from mirenc.measure.vectorization import ARCH_FLAGS, VectorizationMethod
 from mirenc.metrics import group_interval
 from mirenc.passes.hint import Hint
 from mirenc.progress import progress

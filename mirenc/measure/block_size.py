@@ -150,16 +150,12 @@ def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple
     """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
-    names = [name for name in kernels_of(parse_ir(ir, name=kernel.name)) if _plain(name) == kernel.function]
+    module = parse_ir(ir, name=kernel.name)
+    called = {one.name: one.display_name for one in module.defined_functions}
+    names = [name for name in kernels_of(module) if called[name] == kernel.function]
     if not names:
         raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
     return ir, names[0]
-
-
-def _plain(name: str) -> str:
-    """A C++ name as it is written: ``_Z5saxpyPf`` is ``saxpy``."""
-    match = re.match(r"_Z(\d+)", name)
-    return name[match.end() : match.end() + int(match[1])] if match else name
 
 
 def build_options(cflags: Sequence[str]) -> Iterator[str]:

@@ -62,6 +62,14 @@ def compile_problem(command: Sequence[str], timeout: float = _TIMEOUT) -> str:
     return f"compile: {error[0] if error else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
 
 
+def link_problem(compiler: str, flags: Sequence[str], text: str) -> str:
+    """Why a C program is not made of a text, or ""."""
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
+        source = Path(folder, "probe.c")
+        source.write_text(text)
+        return compile_problem([compiler, *flags, str(source), "-o", f"{folder}/probe"])
+
+
 def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> str:
     """Build the driver of a C kernel and the timing loop into ``driver.so``, for `Build.driver`; or raise."""
     source = folder / "driver.c"

@@ -82,10 +82,7 @@ _MOST_BYTES = 1 << 30
 def _formula(names: tuple[str, ...], value: Any) -> Expression:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("a text or a number is allowed")
-    try:
-        return read_expression(value, names)
-    except ConfigError as error:
-        raise ValueError(str(error)) from None
+    return read_expression(value, names)
 
 
 _OfN = Annotated[Expression, BeforeValidator(partial(_formula, ("n",)))]

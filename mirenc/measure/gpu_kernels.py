@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
+from mirenc.measure.kernel_files import KERNELS, KernelText, fill_words, read_folder
 from mirenc.tasks.measured import MeasuredKernel
 
 LANGUAGES = ("cl", "cuda")
@@ -64,7 +64,8 @@ def gpu_kernels(language: str, seed: int = 0) -> Iterator[MeasuredKernel]:
 
     Any beginning is spread: one kernel of each structure (group) at one of its sizes, then at another, then others.
     """
-    structures = [list(_at_sizes(text, language)) for texts in read_folder("gpu", KEYS).values() for text in texts]
+    families = read_folder(KERNELS / "gpu", KEYS).values()
+    structures = [list(_at_sizes(text, language)) for texts in families for text in texts]
     random.Random(seed).shuffle(structures)
     for row in itertools.zip_longest(*structures):
         kept = [kernels for kernels in row if kernels is not None]

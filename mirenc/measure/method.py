@@ -44,7 +44,7 @@ class Method(ABC):
 
     @property
     def space(self) -> Space | None:
-        """The task's space, which every build is checked against; None where samples bring their own."""
+        """The task's space; None where samples bring their own."""
         return get_task(self.task).space
 
     def runner_for(self, part: str) -> str:

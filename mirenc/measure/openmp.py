@@ -9,9 +9,8 @@ import hashlib
 import random
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -32,6 +31,7 @@ from mirenc.tasks.space import Space, Value
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
+_PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
 _INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
@@ -60,11 +60,8 @@ class OpenMPMethod(Method):
         clang, *more = find_compiler("c", compiler)
         if more:  # ziglang's
             raise ToolchainError(f"no clang on PATH that builds OpenMP programs. {_INSTALL}")
-        with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-            source = Path(folder, "probe.c")
-            source.write_text("#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n")
-            if problem := compile_problem([clang, *_FLAGS, str(source), "-o", str(Path(folder, "probe"))]):
-                raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
+        if problem := building.link_problem(clang, _FLAGS, _PROBE):
+            raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
@@ -121,7 +118,7 @@ def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple
 def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
     """Each parallel loop of the function that a driver names, at each of its sizes."""
     first, last = function_span(source.text, source.function)
-    lines = [pragma.line for pragma in parallel_loops(source.text) if first <= pragma.line <= last]
+    lines = [line for line in parallel_loops(source.text) if first <= line <= last]
     if not lines:
         raise TaskError(f"{name}: no `#pragma omp parallel for` in function {source.function!r}. Name one that has it")
     family = re.match(r"/\* (\w+):", source.text)
@@ -147,29 +144,22 @@ def _cores() -> int:
     return describe_machine()["cores"]
 
 
-@dataclass(frozen=True)
-class Pragma:
-    """A parallel loop's pragma."""
+def parallel_loops(source: str) -> dict[int, slice]:
+    r"""Pragmas ``omp parallel for`` of a C or C++ source: first line, from 1 -> place of the text.
 
-    line: int  # its first line, from 1
-    start: int  # where its text is in the source; without the last line's end and what is commented there
-    end: int
-
-
-def parallel_loops(source: str) -> list[Pragma]:
-    r"""Pragmas ``omp parallel for`` of a C or C++ source, in its order.
+    The last line's end is not in it, nor what is commented there.
 
     Examples
     --------
-    >>> [pragma.line for pragma in parallel_loops("void f(void) {\n#pragma omp parallel for\n")]
-    [2]
+    >>> parallel_loops("void f(void) {\n#pragma omp parallel for\n")
+    {2: slice(15, 39, None)}
     """
     code = blanked(source)
-    found = []
+    found = {}
     for match in _PRAGMA.finditer(code):
         if _LOOP.search(_LINE_BREAK.sub(" ", match[0])):
-            end = match.start() + len(match[0].rstrip())
-            found.append(Pragma(code.count("\n", 0, match.start()) + 1, match.start(), end))
+            line = code.count("\n", 0, match.start()) + 1
+            found[line] = slice(match.start(), match.start() + len(match[0].rstrip()))
     return found
 
 
@@ -200,12 +190,12 @@ def with_clauses(source: str, line: int, asked: str) -> str:
     '#pragma omp parallel for collapse(2) num_threads(4)\n'
     """
     pragmas = parallel_loops(source)
-    pragma = next((one for one in pragmas if one.line == line), None)
-    if pragma is None:
-        lines = ", ".join(str(one.line) for one in pragmas) or "no line"
+    if line not in pragmas:
+        lines = ", ".join(map(str, pragmas)) or "no line"
         raise TaskError(f"line {line} is no `#pragma omp parallel for`; such stand on {lines}. Name one of them")
     # Commented words are blank in the code, at the same places.
-    text, code = (one[pragma.start : pragma.end] for one in (source, blanked(source)))
+    place = pragmas[line]
+    text, code = source[place], blanked(source)[place]
     kept, at = "", 0
     while match := _DECIDED.search(code, at):
         end = _after_brackets(code, match.end() - 1)
@@ -215,7 +205,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
         kept += text[at : match.start()] + apart + breaks
         at = end
     kept = (kept + text[at:]).rstrip(" \t,")
-    return source[: pragma.start] + " ".join(filter(None, (kept, asked))) + source[pragma.end :]
+    return source[: place.start] + " ".join(filter(None, (kept, asked))) + source[place.stop :]
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:

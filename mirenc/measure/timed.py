@@ -66,7 +66,7 @@ class Objects:
             shutil.rmtree(folder, ignore_errors=True)
 
     def build(self, kernel: MeasuredKernel, part: str) -> Build:
-        """What was built before, or a new build; a `ConfigError` where its cells are not the task's settings."""
+        """What was built before, or a new build."""
         folder = self.folder(kernel, part)
         done = folder / "build.json"
         with self._locks.setdefault(folder, Lock()):
@@ -82,10 +82,6 @@ class Objects:
             except CompileError as error:
                 self._failed[folder] = error
                 raise
-            space, settings = self.method.space, tuple(cell.setting for cell in build.cells)
-            if space is not None and (settings != space.settings or build.default != space.default):
-                found = f"{kernel.name}: its cells are not the settings of {self.method.task}"
-                raise ConfigError(f"{found}. Mend its method")
             # Debug information may name the folder, and a table says nothing of the machine's paths.
             build = replace(build, ir=build.ir.replace(str(folder), "."))
             # Shared objects of cells that are measured as another are most of the disk.
@@ -243,7 +239,7 @@ class TimedRun(Run):
     def _build(self, sample: tuple[MeasuredKernel, str]) -> Build | MirencError:
         try:
             return self.objects.build(*sample)
-        except ConfigError:  # a method that is wrong, and not this kernel
+        except ConfigError:  # the user's flags are wrong, and not this kernel
             raise
         except MirencError as error:
             return error

@@ -1,7 +1,7 @@
 """Tables of vectors in files, written and read: .npy .npz .jsonl .csv .parquet.
 
-A further format is a line in `_FORMATS`, of a function that writes a table and one that reads it; of text (`_text`), of
-one that writes rows and one that reads them.
+A further format is a line in `_FORMATS`, of a function that writes a table and one that reads it; of text, of one that
+writes rows and one that reads them.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield {**named, "counts": row, "vector": vector}
 
 
-def _read_rows(rows_of: _Rows, path: str) -> VectorTable:
+def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
     table: VectorTable | None = None
     vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
@@ -306,7 +306,6 @@ def _write_lines(lines: _Lines, part: Path, table: VectorTable, path: str) -> No
 
 _Lines = Callable[[IO[str], VectorTable, bool], None]
 """Writes a table's rows, with or without what stands above those of the first file."""
-_Rows = Callable[[Iterable[str]], Iterator[dict[str, Any]]]
 
 
 class _Format(NamedTuple):
@@ -318,15 +317,11 @@ class _Format(NamedTuple):
     lines: _Lines | None = None  # of text, which is written as files come
 
 
-def _text(lines: _Lines, rows: _Rows) -> _Format:
-    return _Format(partial(_write_lines, lines), partial(_read_rows, rows), lines=lines)
-
-
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
     ".npz": _Format(_write_npz, _read_npz),
-    ".jsonl": _text(_json_lines, _json_rows),
-    ".csv": _text(_csv_lines, _csv_rows),
+    ".jsonl": _Format(partial(_write_lines, _json_lines), partial(_read_rows, _json_rows), lines=_json_lines),
+    ".csv": _Format(partial(_write_lines, _csv_lines), partial(_read_rows, _csv_rows), lines=_csv_lines),
     ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),
 }
 VECTOR_SUFFIXES = tuple(_FORMATS)

@@ -1,7 +1,6 @@
 """What all tasks about innermost loops share: which loops there are, how they are read, and what is known beside them.
 
-A task of this kind is a subclass of `InnermostTask` with a name and a space, and a subclass of
-`mirenc.measure.innermost.InnermostMethod`, which builds each setting.
+A task of this kind is a subclass of `InnermostTask` with a name and a space.
 """
 
 import itertools

@@ -19,7 +19,6 @@ from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.files import SOURCE_LANGUAGES
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
-_DRIVERS = {"c++": "clang++", "g++": "clang++", "clang++": "clang++"}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
 _WRAPPER = """#!/bin/sh
 note=$(mktemp "$MIRENC_TUNE/calls/XXXXXXXXXX") && printf '%s\\0' "$PWD" "$@" > "$note"
@@ -92,7 +91,9 @@ class UserBuild:
         Raises CompileError: the command fails, or does not compile these sources.
         """
         texts = sources or {}
-        again = self._made_anew(texts)
+        known = {os.path.realpath(one) for one in self.sources}
+        # Of a header nobody knows what it is in, so that all is made anew.
+        again = [*texts] if {os.path.realpath(one) for one in texts} <= known else self.sources
         self._forget(again)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
@@ -131,11 +132,6 @@ class UserBuild:
     def forget(self) -> None:
         """Remove what the compiler wrote: the next build makes it anew."""
         self._forget([path for call in self.calls.values() for path in call.sources])
-
-    def _made_anew(self, changed: Iterable[Path]) -> list[Path]:
-        """The sources to compile again; of a header nobody knows what it is in, so that it is all."""
-        known = {os.path.realpath(one) for one in self.sources}
-        return [*changed] if {os.path.realpath(one) for one in changed} <= known else self.sources
 
     def _forget(self, sources: Iterable[Path]) -> None:
         """Remove what was made of some sources."""
@@ -264,5 +260,5 @@ def _call(folder: Path, words: Sequence[str]) -> Call | None:
 
 
 def _quoted(word: str) -> str:
-    """A word of a response file or a shell."""
+    """A word of a response file, in which a backslash counts in quotes of either kind."""
     return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

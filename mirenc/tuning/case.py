@@ -3,7 +3,6 @@
 import re
 import shutil
 import subprocess
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from mirenc.errors import MirencError, ToolchainError
 from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import command_inputs
-from mirenc.measure.building import compile_problem
+from mirenc.measure.building import link_problem
 from mirenc.measure.machine import compiler_version
 
 Key = tuple[str, int]
@@ -151,11 +150,7 @@ def major_of(compiler: str) -> str:
 
 def check_profile(compiler: str, flags: Sequence[str]) -> None:
     """Raises ToolchainError: a program that writes a profile does not link, as its runtime is a package of its own."""
-    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-        empty = Path(folder, "empty.c")
-        empty.write_text("int main(void) { return 0; }\n")
-        problem = compile_problem([compiler, *flags, str(empty), "-o", f"{folder}/empty"])
-    if problem:
+    if problem := link_problem(compiler, flags, "int main(void) { return 0; }\n"):
         wanted = f"libclang-rt-{major_of(compiler)}-dev"
         wanted += f" libomp-{major_of(compiler)}-dev" if "-fopenmp" in flags else ""
         raise ToolchainError(

@@ -43,7 +43,7 @@ class ParallelLoops(Case):
         self.cores = int(describe_machine()["cores"])
 
     def profiled_text(self, text: str) -> str:
-        return self.write(text, dict.fromkeys((pragma.line for pragma in parallel_loops(text)), ""))
+        return self.write(text, dict.fromkeys(parallel_loops(text), ""))
 
     def regions(self, module: IRModule) -> list[Region]:
         return parallel_regions(module)
@@ -70,7 +70,7 @@ class ParallelLoops(Case):
         assert place.region is not None
         if place.file != Path(str(place.source.value)).absolute():
             raise TaskError("it is in a header, which several sources may read")
-        if all(pragma.line != place.line for pragma in parallel_loops(text_of(place.file))):
+        if place.line not in parallel_loops(text_of(place.file)):
             raise TaskError("no `#pragma omp parallel for` begins on it; it comes from a macro, or is two pragmas")
         asked = []
         with contextlib.suppress(MirencError):  # such as a trip count below 1: what people try is left

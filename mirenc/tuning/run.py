@@ -5,10 +5,10 @@ import hashlib
 import json
 import shutil
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from mirenc.errors import CompileError, MirencError, TaskError
 from mirenc.ir.projects import COMMANDS
@@ -60,14 +60,6 @@ class Outcome:
     alone: str = ""  # why nothing was tried
 
 
-class Whole(NamedTuple):
-    """All that was kept, against the build as it was."""
-
-    gain: Gain
-    wall: Gain
-    noise: float
-
-
 class Outcomes(Journal):
     """Places that are done, by file and line."""
 
@@ -93,7 +85,8 @@ class Tuning(Run):
         super().__init__(plan, output)
         self.order, self.case, self.place, self.say = order, case, folder, say
         self.seconds = 0.0  # of one run of the build as it was
-        self.whole: Whole | None = None
+        # Of all that was kept, against the build as it was: gain, that by the clock on the wall, and noise
+        self.whole: tuple[Gain, Gain, float] | None = None
         self.unread: list[str] = []  # sources, and why
         self.work.mkdir(parents=True, exist_ok=True)
         check_profile(case.compiler, case.profile)
@@ -165,7 +158,12 @@ class Tuning(Run):
             if outcome.kept:
                 self.kept[place.key] = outcome.kept
             advance(note=f"{place.file.name}:{place.line}")
-        self._compare()
+        if self.kept:
+            turns = self._in_turns([self.plain, self.best], (0,))
+            self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
+            if not turns.faster(1):
+                self.say("all together is not faster by more than the noise, so nothing is kept")
+                self.kept = {}
 
     def close(self) -> None:
         """Leave the build that no tuning had a part in."""
@@ -209,35 +207,34 @@ class Tuning(Run):
     def _tune(self, place: Place) -> Outcome:
         """Try the proposals for a place beside what is kept by now."""
         tried: list[Tried] = []
-        built: list[Variant] = []
-        for directive in self.directives[place]:
+        built: dict[int, Variant] = {}  # by their places in what was tried
+        for number, directive in enumerate(self.directives[place]):
             problem = ""
             try:
                 variant = self._built({**self.kept, place.key: directive})
-                problem = self._problem(variant, built)
+                problem = self._problem(variant, built.values())
             except CompileError as error:
                 problem = one_line(str(error))
             tried.append(Tried(directive, problem=problem))
             if not problem:
-                built.append(variant)
+                built[number] = variant
         outcome = replace(_outcome(place), tried=tried)
         if not built:
             return outcome
         seed = zlib.crc32(repr(place.key).encode())
-        turns = self._in_turns([self.best, *built], (seed, 0))
-        gains = [turns.gain(number) for number in range(1, len(built) + 1)]
-        rest = iter(gains)
-        tried = [one if one.problem else replace(one, gain=next(rest)) for one in tried]
+        turns = self._in_turns([self.best, *built.values()], (seed, 0))
+        gains = {number: turns.gain(turn) for turn, number in enumerate(built, 1)}
+        tried = [replace(one, gain=gains.get(number)) for number, one in enumerate(tried)]
         outcome = replace(outcome, tried=tried, noise=turns.noise)
-        best = max(range(len(built)), key=lambda number: gains[number].factor)
-        if turns.faster(best + 1):
+        best = max(gains, key=lambda number: gains[number].factor)
+        if turns.faster([*built].index(best) + 1):
             # The best of several looks better than it is, so it is timed again, alone.
             turns = self._in_turns([self.best, built[best]], (seed, 1))
             outcome = replace(outcome, again=turns.gain(1))
             if turns.faster(1):
-                outcome = replace(outcome, kept=[one for one in tried if not one.problem][best].directive)
+                outcome = replace(outcome, kept=tried[best].directive)
                 self.best = built.pop(best)
-        for variant in built:
+        for variant in built.values():
             shutil.rmtree(variant.folder)
         return outcome
 
@@ -254,7 +251,7 @@ class Tuning(Run):
             except MirencError as error:
                 self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
 
-    def _problem(self, variant: Variant, others: Sequence[Variant]) -> str:
+    def _problem(self, variant: Variant, others: Iterable[Variant]) -> str:
         """Why a variant need not be timed; "" if it does."""
         if variant.same_as(self.best):
             return "the same code as without it"
@@ -262,15 +259,6 @@ class Tuning(Run):
             return "the same code as with another"
         self.user.restore(variant)
         return "" if self._said() == self.expected else "another output"
-
-    def _compare(self) -> None:
-        """All that was kept against the build as it was; if that is not faster, nothing is kept."""
-        if self.kept:
-            turns = self._in_turns([self.plain, self.best], (0,))
-            self.whole = Whole(turns.gain(1), turns.gain(1, clock="wall"), turns.noise)
-            if not turns.faster(1):
-                self.say("all together is not faster by more than the noise, so nothing is kept")
-                self.kept = {}
 
     def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
         def once(number: int) -> Timing:

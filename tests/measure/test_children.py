@@ -81,13 +81,6 @@ def test_a_driver_that_fails_drops_the_sample(build: Build, folder: Path, method
         method.build(kernel(driver="int x"), "", tmp_path, toolchain)
 
 
-def test_what_a_runner_does_not_know_is_no_measurement(build: Build, folder: Path) -> None:
-    told = replace(build.cells[2], before={"block": 8})
-    with Timekeeper("c", 4) as keeper:
-        outcome = keeper.sample(kernel(), "", replace(build, cells=(build.cells[0], told)), folder, (0,))
-    assert outcome.status == ("ok", "crash")
-
-
 def test_a_runner_that_cannot_start_is_an_error() -> None:
     with (
         Timekeeper("nobody", 4) as keeper,

@@ -12,7 +12,7 @@ import pytest
 from fake_cuda import FakeCuda
 from measure.toy import SCALED, TILE
 
-from mirenc.errors import ConfigError, TaskError, ToolchainError
+from mirenc.errors import TaskError, ToolchainError
 from mirenc.measure.block_size import BlockSizeMethod
 from mirenc.measure.building import Toolchain
 from mirenc.measure.child import COPY, measure
@@ -99,8 +99,6 @@ def test_a_block_that_cannot_be_is_refused(runner: CudaRunner, library: FakeCuda
     library.function_threads = 256
     with pytest.raises(CellRefusedError, match="CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"):
         runner.outputs(cell(512))
-    with pytest.raises(ConfigError, match="told 'threads', which it does not know; it knows local"):
-        runner.outputs(cell(64, threads=2))
 
 
 def test_shared_memory_is_limited(tmp_path: Path, library: FakeCuda) -> None:

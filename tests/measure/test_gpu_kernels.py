@@ -15,7 +15,7 @@ from mirenc.ir.functions import kernels_of
 from mirenc.measure.child import same_outputs
 from mirenc.measure.gpu_driver import read_driver
 from mirenc.measure.gpu_kernels import KEYS, LANGUAGES, SIZES, GpuText, gpu_kernels, variants
-from mirenc.measure.kernel_files import KernelText, read_family, read_folder
+from mirenc.measure.kernel_files import KERNELS, KernelText, read_folder
 from mirenc.measure.runners import Cell
 from mirenc.measure.runners.opencl import OpenCLRunner
 from mirenc.tasks.measured import MeasuredKernel
@@ -43,9 +43,8 @@ __kernel void roots(__global T *y)
 
 
 def variants_of(text: str, folder: Path) -> list[GpuText]:
-    path = folder / "family.c"
-    path.write_text(text)
-    return [one for kernel in read_family(path, KEYS, {})[0] for one in variants(kernel)]
+    (folder / "family.c").write_text(text)
+    return [one for kernel in read_folder(folder, KEYS)["family"] for one in variants(kernel)]
 
 
 def test_one_template_is_natural_in_both_languages(tmp_path: Path) -> None:
@@ -82,7 +81,7 @@ def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
     assert [one.name for one in driver.arguments if one.output] == ["total"]
 
 
-TEXTS = [text for texts in read_folder("gpu", KEYS).values() for text in texts]
+TEXTS = [text for texts in read_folder(KERNELS / "gpu", KEYS).values() for text in texts]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)

@@ -18,12 +18,11 @@ import pytest
 
 import mirenc.measure
 from mirenc.ir.compile import find_compiler
-from mirenc.measure import kernel_files
 from mirenc.measure.building import Toolchain
-from mirenc.measure.innermost import scalar_loops
 from mirenc.measure.kernel_files import KernelText
-from mirenc.measure.loops import generate
+from mirenc.measure.loops import generate, source
 from mirenc.measure.loops.source import LETTERS, SIZES, draw_size, fill_value, structures
+from mirenc.measure.vectorization import scalar_loops
 from mirenc.tasks.measured import MeasuredKernel
 from mirenc.tasks.vectorization import Vectorization
 
@@ -264,7 +263,7 @@ def test_a_count_that_cannot_be_reached_is_an_error(tmp_path: Path, monkeypatch:
         "// T: int\n\n// name: only\n// sizes: fixed\n// rows: no\n// weight: 4\n// x: 5\n"
         "void kernel(T *x)\n{\n    @for (int i = 0; i < 5; i++)\n        x[i] = 1;\n}\n"
     )
-    monkeypatch.setattr(kernel_files, "KERNELS", tmp_path)
+    monkeypatch.setattr(source, "KERNELS", tmp_path)
     structures.cache_clear()
     try:
         with pytest.raises(ValueError, match="ask for fewer"):

@@ -17,8 +17,8 @@ def test_only_code_has_pragmas() -> None:
         "  #  pragma omp parallel \\\n  for simd // as wide as it goes\n"
         "#pragma omp parallel\n#pragma omp for\n"
     )
-    (found,) = parallel_loops(text)
-    assert (found.line, text[found.start : found.end]) == (6, "  #  pragma omp parallel \\\n  for simd")
+    ((line, place),) = parallel_loops(text).items()
+    assert (line, text[place]) == (6, "  #  pragma omp parallel \\\n  for simd")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from mirenc.errors import ConfigError, TaskError
 from mirenc.measure import children
 from mirenc.measure.building import Toolchain
 from mirenc.measure.run import Plan
-from mirenc.measure.runners import Build
 from mirenc.measure.timed import TimedRun
 from mirenc.tasks.measured import MeasuredKernel, MeasuredTable, read_measured
 
@@ -260,16 +259,6 @@ def test_flags_and_title_are_those_of_all_parts_that_were_measured(tmp_path: Pat
     assert "; ONE (P 1); TWO (P 1); " in table.title
     assert "THREE" not in table.title
     assert table.title.endswith(" -O7 -O2")
-
-
-def test_cells_that_are_not_the_tasks_settings_are_refused(tmp_path: Path) -> None:
-    class Strange(ToyMethod):
-        def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
-            build = super().build(kernel, part, folder, toolchain)
-            return replace(build, cells=build.cells[::-1])
-
-    with pytest.raises(ConfigError, match="its cells are not the settings of toy"):
-        gone(made(tmp_path, Strange(QUICK)))
 
 
 def test_parts_and_names_are_checked(tmp_path: Path) -> None:

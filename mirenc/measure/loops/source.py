@@ -23,7 +23,7 @@ from functools import cache
 from random import Random
 
 from mirenc.measure.expressions import read_expression
-from mirenc.measure.kernel_files import KernelText, fill_words, read_folder
+from mirenc.measure.kernel_files import KERNELS, KernelText, fill_words, read_folder
 
 # The letter of mirenc_types by type of C.
 LETTERS = {
@@ -101,7 +101,7 @@ def fill_value(fill: str, ctype: str) -> str:
 @cache
 def structures() -> Mapping[str, Sequence[KernelText]]:
     """All of them by family."""
-    return read_folder("loops", _KEYS)
+    return read_folder(KERNELS / "loops", _KEYS)
 
 
 COUNTERS = ("int", "int", "int", "size_t", "size_t", "size_t", "long", "unsigned", "int64_t", "uint32_t")

@@ -72,19 +72,11 @@ class Runner(ABC):
 
     # Bytes of address space that a sample may add, beside a thread a core; None: what it runs on maps more than it uses
     memory_limit: ClassVar[int | None] = 8 * 2**30
-    known: ClassVar[tuple[str, ...]] = ()  # what a cell may tell it (`Cell.before`)
 
     @classmethod  # noqa: B027 - most have nothing to import
     def warm(cls) -> None:
         """Import what takes long, in the process that those of all samples are forked from; raise if it is missing."""
         # It must start no thread and open no device: a fork keeps neither.
-
-    def check(self, cell: Cell) -> None:
-        """Refuse what a cell tells that is not known: left out, it would measure something else."""
-        strange = [key for key in cell.before if key not in self.known]
-        if strange:
-            allowed = ", ".join(self.known) or "nothing"
-            raise ConfigError(f"the runner is told {strange[0]!r}, which it does not know; it knows {allowed}")
 
     @abstractmethod
     def load(self, folder: Path, driver: str, size: int) -> None:
@@ -103,18 +95,12 @@ class GpuRunner(Runner):
     """Launches a kernel of `Cell.library` in blocks that the cell tells: ``{"local": [x, y]}``."""
 
     memory_limit = None  # a GPU's library maps all of its memory
-    known: ClassVar[tuple[str, ...]] = ("local",)
 
     def read(self, folder: Path, driver: str, size: int) -> None:
         from mirenc.measure.gpu_driver import read_driver
 
         self.folder, self.size = folder, size
         self.driver = read_driver((folder / driver).read_text(encoding="utf-8"), str(folder / driver))
-
-    def block_of(self, cell: Cell) -> tuple[int, ...]:
-        """The shape of a cell's blocks, a side for each dimension of the kernel."""
-        self.check(cell)
-        return tuple(cell.before["local"])
 
 
 def get_runner(name: str) -> type[Runner]:

@@ -55,7 +55,6 @@ class CRunner(Runner):
         if cell.library not in self.libraries:
             self.libraries[cell.library] = ctypes.CDLL(str(Path(self.folder, cell.library)))
         library = self.libraries[cell.library]
-        self.check(cell)
         address = ctypes.cast(getattr(library, cell.symbol), ctypes.c_void_p).value
         assert address is not None
         return address

@@ -200,7 +200,7 @@ class CudaRunner(GpuRunner):
 
     def _prepared(self, cell: Cell) -> tuple[tuple[int, ...], int]:
         """Block and function of a cell that can be launched, after a reset."""
-        block, function = self.block_of(cell), self._function(cell)
+        block, function = tuple(cell.before["local"]), self._function(cell)
         for address, start, array in self.starts:
             self.cuda.call("cuMemcpyDtoD_v2", address, start, array.nbytes)
         self.cuda.call("cuCtxSynchronize")

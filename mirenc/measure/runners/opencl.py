@@ -73,8 +73,6 @@ class OpenCLRunner(GpuRunner):
     A cell may be told ``device``, a name of `opencl_devices`, and ``options`` of the build; all of a sample the same.
     """
 
-    known = ("local", "device", "options")
-
     @classmethod
     def warm(cls) -> None:
         with needs("opencl", "an OpenCL kernel is run by pyopencl"):
@@ -112,7 +110,7 @@ class OpenCLRunner(GpuRunner):
 
     def _prepared(self, cell: Cell) -> Any:
         """A function that launches a cell, after a reset."""
-        block = self.block_of(cell)
+        block = tuple(cell.before["local"])
         self._open(cell)
         kernel = self._kernel(cell)
         local = self.driver.local_bytes(self.size, block)
