@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from mirenc.arrays import Float32, Float64
 from mirenc.deciding.reach import Reach
+from mirenc.embed import Encoder, load
 from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.files import load_head_and_arrays
@@ -35,9 +36,6 @@ from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, Predicted
 from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import SettingEncoder, Space, Value
 from mirenc.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
@@ -177,8 +175,6 @@ class TaskHead:
 
     @functools.cached_property
     def _encoder(self) -> Encoder:
-        from mirenc.embed import load
-
         return load(self.model) if self.encoder is None else self.encoder
 
     def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:

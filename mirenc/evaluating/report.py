@@ -4,8 +4,6 @@ The record holds what was predicted for each sample and nothing that could be wr
 tables are computed from it whenever they are wanted.
 """
 
-from __future__ import annotations
-
 import html
 import io
 import json
@@ -14,10 +12,12 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 
 from mirenc.arrays import Bool, Int64
 from mirenc.errors import TaskError
@@ -29,9 +29,6 @@ from mirenc.metrics import group_interval
 from mirenc.tasks import Task, TaskData
 from mirenc.tasks.datasets import published_hash
 from mirenc.writing import delivered
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 FORMAT = 2
 _AGAINST = "no_code"  # the row that every other is compared with
@@ -70,8 +67,6 @@ class TaskReport:
         return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
 
     def __str__(self) -> str:
-        from rich.console import Console
-
         text = io.StringIO()
         console = Console(width=200, file=text, force_terminal=False)
         for protocol in self.protocols:
@@ -244,8 +239,6 @@ class TaskReport:
         return f"{self.caption()} Warning: {found}." if found else self.caption()
 
     def table(self, protocol: str) -> Table:
-        from rich.table import Table
-
         title, caption = self.title(protocol), self._notes(protocol)
         table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
         header, *lines = self._cells(protocol)

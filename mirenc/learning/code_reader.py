@@ -1,20 +1,15 @@
 """`CodeReader`: what a head gets to see of code, of modules and of their regions, for training and for a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mirenc.arrays import Float32, Int32
+from mirenc.embed import Embedding, Encoder, Level, Purpose
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule
 from mirenc.ir.regions import Region, Regions, regions_of
 from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
-
-if TYPE_CHECKING:
-    from mirenc.embed import Embedding, Encoder, Level, Purpose
 
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")

@@ -4,17 +4,16 @@ All rows go through the same search for a head, so the embedding and its baselin
 hard somebody tried.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float32, Float64
+from mirenc.embed import Encoder
 from mirenc.errors import MirencError, TaskError
 from mirenc.heads.choosing import Settings
 from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vector
@@ -24,9 +23,6 @@ from mirenc.learning.menu import has_mlp
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.sample import Sample
 from mirenc.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 ROW_TITLES = {
     "no_code": "no code",

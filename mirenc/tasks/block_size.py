@@ -4,24 +4,20 @@ The question is asked for one kernel and one problem size. Kernels of one dimens
 among planes; a shape that cannot run counts as the default.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float64
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, check_kernels
 from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
 from mirenc.tasks import Protocol, Space
 from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.prediction import Choice
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 _TOLD = 5  # shapes that a tuner is told to try
 _MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
