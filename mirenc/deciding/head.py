@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from mirenc.arrays import Float32, Float64
@@ -27,15 +26,13 @@ from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.files import load_head_and_arrays
 from mirenc.heads.state import pack, unpack
-from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, regions_of
+from mirenc.ir import IRModule, Region, regions_of
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
 from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, hide, source_of
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
+from mirenc.tasks import Task, get_task, list_tasks
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
-from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import SettingEncoder, Space, Value
-from mirenc.tasks.task import Task
 
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
@@ -190,51 +187,37 @@ class TaskHead:
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }
-        if not self.task.may_change(module, region, context):
-            space = self.space or self.task.space_for(context)
-            only, same = np.eye(len(space))[space.default], np.ones(len(space))
-            return _choice(space, space.default, only, same, fixed=True, distance=0.0, **common)
-        ahead, table = self.row in LOOK_AHEAD, None
-        encoded = self.task.checked_context(hide(self.task, context, self.task.run_context) if ahead else context)
-        if ahead:
-            space = self.space or self.task.space_for(context)
-            table = np.array([numbers(one) for one in self.task.look_ahead(module, region, context)])
-            code = np.concatenate([default_columns(table, space.default), code]).astype(np.float32)
+        if isinstance(self.head, EnsembleHead):
+            return self._choose(self.head, module, code, context, common)
+        encoded = self.task.checked_context(context)
         features = np.concatenate([encoded, code])[None, :]
         common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
             likely = self.head.probabilities(features)[0].tolist()
             return PredictedLabels(labels=dict(zip(self.label_names, likely, strict=True)), **common)
-        if isinstance(self.head, NumberEnsembleHead):
-            return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
-        space = self.space or self.task.space_for(context)
-        made = np.arange(len(space))[:, None] if table is None else table
-        return self._choose(self.head, features, space, self._settings(space, table, context), made, common)
-
-    def _settings(self, space: Space, table: Float64 | None, context: tuple[Any, ...]) -> list[Settings]:
-        """The settings of a question, with what each makes of its code where the head looks ahead, as it may be."""
-        assert self.setting_encoder is not None
-        if space.knobs != self.setting_encoder.knobs:
-            raise TaskError(
-                f"the head knows knobs {', '.join(self.setting_encoder.knobs)}, not {', '.join(space.knobs)}. "
-                "Train a head for them"
-            )
-        settings = Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])
-        if table is None:
-            return [settings]
-        default, counts = np.array([space.default]), self.task.iterations(context) or TRIP_COUNTS
-        return [look_ahead_settings(settings, table[None], default, np.array([float(each)])) for each in counts]
+        return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
 
     def _choose(
-        self,
-        head: EnsembleHead,
-        features: Float64,
-        space: Space,
-        settings: list[Settings],
-        made: NDArray[Any],
-        common: dict[str, Any],
+        self, head: EnsembleHead, module: IRModule, code: Float32, context: tuple[Any, ...], common: dict[str, Any]
     ) -> Choice:
+        task, region, space = self.task, common["region"], self.space or self.task.space_for(context)
         preference, expected = np.eye(len(space))[space.default], np.ones(len(space))
+        if not task.may_change(module, region, context):
+            return _choice(space, space.default, preference, expected, fixed=True, distance=0.0, **common)
+        assert self.setting_encoder is not None
+        if space.knobs != self.setting_encoder.knobs:
+            known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
+            raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
+        settings = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
+        made = np.arange(len(space))[:, None]  # what tells the code of settings apart
+        encoded = task.checked_context(hide(task, context, task.run_context) if self.row in LOOK_AHEAD else context)
+        if self.row in LOOK_AHEAD:
+            made = np.array([numbers(one) for one in task.look_ahead(module, region, context)])
+            code = np.concatenate([default_columns(made, space.default), code]).astype(np.float32)
+            ahead = functools.partial(look_ahead_settings, settings[0], made[None], np.array([space.default]))
+            settings = [ahead(np.array([float(each)])) for each in task.iterations(context) or TRIP_COUNTS]
+        features = np.concatenate([encoded, code])[None, :]
+        common["distance"] = self.reach.distance(encoded, code)
         if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
             preference = head.predict_proba(features, settings)[0]
             expected = head.expected_ratios(features, settings, default=space.default)[0]

@@ -7,8 +7,7 @@ import numpy as np
 from mirenc.arrays import Float32, Int32
 from mirenc.embed import Embedding, Encoder, Level, Purpose
 from mirenc.errors import TaskError
-from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, Regions, regions_of
+from mirenc.ir import IRModule, Region, Regions, regions_of
 from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
 
 # Rows that look at code through the model, or beside it.
@@ -79,7 +78,8 @@ class _Code:
         if embedding.purpose == "features":
             self.vectors["taught"] = embedding.taught
         self.rows = {(region.level, *_key(region)): row for row, region in enumerate(embedding.regions)}
-        self.listed: dict[str, Regions] = {}
+        levels = {region.level for region in embedding.regions} if counted else set()
+        self.listed = {level: regions_of(module, level) for level in levels - {"module"}}
 
     def of(self, region: Region | None) -> dict[str, Float32]:
         """Those of a region, a loop's followed by its function's."""
@@ -95,11 +95,7 @@ class _Code:
         row = self.rows.get((level, *key))
         if row is None:
             raise TaskError(f"{self.module.name} has no {level} {name!r}. Give IR that has it")
-        inside = None
-        if self.counted and level != "module":
-            if level not in self.listed:
-                self.listed[level] = regions_of(self.module, level)
-            inside = _instructions(self.listed[level], key)
+        inside = _instructions(self.listed[level], key) if level in self.listed else None
         counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
         return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
 

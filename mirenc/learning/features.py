@@ -20,9 +20,7 @@ from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vec
 from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, look_ahead_tables
 from mirenc.learning.menu import has_mlp
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.task import Task
+from mirenc.tasks import Sample, Task, TaskData
 
 ROW_TITLES = {
     "no_code": "no code",

@@ -18,8 +18,7 @@ from mirenc.errors import MirencError, TaskError
 from mirenc.heads.choosing import Settings
 from mirenc.passes.assembly import CLASSES, Loop
 from mirenc.passes.look_ahead import LoopCode
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.task import Task
+from mirenc.tasks import Task, TaskData
 
 _COUNTS = len(CLASSES)
 # Cycles of an instruction of each class, roughly, where many are under way at once.
