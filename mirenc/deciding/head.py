@@ -1,9 +1,4 @@
-"""`TaskHead`: a head trained once, for answers about kernels nobody has measured.
-
-A head belongs to one model (its vectors) and one task (its settings and context features); it is saved with both names
-and refuses any other. It also remembers how far apart its training kernels were, to say when a question is far from
-them, and what its answers were worth on kernels that it had not seen (`mirenc.deciding.fitting`).
-"""
+"""`TaskHead`: a head trained once, for answers about kernels nobody has measured."""
 
 from __future__ import annotations
 

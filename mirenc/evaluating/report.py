@@ -1,8 +1,4 @@
-"""`TaskReport`: the figures of an evaluation, from its record and the measured costs.
-
-The record holds what was predicted for each sample and nothing that could be wrong about it; figures, intervals and
-tables are computed from it whenever they are wanted.
-"""
+"""`TaskReport`: the figures of an evaluation, computed from what its record says was predicted whenever wanted."""
 
 import html
 import io

@@ -1,9 +1,4 @@
-"""What heads that choose share: costs in, a predicted cost and a preference for each setting out.
-
-It learns from the measured cost of each sample under each setting, and not only from the winner: a wrong choice that
-costs one per cent is no error worth an effort. All heads speak in the same preferences (rows that sum to one), so that
-several can be averaged whatever is inside them.
-"""
+"""What heads that choose share: costs in; out a preference for each setting, rows that sum to one and average."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""The rows of a table: what a head gets to see of a sample, as a matrix ``[context features | code features]``.
-
-All rows go through the same search for a head, so the embedding and its baselines differ in what they know, not in how
-hard somebody tried.
-"""
+"""The rows of a table: what a head gets to see of a sample, as a matrix ``[context features | code features]``."""
 
 import functools
 import os

@@ -1,8 +1,4 @@
-"""`Space`: the settings a task chooses among, and how a head sees them as numbers.
-
-A setting gives each knob a value: one knob (a device) or several (vectorization factor x interleave factor). A task has
-one space for all samples, or each sample brings its own (block shapes that differ by kernel).
-"""
+"""`Space`: the settings a task chooses among, and how a head sees them as numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ MISSING = ("default", "below", "never")
 
 @dataclass(frozen=True)
 class Space:
-    """K settings of one or more knobs."""
+    """K settings of one knob (a device) or several (vectorization factor x interleave factor)."""
 
     knobs: tuple[str, ...]
     """What is decided, in the field's words."""
