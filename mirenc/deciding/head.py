@@ -33,7 +33,6 @@ Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
-_TIMER = "timer"
 _PROPOSED = 8
 _PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm")
 _ANEW = "Make one: mirenc fit TASK -o FOLDER"
@@ -204,7 +203,7 @@ class TaskHead:
             known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
             raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
         settings = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
-        made = np.arange(len(space))[:, None]  # what tells the code of settings apart
+        made = np.arange(len(space), dtype=np.float64)[:, None]  # what tells the code of settings apart
         encoded = task.checked_context(hide(task, context, task.run_context) if self.row in LOOK_AHEAD else context)
         if self.row in LOOK_AHEAD:
             made = np.array([numbers(one) for one in task.look_ahead(module, region, context)])
@@ -287,27 +286,22 @@ class TaskHead:
 
     def save(self, folder: str | Path) -> Path:
         """Write the head and what it belongs to: head.json and head.safetensors (no pickle)."""
-        settings = self.setting_encoder
+        settings = self.setting_encoder or SettingEncoder((), {})
+        timer, arrays = (None, {}) if self.timer is None else pack(self.timer, "timer")
         extra = {
             "task": self.task.name,
             "settings": _setting_names(self.task),
-            "context_names": list(self.task.context_names),
-            **{name: getattr(self, name) for name in _PLAIN},
-            "knobs": list(settings.knobs) if settings is not None else [],
-            "words": {knob: list(words) for knob, words in settings.words.items()} if settings is not None else {},
+            "context_names": self.task.context_names,
+            **{name: getattr(self, name) for name in (*_PLAIN, "time_factor")},
+            "knobs": settings.knobs,
+            "words": settings.words,
             "reach": self.reach.code_reach,
             "evidence": asdict(self.evidence),
-            "labels": list(self.label_names),
+            "labels": self.label_names,
+            "space": self.space and asdict(self.space),
+            "timer": timer,
         }
-        arrays = self.reach.arrays()
-        if self.space is not None:
-            extra["space"] = asdict(self.space)
-        if self.timer is not None:
-            extra[_TIMER], own = pack(self.timer, _TIMER)
-            arrays |= own
-            if self.time_factor is not None:
-                extra["time_factor"] = self.time_factor
-        return save_head(self.head, folder, extra=extra, arrays=arrays)
+        return save_head(self.head, folder, extra=extra, arrays=arrays | self.reach.arrays())
 
 
 def _choice(space: Space, taken: int, preference: Float64, expected: Float64, **more: Any) -> Choice:
