@@ -40,22 +40,17 @@ class CodeReader:
     def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
         """The same of regions of several modules, whose statements are encoded together."""
         purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        results: list[list[dict[str, Float32]]] = [[{} for _ in regions] for _, regions in modules]
-        jobs: dict[tuple[Level, ...], dict[int, list[int]]] = {}
-        for number, (_, regions) in enumerate(modules):
-            for row, region in enumerate(regions):
-                jobs.setdefault(_levels(region), {}).setdefault(number, []).append(row)
-        for levels, rows_of in jobs.items():
-            wanted = [modules[number][0] for number in rows_of]
-            stream = self.encoder.embed_stream(wanted, level=levels, purpose=purpose, workers=0)
-            for (number, rows), outcome in zip(rows_of.items(), stream, strict=True):
-                if outcome.embedding is None:
-                    assert outcome.error is not None
-                    raise outcome.error
-                module, regions = modules[number]
-                code = _Code(module, outcome.embedding, self.counted)
-                for row in rows:
-                    results[number][row] = code.of(regions[row])
+        levels = tuple(dict.fromkeys(level for _, regions in modules for one in regions for level in _levels(one)))
+        if not levels:
+            return [[] for _ in modules]
+        stream = self.encoder.embed_stream([one for one, _ in modules], level=levels, purpose=purpose, workers=0)
+        results = []
+        for (module, regions), outcome in zip(modules, stream, strict=True):
+            if outcome.embedding is None:
+                assert outcome.error is not None
+                raise outcome.error
+            code = _Code(module, outcome.embedding, self.counted)
+            results.append([code.of(region) for region in regions])
         return results
 
 
