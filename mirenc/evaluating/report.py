@@ -183,14 +183,13 @@ class TaskReport:
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
         """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
         asked = [(one, row, part) for one in self.protocols for row in self.rows(one) for part in ("", *self.parts)]
-        figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
         with ThreadPoolExecutor(jobs) as pool:
-            made = list(pool.map(self.figures, *zip(*asked, strict=True)))
-        for (protocol, row, part), one in zip(asked, made, strict=True):
-            if part:
-                figures[protocol][row]["parts"][part] = one
-            else:
-                figures[protocol][row] = {**one, "parts": {}}
+            made = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
+
+        def of(protocol: str, row: str) -> dict[str, Any]:
+            return {**made[protocol, row, ""], "parts": {part: made[protocol, row, part] for part in self.parts}}
+
+        figures = {protocol: {row: of(protocol, row) for row in self.rows(protocol)} for protocol in self.protocols}
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path, jobs: int = 1) -> Path:

@@ -1,7 +1,6 @@
 """The rows of a table: what a head gets to see of a sample, as a matrix ``[context features | code features]``."""
 
 import functools
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, look_ahead_tables
 from mirenc.learning.menu import has_mlp
 from mirenc.tasks import Sample, Task, TaskData
+from mirenc.tasks.sample import IRSource
 
 ROW_TITLES = {
     "no_code": "no code",
@@ -183,15 +183,14 @@ def _code_features(
     if not set(rows) - set(_WITHOUT_CODE):
         return {}, {}
     pieces, of = data.distinct_code
-    by_ir: dict[str | bytes, list[int]] = {}
+    by_ir: dict[IRSource, list[int]] = {}
     for number, (ir, _) in enumerate(pieces):
-        by_ir.setdefault(os.fspath(ir), []).append(number)
+        by_ir.setdefault(ir, []).append(number)
     parts: list[dict[str, Float32]] = [{}] * len(pieces)
     text = [""] * len(pieces)  # for IR2Vec
     counted = [name for name in COUNTED if name == "histogram" or name in rows]
     read = CodeReader(encoder, counted)
-    for numbers in by_ir.values():
-        ir = pieces[numbers[0]][0]
+    for ir, numbers in by_ir.items():
         try:
             module = task.read_sample(encoder, ir)
             for number, features in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):

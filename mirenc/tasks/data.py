@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -236,22 +235,17 @@ class TaskData:
 
         Raises TaskError: A sample has no IR.
         """
-        numbers: dict[tuple[str | bytes, Region | None], int] = {}
-        pieces: list[Code] = []
-        of = np.zeros(len(self.samples), dtype=np.int64)
-        for index, sample in enumerate(self.samples):
+        numbers: dict[Code, int] = {}
+        of = []
+        for sample in self.samples:
             if sample.ir is None:
                 how = "Nothing that looks at code can be made of these data: take row no_code"
                 if sample.code:
                     files = f"DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
                     how = f"Give your own IR of all with --ir-dir DIR, as in {files}"
                 raise TaskError(f"sample {sample.name} comes without code. {how}")
-            key = (os.fspath(sample.ir), sample.region)
-            if key not in numbers:
-                numbers[key] = len(pieces)
-                pieces.append((sample.ir, sample.region))
-            of[index] = numbers[key]
-        return pieces, of
+            of.append(numbers.setdefault((sample.ir, sample.region), len(numbers)))
+        return list(numbers), np.array(of, dtype=np.int64)
 
 
 def _check(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:
