@@ -1,9 +1,7 @@
 """What heads that choose share: costs in; out a preference for each setting, rows that sum to one and average."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,9 +39,9 @@ class Settings:
     def __len__(self) -> int:
         return len(self.row)
 
-    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Settings:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         """The settings of some samples."""
-        return Settings(self.features, self.row[rows])
+        return replace(self, row=self.row[rows])
 
 
 Known = Settings | Sequence[Settings] | None

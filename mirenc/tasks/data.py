@@ -1,15 +1,13 @@
 """`TaskData`: the samples of a task, checked, as columns; the label, the setting of least cost, is never stored."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,11 +57,11 @@ class TaskData:
     def __len__(self) -> int:
         return len(self.samples)
 
-    def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> TaskData:
+    def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
         kept = [self.samples[row] for row in rows]
         part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return TaskData(kept, self.space, part, self.machine, self.label_names, self.llvm)
+        return replace(self, samples=kept, content_hash=part)
 
     # -- columns ---------------------------------------------------------------------------------------
     @cached_property
