@@ -15,19 +15,17 @@ from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 
 from mirenc.arrays import Float32
 from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, OnError, Part, Purpose, load
 from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.stream import listed
-from mirenc.errors import ConfigError, UnreadableIRWarning, needs
+from mirenc.errors import ConfigError, UnreadableIRWarning
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import resolve_input
 from mirenc.weights import find_model
-
-with needs("tasks", "IREmbedder needs scikit-learn 1.7 or later"):
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils import Tags
 
 Inputs = Iterable[IRInput] | NDArray[Any]
 
