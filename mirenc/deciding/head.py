@@ -132,27 +132,20 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
             regions = [one for one in regions if one is not None and wanted(one)]
+        asked = [(one, self._context(given, module, one) if whole is None else whole) for one in regions]
         if self.quick is None:
-            return self._answers(module, regions, given, whole)
+            return self._answers(module, asked)
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
         slow = [region is not None and region.symbol in large for region in regions]
-        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(regions, slow)), given, whole)
-        rest = [region for region, each in zip(regions, slow, strict=True) if not each]
-        parts = (iter(self._answers(module, rest, given, whole)), iter(quick))
+        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(asked, slow)))
+        rest = self._answers(module, [one for one, each in zip(asked, slow, strict=True) if not each])
+        parts = (iter(rest), iter(quick))
         return [next(parts[each]) for each in slow]
 
-    def _answers(
-        self,
-        module: IRModule,
-        regions: Sequence[Region | None],
-        given: Mapping[str, str],
-        whole: tuple[Any, ...] | None,
-    ) -> list[Prediction]:
-        """Of regions, with context features by name, or ``whole``."""
-        task, encoder = self.task, self._encoder
-        contexts = [self._context(given, module, region) if whole is None else whole for region in regions]
-        read, modules = CodeReader(encoder), task.modules(module, regions)
-        source = source_of(self.row)
+    def _answers(self, module: IRModule, asked: Sequence[tuple[Region | None, tuple[Any, ...]]]) -> list[Prediction]:
+        """Of regions, each with its context features."""
+        regions, source = [region for region, _ in asked], source_of(self.row)
+        read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
             code = [np.zeros(0, dtype=np.float32)] * len(regions)
         elif all(one is module for one in modules):
@@ -160,8 +153,8 @@ class TaskHead:
         else:  # each as the samples had it
             code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
         return [
-            self._answer(own_module, vector, own, region)
-            for own_module, vector, own, region in zip(modules, code, contexts, regions, strict=True)
+            self._answer(own, vector, context, region)
+            for own, vector, (region, context) in zip(modules, code, asked, strict=True)
         ]
 
     @functools.cached_property
