@@ -139,7 +139,13 @@ def build_features(
 
     @functools.cache
     def looked_ahead(told: bool) -> tuple[Settings, tuple[Settings, ...] | None]:
-        return _looked_ahead(task, data, tables(), told=told)
+        """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
+        view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
+        ran = view(np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples]))
+        if told:
+            return ran, None
+        counts = np.array([max(task.iterations(one.context), default=0.0) for one in data.samples])
+        return ran, tuple(view(np.where(counts > 0, counts, draw)) for draw in TRIP_COUNTS)
 
     result = []
     for row in rows:
@@ -161,19 +167,6 @@ def build_features(
         matrix = np.concatenate([known, code], axis=1)
         result.append(Features(row, matrix, known.shape[1], only, notes.get(source, ""), settings, asked))
     return result
-
-
-def _looked_ahead(
-    task: Task, data: TaskData, tables: Float64, *, told: bool
-) -> tuple[Settings, tuple[Settings, ...] | None]:
-    """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
-    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
-    settings = look_ahead_settings(data.settings, tables, data.default, ran)
-    if told:
-        return settings, None
-    counts = np.array([max(task.iterations(one.context), default=0.0) for one in data.samples])
-    draws = (np.where(counts > 0, counts, draw) for draw in TRIP_COUNTS)
-    return settings, tuple(look_ahead_settings(data.settings, tables, data.default, draw) for draw in draws)
 
 
 def _code_features(
