@@ -1,4 +1,4 @@
-"""What heads that choose share: costs in; out a preference for each setting, rows that sum to one and average."""
+"""What heads that choose share: costs in, preferences out: rows that sum to one, so that heads can be averaged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
