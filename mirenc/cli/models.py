@@ -84,7 +84,7 @@ def evaluate(
 ) -> None:
     """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
     with needs("train", "evaluating a model needs more packages"):
-        from mirenc.pretraining.evaluation.folder import evaluate_folder
+        from mirenc.pretraining.evaluation import evaluate_folder
     figures, problems = evaluate_folder(model, ir, limit=limit, options=options)
     if as_json:
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))

@@ -4,16 +4,15 @@ A preference is no probability. So the held-out answers of heads trained anew wi
 with what was measured, and a new answer is told by the record of those that were as sure (`Evidence`).
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float64, Int64
 from mirenc.deciding.head import TaskHead
 from mirenc.deciding.reach import Reach
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.learning.features import HEAD_ROWS, Features, build_features
 from mirenc.learning.target import STATIC_TITLES, Costs, Target, target_of
@@ -21,9 +20,6 @@ from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval
 from mirenc.tasks import Task, TaskData, get_task
 from mirenc.tasks.prediction import Evidence, Record, Worth
 from mirenc.tasks.protocols import Fold, cut
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 _FOLDS = 10
 _MOST_PARTS = 5

@@ -1,9 +1,4 @@
-"""`TaskHead`: a head trained once, for answers about kernels nobody has measured.
-
-A head belongs to one model (its vectors) and one task (its settings and context features); it is saved with both names
-and refuses any other. It also remembers how far apart its training kernels were, to say when a question is far from
-them, and what its answers were worth on kernels that it had not seen (`mirenc.deciding.fitting`).
-"""
+"""`TaskHead`: a head trained once, for answers about kernels nobody has measured."""
 
 from __future__ import annotations
 
@@ -14,36 +9,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field, ValidationError
 
 from mirenc.arrays import Float32, Float64
 from mirenc.deciding.reach import Reach
+from mirenc.embed import Encoder, load
 from mirenc.errors import HeadError, TaskError
 from mirenc.heads import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead, Settings, save_head
 from mirenc.heads.files import load_head_and_arrays
 from mirenc.heads.state import pack, unpack
-from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, regions_of
+from mirenc.ir import IRModule, Region, regions_of
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
 from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, hide, source_of
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
+from mirenc.tasks import Task, get_task, list_tasks
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
-from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import SettingEncoder, Space, Value
-from mirenc.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
-_TIMER = "timer"
 _PROPOSED = 8
 _PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm")
 _ANEW = "Make one: mirenc fit TASK -o FOLDER"
@@ -143,27 +132,20 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
             regions = [one for one in regions if one is not None and wanted(one)]
+        asked = [(one, self._context(given, module, one) if whole is None else whole) for one in regions]
         if self.quick is None:
-            return self._answers(module, regions, given, whole)
+            return self._answers(module, asked)
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
         slow = [region is not None and region.symbol in large for region in regions]
-        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(regions, slow)), given, whole)
-        rest = [region for region, each in zip(regions, slow, strict=True) if not each]
-        parts = (iter(self._answers(module, rest, given, whole)), iter(quick))
+        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(asked, slow)))
+        rest = self._answers(module, [one for one, each in zip(asked, slow, strict=True) if not each])
+        parts = (iter(rest), iter(quick))
         return [next(parts[each]) for each in slow]
 
-    def _answers(
-        self,
-        module: IRModule,
-        regions: Sequence[Region | None],
-        given: Mapping[str, str],
-        whole: tuple[Any, ...] | None,
-    ) -> list[Prediction]:
-        """Of regions, with context features by name, or ``whole``."""
-        task, encoder = self.task, self._encoder
-        contexts = [self._context(given, module, region) if whole is None else whole for region in regions]
-        read, modules = CodeReader(encoder), task.modules(module, regions)
-        source = source_of(self.row)
+    def _answers(self, module: IRModule, asked: Sequence[tuple[Region | None, tuple[Any, ...]]]) -> list[Prediction]:
+        """Of regions, each with its context features."""
+        regions, source = [region for region, _ in asked], source_of(self.row)
+        read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
             code = [np.zeros(0, dtype=np.float32)] * len(regions)
         elif all(one is module for one in modules):
@@ -171,14 +153,12 @@ class TaskHead:
         else:  # each as the samples had it
             code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
         return [
-            self._answer(own_module, vector, own, region)
-            for own_module, vector, own, region in zip(modules, code, contexts, regions, strict=True)
+            self._answer(own, vector, context, region)
+            for own, vector, (region, context) in zip(modules, code, asked, strict=True)
         ]
 
     @functools.cached_property
     def _encoder(self) -> Encoder:
-        from mirenc.embed import load
-
         return load(self.model) if self.encoder is None else self.encoder
 
     def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
@@ -194,51 +174,37 @@ class TaskHead:
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }
-        if not self.task.may_change(module, region, context):
-            space = self.space or self.task.space_for(context)
-            only, same = np.eye(len(space))[space.default], np.ones(len(space))
-            return _choice(space, space.default, only, same, fixed=True, distance=0.0, **common)
-        ahead, table = self.row in LOOK_AHEAD, None
-        encoded = self.task.checked_context(hide(self.task, context, self.task.run_context) if ahead else context)
-        if ahead:
-            space = self.space or self.task.space_for(context)
-            table = np.array([numbers(one) for one in self.task.look_ahead(module, region, context)])
-            code = np.concatenate([default_columns(table, space.default), code]).astype(np.float32)
+        if isinstance(self.head, EnsembleHead):
+            return self._choose(self.head, module, code, context, common)
+        encoded = self.task.checked_context(context)
         features = np.concatenate([encoded, code])[None, :]
         common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
             likely = self.head.probabilities(features)[0].tolist()
             return PredictedLabels(labels=dict(zip(self.label_names, likely, strict=True)), **common)
-        if isinstance(self.head, NumberEnsembleHead):
-            return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
-        space = self.space or self.task.space_for(context)
-        made = np.arange(len(space))[:, None] if table is None else table
-        return self._choose(self.head, features, space, self._settings(space, table, context), made, common)
-
-    def _settings(self, space: Space, table: Float64 | None, context: tuple[Any, ...]) -> list[Settings]:
-        """The settings of a question, with what each makes of its code where the head looks ahead, as it may be."""
-        assert self.setting_encoder is not None
-        if space.knobs != self.setting_encoder.knobs:
-            raise TaskError(
-                f"the head knows knobs {', '.join(self.setting_encoder.knobs)}, not {', '.join(space.knobs)}. "
-                "Train a head for them"
-            )
-        settings = Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])
-        if table is None:
-            return [settings]
-        default, counts = np.array([space.default]), self.task.iterations(context) or TRIP_COUNTS
-        return [look_ahead_settings(settings, table[None], default, np.array([float(each)])) for each in counts]
+        return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
 
     def _choose(
-        self,
-        head: EnsembleHead,
-        features: Float64,
-        space: Space,
-        settings: list[Settings],
-        made: NDArray[Any],
-        common: dict[str, Any],
+        self, head: EnsembleHead, module: IRModule, code: Float32, context: tuple[Any, ...], common: dict[str, Any]
     ) -> Choice:
+        task, region, space = self.task, common["region"], self.space or self.task.space_for(context)
         preference, expected = np.eye(len(space))[space.default], np.ones(len(space))
+        if not task.may_change(module, region, context):
+            return _choice(space, space.default, preference, expected, fixed=True, distance=0.0, **common)
+        assert self.setting_encoder is not None
+        if space.knobs != self.setting_encoder.knobs:
+            known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
+            raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
+        settings = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
+        made = np.arange(len(space), dtype=np.float64)[:, None]  # what tells the code of settings apart
+        encoded = task.checked_context(hide(task, context, task.run_context) if self.row in LOOK_AHEAD else context)
+        if self.row in LOOK_AHEAD:
+            made = np.array([numbers(one) for one in task.look_ahead(module, region, context)])
+            code = np.concatenate([default_columns(made, space.default), code]).astype(np.float32)
+            ahead = functools.partial(look_ahead_settings, settings[0], made[None], np.array([space.default]))
+            settings = [ahead(np.array([float(each)])) for each in task.iterations(context) or TRIP_COUNTS]
+        features = np.concatenate([encoded, code])[None, :]
+        common["distance"] = self.reach.distance(encoded, code)
         if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
             preference = head.predict_proba(features, settings)[0]
             expected = head.expected_ratios(features, settings, default=space.default)[0]
@@ -313,27 +279,22 @@ class TaskHead:
 
     def save(self, folder: str | Path) -> Path:
         """Write the head and what it belongs to: head.json and head.safetensors (no pickle)."""
-        settings = self.setting_encoder
+        settings = self.setting_encoder or SettingEncoder((), {})
+        timer, arrays = (None, {}) if self.timer is None else pack(self.timer, "timer")
         extra = {
             "task": self.task.name,
             "settings": _setting_names(self.task),
-            "context_names": list(self.task.context_names),
-            **{name: getattr(self, name) for name in _PLAIN},
-            "knobs": list(settings.knobs) if settings is not None else [],
-            "words": {knob: list(words) for knob, words in settings.words.items()} if settings is not None else {},
+            "context_names": self.task.context_names,
+            **{name: getattr(self, name) for name in (*_PLAIN, "time_factor")},
+            "knobs": settings.knobs,
+            "words": settings.words,
             "reach": self.reach.code_reach,
             "evidence": asdict(self.evidence),
-            "labels": list(self.label_names),
+            "labels": self.label_names,
+            "space": self.space and asdict(self.space),
+            "timer": timer,
         }
-        arrays = self.reach.arrays()
-        if self.space is not None:
-            extra["space"] = asdict(self.space)
-        if self.timer is not None:
-            extra[_TIMER], own = pack(self.timer, _TIMER)
-            arrays |= own
-            if self.time_factor is not None:
-                extra["time_factor"] = self.time_factor
-        return save_head(self.head, folder, extra=extra, arrays=arrays)
+        return save_head(self.head, folder, extra=extra, arrays=arrays | self.reach.arrays())
 
 
 def _choice(space: Space, taken: int, preference: Float64, expected: Float64, **more: Any) -> Choice:

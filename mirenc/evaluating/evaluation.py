@@ -4,27 +4,23 @@ For each protocol, seed and fold, each row's head is searched and trained on the
 the test rows; what is kept is the answers.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
 from mirenc import __version__
+from mirenc.embed import Encoder, load
 from mirenc.errors import TaskError
 from mirenc.evaluating.jobs import Key, Result, pack_predictions, plan_jobs, run_jobs
 from mirenc.evaluating.report import FORMAT, TaskReport
 from mirenc.learning.features import Features, build_features, default_rows
 from mirenc.learning.target import target_of
 from mirenc.tasks import Protocol, Task, TaskData, get_task, load_data
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 SEEDS = (0, 1, 2, 3, 4)
 
@@ -50,13 +46,10 @@ class Evaluation:
         encoder: Encoder | None = None,
         rows: Sequence[str] | None = None,
         advance: Callable[..., None] | None = None,
-    ) -> Evaluation:
+    ) -> Self:
         """Read and embed the samples; ``advance`` is called after each. Raises TaskError: bad rows, unreadable IR."""
         task.check_data(data)
-        if encoder is None:
-            from mirenc.embed import load
-
-            encoder = load()
+        encoder = encoder or load()
         wanted = _several("rows", rows) or default_rows(task, data)
         features = build_features(task, data, wanted, encoder, advance=advance)
         model = {"name": encoder.name, "digest": encoder.features_digest}

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
 
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.metrics import RankedPairs, brier, decision_figures, geometric_mean, label_figures, number_figures
@@ -204,8 +205,6 @@ def area_figures(
     Samples of one ``group`` are drawn together. Returns auc_interval (95 %, of the mean); auc_gain and
     auc_gain_interval over ``against``; where ``names`` are given, labels: auc, average_precision and rate of each.
     """
-    from sklearn.metrics import average_precision_score
-
     both = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
     if not len(both):
         return {}

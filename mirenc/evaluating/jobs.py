@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mirenc import __version__
 from mirenc.arrays import Int64
@@ -91,8 +93,6 @@ def run_jobs(
     work: Sequence[Job], jobs: int, advance: Callable[..., None] | None = None, known: Mapping[Key, Result] = {}
 ) -> Iterator[Result]:
     """Results in the order of the work, as they are done, by so many processes; what is ``known`` is not made anew."""
-    from joblib import Parallel, delayed
-
     # joblib hands a large array to its processes once, as a file in memory, however many jobs share it.
     left = (delayed(_run)(job) for job in work if job.key not in known)
     made: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(left))
@@ -103,8 +103,6 @@ def run_jobs(
 
 
 def _run(job: Job) -> Result:
-    from threadpoolctl import threadpool_limits
-
     heads, answers = [], []
     with threadpool_limits(1):
         for training, test in job.folds:

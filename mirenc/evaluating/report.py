@@ -1,10 +1,4 @@
-"""`TaskReport`: the figures of an evaluation, from its record and the measured costs.
-
-The record holds what was predicted for each sample and nothing that could be wrong about it; figures, intervals and
-tables are computed from it whenever they are wanted.
-"""
-
-from __future__ import annotations
+"""`TaskReport`: the figures of an evaluation, computed from what its record says was predicted whenever wanted."""
 
 import html
 import io
@@ -14,10 +8,12 @@ import re
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
 
 from mirenc.arrays import Bool, Int64
 from mirenc.errors import TaskError
@@ -29,9 +25,6 @@ from mirenc.metrics import group_interval
 from mirenc.tasks import Task, TaskData
 from mirenc.tasks.datasets import published_hash
 from mirenc.writing import delivered
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 FORMAT = 2
 _AGAINST = "no_code"  # the row that every other is compared with
@@ -70,8 +63,6 @@ class TaskReport:
         return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
 
     def __str__(self) -> str:
-        from rich.console import Console
-
         text = io.StringIO()
         console = Console(width=200, file=text, force_terminal=False)
         for protocol in self.protocols:
@@ -192,14 +183,13 @@ class TaskReport:
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
         """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
         asked = [(one, row, part) for one in self.protocols for row in self.rows(one) for part in ("", *self.parts)]
-        figures: dict[str, dict[str, dict[str, Any]]] = {protocol: {} for protocol in self.protocols}
         with ThreadPoolExecutor(jobs) as pool:
-            made = list(pool.map(self.figures, *zip(*asked, strict=True)))
-        for (protocol, row, part), one in zip(asked, made, strict=True):
-            if part:
-                figures[protocol][row]["parts"][part] = one
-            else:
-                figures[protocol][row] = {**one, "parts": {}}
+            made = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
+
+        def of(protocol: str, row: str) -> dict[str, Any]:
+            return {**made[protocol, row, ""], "parts": {part: made[protocol, row, part] for part in self.parts}}
+
+        figures = {protocol: {row: of(protocol, row) for row in self.rows(protocol)} for protocol in self.protocols}
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path, jobs: int = 1) -> Path:
@@ -244,8 +234,6 @@ class TaskReport:
         return f"{self.caption()} Warning: {found}." if found else self.caption()
 
     def table(self, protocol: str) -> Table:
-        from rich.table import Table
-
         title, caption = self.title(protocol), self._notes(protocol)
         table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
         header, *lines = self._cells(protocol)

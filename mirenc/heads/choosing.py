@@ -1,14 +1,7 @@
-"""What heads that choose share: costs in, a predicted cost and a preference for each setting out.
-
-It learns from the measured cost of each sample under each setting, and not only from the winner: a wrong choice that
-costs one per cent is no error worth an effort. All heads speak in the same preferences (rows that sum to one), so that
-several can be averaged whatever is inside them.
-"""
-
-from __future__ import annotations
+"""What heads that choose share: costs in, preferences out: rows that sum to one, so that heads can be averaged."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,9 +39,9 @@ class Settings:
     def __len__(self) -> int:
         return len(self.row)
 
-    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Settings:
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
         """The settings of some samples."""
-        return Settings(self.features, self.row[rows])
+        return replace(self, row=self.row[rows])
 
 
 Known = Settings | Sequence[Settings] | None

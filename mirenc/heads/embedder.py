@@ -15,19 +15,17 @@ from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 
 from mirenc.arrays import Float32
 from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, OnError, Part, Purpose, load
 from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.stream import listed
-from mirenc.errors import ConfigError, UnreadableIRWarning, needs
+from mirenc.errors import ConfigError, UnreadableIRWarning
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import resolve_input
 from mirenc.weights import find_model
-
-with needs("tasks", "IREmbedder needs scikit-learn 1.7 or later"):
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.utils import Tags
 
 Inputs = Iterable[IRInput] | NDArray[Any]
 
@@ -72,28 +70,28 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         encoder = self._encoder()
         items = _items(X)
         # One program on several inputs is several rows, but is embedded once.
-        place: dict[Any, int] = {}
-        of = [place.setdefault(id(item) if isinstance(item, IRModule) else item, len(place)) for item in items]
-        row_of = [of.index(number) for number in range(len(place))]
-        out = np.full((len(place), len(self._columns(encoder))), np.nan, dtype=np.float32)
+        rows: dict[Any, list[int]] = {}
+        for row, item in enumerate(items):
+            rows.setdefault(id(item) if isinstance(item, IRModule) else item, []).append(row)
+        out = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
         failed: list[str] = []
-        inputs = [resolve_input(items[row]) for row in row_of]
+        inputs = [resolve_input(items[row]) for row, *_ in rows.values()]
         stream = encoder.embed_stream(inputs, purpose=self.purpose, whiten=self.whiten)
-        for number, (row, outcome) in enumerate(zip(row_of, stream, strict=True)):
+        for own, outcome in zip(rows.values(), stream, strict=True):
             if outcome.embedding is not None:
-                out[number] = outcome.embedding.part(self.part)[0]
+                out[own] = outcome.embedding.part(self.part)[0]
                 continue
             assert outcome.error is not None
             if self.on_error == "raise":
-                outcome.error.add_note(f"IREmbedder: input {row} of {len(items)}")
+                outcome.error.add_note(f"IREmbedder: input {own[0]} of {len(items)}")
                 raise outcome.error
-            failed.append(outcome.complaint(row))
+            failed.append(outcome.complaint(own[0]))
         if failed:
             problem = f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}"
             advice = "Leave them out, or set on_error='raise' to stop at the first"
             # Past scikit-learn's wrapper, to the caller's line.
             warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=3)
-        return out[of]
+        return out
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """(D,) object array of names: text_0, ..., graph_0, ..., log_statements, ...; ``input_features`` is unused."""

@@ -13,6 +13,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+from sklearn.utils.validation import check_is_fitted
 
 from mirenc import __version__
 from mirenc.arrays import Floating
@@ -48,9 +51,6 @@ def save_head(
     HeadError: class not registered, something in parameters or ``extra`` that JSON cannot hold, or a folder that cannot
     be written; `sklearn.exceptions.NotFittedError`.
     """
-    from safetensors.numpy import save
-    from sklearn.utils.validation import check_is_fitted
-
     kind_of_head(head)  # a head, and not some list that could be packed, too
     if hasattr(head, "fit"):
         check_is_fitted(head)
@@ -107,9 +107,6 @@ def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
 
 def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], dict[str, NDArray[Any]]]:
     """As `load_head`, and the arrays that were given to `save_head`."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     home = Path(folder)
     for name in (HEAD_FILE, ARRAY_FILE):
         if not (home / name).is_file():

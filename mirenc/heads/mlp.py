@@ -1,8 +1,4 @@
-"""The paper's downstream head: `MLPHead`, three linear layers as a classifier, and `LabelHead`, which chooses by one.
-
-scikit-learn's own MLP does the training. What stays are arrays, and prediction is this module's own: heads are saved
-without pickle and give the same answers under any later release.
-"""
+"""The paper's downstream head: `MLPHead`, three linear layers as a classifier, and `LabelHead`, which chooses by it."""
 
 import math
 import warnings

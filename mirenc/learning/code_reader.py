@@ -1,20 +1,14 @@
 """`CodeReader`: what a head gets to see of code, of modules and of their regions, for training and for a question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mirenc.arrays import Float32, Int32
+from mirenc.embed import Embedding, Encoder, Level, Purpose
 from mirenc.errors import TaskError
-from mirenc.ir import IRModule
-from mirenc.ir.regions import Region, Regions, regions_of
+from mirenc.ir import IRModule, Region, Regions, regions_of
 from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
-
-if TYPE_CHECKING:
-    from mirenc.embed import Embedding, Encoder, Level, Purpose
 
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
@@ -46,22 +40,17 @@ class CodeReader:
     def of_modules(self, modules: Sequence[tuple[IRModule, Sequence[Region | None]]]) -> list[list[dict[str, Float32]]]:
         """The same of regions of several modules, whose statements are encoded together."""
         purpose: Purpose = "search" if self.encoder.files.config.taught is None else "features"
-        results: list[list[dict[str, Float32]]] = [[{} for _ in regions] for _, regions in modules]
-        jobs: dict[tuple[Level, ...], dict[int, list[int]]] = {}
-        for number, (_, regions) in enumerate(modules):
-            for row, region in enumerate(regions):
-                jobs.setdefault(_levels(region), {}).setdefault(number, []).append(row)
-        for levels, rows_of in jobs.items():
-            wanted = [modules[number][0] for number in rows_of]
-            stream = self.encoder.embed_stream(wanted, level=levels, purpose=purpose, workers=0)
-            for (number, rows), outcome in zip(rows_of.items(), stream, strict=True):
-                if outcome.embedding is None:
-                    assert outcome.error is not None
-                    raise outcome.error
-                module, regions = modules[number]
-                code = _Code(module, outcome.embedding, self.counted)
-                for row in rows:
-                    results[number][row] = code.of(regions[row])
+        levels = tuple(dict.fromkeys(level for _, regions in modules for one in regions for level in _levels(one)))
+        if not levels:
+            return [[] for _ in modules]
+        stream = self.encoder.embed_stream([one for one, _ in modules], level=levels, purpose=purpose, workers=0)
+        results = []
+        for (module, regions), outcome in zip(modules, stream, strict=True):
+            if outcome.embedding is None:
+                assert outcome.error is not None
+                raise outcome.error
+            code = _Code(module, outcome.embedding, self.counted)
+            results.append([code.of(region) for region in regions])
         return results
 
 
@@ -84,7 +73,8 @@ class _Code:
         if embedding.purpose == "features":
             self.vectors["taught"] = embedding.taught
         self.rows = {(region.level, *_key(region)): row for row, region in enumerate(embedding.regions)}
-        self.listed: dict[str, Regions] = {}
+        levels = {region.level for region in embedding.regions} if counted else set()
+        self.listed = {level: regions_of(module, level) for level in levels - {"module"}}
 
     def of(self, region: Region | None) -> dict[str, Float32]:
         """Those of a region, a loop's followed by its function's."""
@@ -100,11 +90,7 @@ class _Code:
         row = self.rows.get((level, *key))
         if row is None:
             raise TaskError(f"{self.module.name} has no {level} {name!r}. Give IR that has it")
-        inside = None
-        if self.counted and level != "module":
-            if level not in self.listed:
-                self.listed[level] = regions_of(self.module, level)
-            inside = _instructions(self.listed[level], key)
+        inside = _instructions(self.listed[level], key) if level in self.listed else None
         counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
         return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
 

@@ -16,8 +16,7 @@ from collections.abc import Collection
 import numpy as np
 
 from mirenc.arrays import Bool, Float32, Int32, Int64
-from mirenc.ir import IRModule, statements_of
-from mirenc.ir.module import OperandKind
+from mirenc.ir import IRModule, OperandKind, statements_of
 
 # Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in
 # training and later.

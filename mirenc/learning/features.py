@@ -1,32 +1,22 @@
-"""The rows of a table: what a head gets to see of a sample, as a matrix ``[context features | code features]``.
-
-All rows go through the same search for a head, so the embedding and its baselines differ in what they know, not in how
-hard somebody tried.
-"""
-
-from __future__ import annotations
+"""The rows of a table: what a head gets to see of a sample, as a matrix ``[context features | code features]``."""
 
 import functools
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float32, Float64
+from mirenc.embed import Encoder
 from mirenc.errors import MirencError, TaskError
 from mirenc.heads.choosing import Settings
 from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vector
 from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, look_ahead_tables
 from mirenc.learning.menu import has_mlp
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
+from mirenc.tasks import Sample, Task, TaskData
+from mirenc.tasks.sample import IRSource
 
 ROW_TITLES = {
     "no_code": "no code",
@@ -149,7 +139,13 @@ def build_features(
 
     @functools.cache
     def looked_ahead(told: bool) -> tuple[Settings, tuple[Settings, ...] | None]:
-        return _looked_ahead(task, data, tables(), told=told)
+        """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
+        view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
+        ran = view(np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples]))
+        if told:
+            return ran, None
+        counts = np.array([max(task.iterations(one.context), default=0.0) for one in data.samples])
+        return ran, tuple(view(np.where(counts > 0, counts, draw)) for draw in TRIP_COUNTS)
 
     result = []
     for row in rows:
@@ -173,19 +169,6 @@ def build_features(
     return result
 
 
-def _looked_ahead(
-    task: Task, data: TaskData, tables: Float64, *, told: bool
-) -> tuple[Settings, tuple[Settings, ...] | None]:
-    """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
-    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
-    settings = look_ahead_settings(data.settings, tables, data.default, ran)
-    if told:
-        return settings, None
-    counts = np.array([max(task.iterations(one.context), default=0.0) for one in data.samples])
-    draws = (np.where(counts > 0, counts, draw) for draw in TRIP_COUNTS)
-    return settings, tuple(look_ahead_settings(data.settings, tables, data.default, draw) for draw in draws)
-
-
 def _code_features(
     task: Task, data: TaskData, rows: Sequence[str], encoder: Encoder, advance: Callable[..., None] | None
 ) -> tuple[dict[str, Float32], dict[str, str]]:
@@ -193,15 +176,14 @@ def _code_features(
     if not set(rows) - set(_WITHOUT_CODE):
         return {}, {}
     pieces, of = data.distinct_code
-    by_ir: dict[str | bytes, list[int]] = {}
+    by_ir: dict[IRSource, list[int]] = {}
     for number, (ir, _) in enumerate(pieces):
-        by_ir.setdefault(os.fspath(ir), []).append(number)
+        by_ir.setdefault(ir, []).append(number)
     parts: list[dict[str, Float32]] = [{}] * len(pieces)
     text = [""] * len(pieces)  # for IR2Vec
     counted = [name for name in COUNTED if name == "histogram" or name in rows]
     read = CodeReader(encoder, counted)
-    for numbers in by_ir.values():
-        ir = pieces[numbers[0]][0]
+    for ir, numbers in by_ir.items():
         try:
             module = task.read_sample(encoder, ir)
             for number, features in zip(numbers, read(module, [pieces[one][1] for one in numbers]), strict=True):

@@ -4,27 +4,21 @@ The costs are no model of a processor: instructions by class, weighed roughly, o
 iterations. They say how prologue, vector body and what is left add up, and a head learns what they leave out.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mirenc import __version__
 from mirenc.arrays import Float64, Int64
 from mirenc.cache import Cache, cache_key
+from mirenc.embed import Encoder
 from mirenc.errors import MirencError, TaskError
 from mirenc.heads.choosing import Settings
 from mirenc.passes.assembly import CLASSES, Loop
 from mirenc.passes.look_ahead import LoopCode
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.task import Task
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
+from mirenc.tasks import Task, TaskData
 
 _COUNTS = len(CLASSES)
 # Cycles of an instruction of each class, roughly, where many are under way at once.

@@ -1,15 +1,8 @@
 """The candidates that every row of a table chooses from, and the inner folds on which it chooses.
 
-One menu for the embedding and its baselines, none of which is under-tuned; which one follows from the `Shape` of the
-data. The choice among its members is made for each fold, on the training rows alone.
-
-- A few hundred samples of a few settings: the Gaussian process, trees and the paper's MLP (put together on the
-  device-mapping data; `downstream/device_mapping/README.md` tells what was dropped). More samples: heads whose memory
-  does not grow with their square.
-- Many settings, or settings that differ from sample to sample: heads that see a setting as numbers.
-- Many settings of many kernels, where time is what counts: the default is left only where the gain is worth the risk;
-  trees of all settings at once where these are alike.
-- Numbers, and labels: heads that tell all of them at once.
+One menu for the embedding and its baselines, so that none is under-tuned; which one follows from the `Shape` of the
+data. That for a few samples of a few settings was put together on the device-mapping data, and
+`downstream/device_mapping/README.md` tells what was dropped.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,6 @@
 """Several processes on one run, started by ``torchrun``: each takes a share of every batch.
 
-Losses are sums over the whole batch, so the sum of the processes' gradients is the gradient one process would have
-had: a run gives the same losses (to rounding) on any number of processes, and may be resumed on another number.
+Losses are sums over the whole batch, so a run gives the same losses (to rounding) on any number of processes.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""The training loop: one stage after another, with warm-up, clipping, checkpoints and exact resumption.
-
-A step's randomness comes from a generator seeded with (seed, stage, step), so a resumed run draws what the interrupted
-one would have drawn. Started by ``torchrun``, every process takes a share of each batch.
-"""
+"""The training loop: one stage after another, with warm-up, clipping, checkpoints and exact resumption."""
 
 import contextlib
 import json

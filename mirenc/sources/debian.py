@@ -1,7 +1,4 @@
-"""Source packages of a Debian release to IR: fetched with apt-get, compiled file by file without their build systems.
-
-Two clang versions take turns, so that both dialects of IR occur (typed and opaque pointers).
-"""
+"""Source packages of a Debian release to IR: fetched by apt-get, compiled file by file without their build systems."""
 
 import fnmatch
 import json
@@ -22,7 +19,7 @@ from mirenc.sources.programs import find_sources, make_program
 from mirenc.sources.recipe import Package, Recipe, RecipeLimits
 from mirenc.sources.reserved import is_reserved_package
 
-# Fixed by a language; C and C++ alternate between two versions.
+# Fixed by a language; C and C++ alternate, so that both dialects of IR occur (typed and opaque pointers).
 _COMPILERS = {"opencl": ("clang-19",), "cuda": ("clang-19",), "fortran": ("flang-new-19",)}
 _C_COMPILERS = ("clang-14", "clang-19")
 _DEBIAN_PACKAGE_OF = {"flang-new-19": "flang-19", "apt-get": "apt", "dpkg-source": "dpkg-dev"}

@@ -4,24 +4,21 @@ The question is asked for one kernel and one problem size. Kernels of one dimens
 among planes; a shape that cannot run counts as the default.
 """
 
-from __future__ import annotations
-
+import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float64
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, check_kernels
 from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
 from mirenc.tasks import Protocol, Space
 from mirenc.tasks.measured import MeasuredTask
 from mirenc.tasks.prediction import Choice
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 _TOLD = 5  # shapes that a tuner is told to try
 _MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
@@ -47,27 +44,20 @@ _PLANES = {
 _HABIT = {1: (256, 1), 2: (16, 16)}
 
 
-def _space(language: str, dimensions: int) -> Space:
-    lines, planes = tuple((x, 1) for x in _LINES[language]), _PLANES[language]
-    habit = _HABIT[dimensions]
-    # The default stands first in every space, so that a head for all of them knows it.
-    settings = (habit, *(shape for shape in (lines if dimensions == 1 else planes) if shape != habit))
-    # A shape that a kernel or a device refuses leaves people with what they have.
-    return Space(KNOBS, settings, 0, missing="default")
-
-
-_SPACES = {(language, dimensions): _space(language, dimensions) for language in _LINES for dimensions in (1, 2)}
-
-
+@functools.cache
 def block_space(language: str, dimensions: int) -> Space:
     """The shapes for a kernel in ``cl`` or ``cuda`` of 1 or 2 dimensions; one object for all that share it.
 
     A third dimension is left at 1, as people do. Raises TaskError: another language or number.
     """
-    if (language, dimensions) not in _SPACES:
+    if language not in _LINES or dimensions not in _HABIT:
         found = f"no block shapes for {language!r} in {dimensions} dimensions"
         raise TaskError(f"{found}; cl and cuda have them for 1 and 2")
-    return _SPACES[language, dimensions]
+    shapes = [(x, 1) for x in _LINES[language]] if dimensions == 1 else _PLANES[language]
+    habit = _HABIT[dimensions]
+    # The default stands first in every space, so that a head for all of them knows it. A shape that a kernel or a
+    # device refuses leaves people with what they have.
+    return Space(KNOBS, (habit, *(shape for shape in shapes if shape != habit)), 0, missing="default")
 
 
 def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, int]]:

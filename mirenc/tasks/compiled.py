@@ -6,13 +6,11 @@ its row), ``levels.parquet`` (a row a piece and optimisation level), ``fires.par
 hash: it is other people's code, so a table may travel without it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,9 +18,6 @@ from mirenc.arrays import Bool, Float64, Int8
 from mirenc.errors import TaskError
 from mirenc.tasks.tables import MACHINE, read_folder, table_errors, write_json, write_parquet
 from mirenc.writing import delivered
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT = 2
 STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
@@ -168,8 +163,8 @@ def read_compiled(folder: str | Path) -> CompiledTable:
         )
 
 
-def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
-    """Rows in the order of pieces (and lists), as arrays of that shape. Raises ValueError: they stand otherwise."""
+def _sizes(table: Any, shape: tuple[int, ...]) -> Sizes:
+    """Rows (of Arrow) in the order of pieces, and lists, as arrays of that shape. Raises ValueError: another order."""
     for name, expected in zip(("piece", "list"), np.indices(shape).reshape(len(shape), -1), strict=False):
         if not np.array_equal(table[name].to_numpy(), expected):
             raise ValueError(f"rows of column {name!r} are not {shape} in order")
@@ -180,7 +175,7 @@ def _sizes(table: pa.Table, shape: tuple[int, ...]) -> Sizes:
     return Sizes(numbers[0], numbers[1], known[encoded.indices.to_numpy()].reshape(shape))
 
 
-def _fires(table: pa.Table, level: str, names: Sequence[str], count: int) -> Fires:
+def _fires(table: Any, level: str, names: Sequence[str], count: int) -> Fires:
     place = {name: index for index, name in enumerate(names)}
     changed = np.zeros((count, len(names)), dtype=bool)
     known = np.zeros(count, dtype=bool)

@@ -1,16 +1,13 @@
 """`TaskData`: the samples of a task, checked, as columns; the label, the setting of least cost, is never stored."""
 
-from __future__ import annotations
-
 import hashlib
 import math
-import os
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,11 +57,11 @@ class TaskData:
     def __len__(self) -> int:
         return len(self.samples)
 
-    def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> TaskData:
+    def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
         kept = [self.samples[row] for row in rows]
         part = hashlib.sha256(f"{self.content_hash} {list(map(int, rows))}".encode()).hexdigest()
-        return TaskData(kept, self.space, part, self.machine, self.label_names, self.llvm)
+        return replace(self, samples=kept, content_hash=part)
 
     # -- columns ---------------------------------------------------------------------------------------
     @cached_property
@@ -236,22 +233,17 @@ class TaskData:
 
         Raises TaskError: A sample has no IR.
         """
-        numbers: dict[tuple[str | bytes, Region | None], int] = {}
-        pieces: list[Code] = []
-        of = np.zeros(len(self.samples), dtype=np.int64)
-        for index, sample in enumerate(self.samples):
+        numbers: dict[Code, int] = {}
+        of = []
+        for sample in self.samples:
             if sample.ir is None:
                 how = "Nothing that looks at code can be made of these data: take row no_code"
                 if sample.code:
                     files = f"DIR/{sample.code}.ll or .bc (Python: mirenc.tasks.with_ir)"
                     how = f"Give your own IR of all with --ir-dir DIR, as in {files}"
                 raise TaskError(f"sample {sample.name} comes without code. {how}")
-            key = (os.fspath(sample.ir), sample.region)
-            if key not in numbers:
-                numbers[key] = len(pieces)
-                pieces.append((sample.ir, sample.region))
-            of[index] = numbers[key]
-        return pieces, of
+            of.append(numbers.setdefault((sample.ir, sample.region), len(numbers)))
+        return list(numbers), np.array(of, dtype=np.int64)
 
 
 def _check(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:

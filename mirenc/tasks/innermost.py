@@ -1,7 +1,4 @@
-"""What all tasks about innermost loops share: which loops there are, how they are read, and what is known beside them.
-
-A task of this kind is a subclass of `InnermostTask` with a name and a space.
-"""
+"""What all tasks about innermost loops share: which loops there are, how they are read, what is known beside them."""
 
 import itertools
 import platform

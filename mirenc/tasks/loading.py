@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import parse_ir, statements_of
@@ -73,9 +75,6 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
 
     Raises TaskError: IR that cannot be read (the sample is named).
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     codes = []
     for sample in samples:
         if sample.ir is None:

@@ -5,8 +5,6 @@ A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.
 A task whose costs come from such a folder is a `MeasuredTask`.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
@@ -14,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,9 +22,6 @@ from mirenc.ir import Region
 from mirenc.tasks import Sample, Task, TaskData
 from mirenc.tasks.space import Space, Value
 from mirenc.tasks.tables import MACHINE, read_folder, table_errors, write_json, write_parquet
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FORMAT = 1
 RUN = "run_"
@@ -181,8 +176,8 @@ def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
         return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
 
 
-def _samples(samples: pa.Table, costs: pa.Table, knobs: Sequence[str]) -> list[MeasuredSample]:
-    """Samples with their costs: rows of one kernel and part stand together."""
+def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSample]:
+    """Samples of two tables of Arrow: rows of one kernel and part stand together."""
     of: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for key, rows in itertools.groupby(costs.to_pylist(), lambda row: (row["kernel"], row["part"])):
         if key in of:

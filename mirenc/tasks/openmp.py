@@ -5,22 +5,18 @@ its work is uneven. The costs are those of `mirenc measure openmp`; the space fo
 on. What is decided about is the function that clang outlines from a parallel loop (``f.omp_outlined``).
 """
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Float64
+from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import Dialect, IRModule, Region, parse_ir, regions_of
 from mirenc.tasks import Protocol
 from mirenc.tasks.measured import MeasuredTable, MeasuredTask
 from mirenc.tasks.space import Space, Value
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
 
 KNOBS = ("num_threads", "schedule", "chunk_size")
 # A chunk of 0: the clause names none. OpenMP's own default is static without one.

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
 
 from mirenc.arrays import Int64
 from mirenc.errors import TaskError
@@ -78,8 +79,6 @@ def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) 
 
     Stratified by ``labels`` where every unit is a single sample.
     """
-    from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
-
     names, row = np.unique(unit, return_inverse=True)
     if len(names) < 2:
         raise TaskError(f"cannot cut {len(unit)} samples: all belong to {str(names[0])!r}. Two groups are needed")

@@ -1,16 +1,10 @@
-"""`Space`: the settings a task chooses among, and how a head sees them as numbers.
-
-A setting gives each knob a value: one knob (a device) or several (vectorization factor x interleave factor). A task has
-one space for all samples, or each sample brings its own (block shapes that differ by kernel).
-"""
-
-from __future__ import annotations
+"""`Space`: the settings a task chooses among, and how a head sees them as numbers."""
 
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -23,7 +17,7 @@ MISSING = ("default", "below", "never")
 
 @dataclass(frozen=True)
 class Space:
-    """K settings of one or more knobs."""
+    """K settings of one knob (a device) or several (vectorization factor x interleave factor)."""
 
     knobs: tuple[str, ...]
     """What is decided, in the field's words."""
@@ -64,7 +58,7 @@ class Space:
         *,
         default: Mapping[str, Value],
         missing: Literal["default", "below", "never"] = "default",
-    ) -> Space:
+    ) -> Self:
         """All combinations of the knobs' values, the last one varying fastest. Raises TaskError: no such default."""
         settings = tuple(itertools.product(*knobs.values()))
         wanted = tuple(default.get(knob, "") for knob in knobs)
@@ -108,7 +102,7 @@ class SettingEncoder:
     words: Mapping[str, tuple[str, ...]]  # words of each knob that has any; a knob that is not in it has numbers
 
     @classmethod
-    def of(cls, spaces: Sequence[Space]) -> SettingEncoder:
+    def of(cls, spaces: Sequence[Space]) -> Self:
         """That of spaces of the same knobs. Raises TaskError: other knobs, or words and numbers as values of one."""
         knobs = spaces[0].knobs
         if others := [space.knobs for space in spaces if space.knobs != knobs]:

@@ -4,31 +4,27 @@ A task of your own is a Python file with a subclass of `Task`; ``mirenc evaluate
 it through the same protocols, baselines and search as the shipped ones (`notebooks/` walks through one).
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from mirenc.arrays import Float64
+from mirenc.embed import Encoder
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import Dialect, IRModule, Region, regions_of
 from mirenc.ir.inputs import resolve_input
+from mirenc.passes.look_ahead import LoopCode
 from mirenc.tasks.data import TaskData
 from mirenc.tasks.prediction import Choice, PredictedNumber, Prediction
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import IRSource, Sample
 from mirenc.tasks.space import Space, Value
-
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
-    from mirenc.passes.look_ahead import LoopCode
 
 
 class Task(ABC):

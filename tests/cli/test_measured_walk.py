@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import Run
 
-from mirenc.measure import children, openmp
+from mirenc.measure import block_size, children, openmp
 from mirenc.measure.block_size import CUDA, BlockSizeMethod
 from mirenc.measure.openmp import OpenMPMethod
 from mirenc.tasks import Space, block_size as block_shapes, get_task, list_tasks
@@ -152,7 +152,8 @@ def test_openmp(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.needs("OpenCL")
 def test_block_size(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     space = Space(block_shapes.KNOBS, ((16, 1), (32, 1), (64, 1)), default=2, missing="default")
-    monkeypatch.setitem(block_shapes._SPACES, ("cl", 1), space)
+    for module in (block_shapes, block_size):
+        monkeypatch.setattr(module, "block_space", lambda *_: space)
     sources = [tmp_path / f"{name}.cl" for name in ("sum", "root")]
     for source, body in zip(sources, ("i + 1", "sqrt((float)i)"), strict=True):
         source.write_text(WORK_ITEMS.replace("BODY", body))

@@ -190,7 +190,8 @@ def test_measured_in_miniature_and_read_as_a_task(tmp_path: Path) -> None:
 @pytest.mark.needs("OpenCL")
 def test_flags_of_the_user_reach_the_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     few = Space(block_shapes.KNOBS, ((32, 1), (64, 1)), default=1, missing="default")
-    monkeypatch.setitem(block_shapes._SPACES, ("cl", 1), few)
+    for module in (block_shapes, block_size):
+        monkeypatch.setattr(module, "block_space", lambda *_: few)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "two.h").write_text("#define TWO 2 * ONE\n")
     (tmp_path / "twice.cl").write_text('#include "two.h"\n' + SOURCE.replace("= 2", "= TWO"))

@@ -3,8 +3,6 @@
 A part holds its texts once, with a 64-bit hash each: so the merge numbers the texts of all parts without holding them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -12,7 +10,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +64,7 @@ class Part:
         os.replace(partial, path)
 
     @classmethod
-    def load(cls, path: Path) -> Part:
+    def load(cls, path: Path) -> Self:
         arrays = from_bytes(path.read_bytes())
         listing = json.loads(arrays["listing"].tobytes())
         modules = []

@@ -1,18 +1,14 @@
 """What is in a corpus: counts by language, level, compiler and project, as numbers, a table and a plot."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from rich.table import Column, Table
 
 from mirenc.errors import ConfigError, needs
 from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _GROUPS = ("language", "opt_level", "compiler", "project")
 _COUNTS = ("programs", "modules", "instructions")
@@ -61,8 +57,6 @@ def _count(infos: list[ModuleInfo]) -> dict[str, Any]:
 
 def stats_table(stats: dict[str, Any]) -> Table:
     """The numbers for a terminal; projects beyond the largest 25 are summed up."""
-    from rich.table import Column, Table
-
     table = Table("", *(Column(name, justify="right") for name in _COUNTS), title="Corpus")
     total = stats["total"]
     table.add_row("all", *(f"{total[name]:,}" for name in _COUNTS), end_section=True)

@@ -13,8 +13,6 @@ A file is safetensors of byte planes (`packing`) under zstd. Format 2 had no pos
 which are zeros where such a corpus is read.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -25,7 +23,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -188,7 +186,7 @@ class Corpus(CorpusModule):
         return np.flatnonzero(~out), np.flatnonzero(out)
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str]) -> Corpus:
+    def load(cls, folder: str | os.PathLike[str]) -> Self:
         """Read a corpus from its folder. Raises ConfigError: none there, one of another format, or a damaged one."""
         source = Path(folder)
         data, ordered = _read_files(source)

@@ -3,11 +3,10 @@
 One fitted on the folder that is evaluated would change from folder to folder and know the answers.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import safetensors.numpy
@@ -102,7 +101,7 @@ class Baselines:
     @classmethod
     def fit(
         cls, corpus: Corpus, modules: Integer, *, source: str = "training modules", contexts: int = _CONTEXTS
-    ) -> Baselines:
+    ) -> Self:
         """Fit on some modules of a corpus.
 
         A distinct statement weighs the square root of its count: between the figure over distinct statements and that
@@ -144,7 +143,7 @@ class Baselines:
         return path
 
     @classmethod
-    def load(cls, folder: str | os.PathLike[str], vocabulary: int) -> Baselines | None:
+    def load(cls, folder: str | os.PathLike[str], vocabulary: int) -> Self | None:
         """Read a model folder's baselines, of a tokenizer of ``vocabulary`` pieces; None where it has none.
 
         Raises ModelError: damaged, or of another tokenizer.

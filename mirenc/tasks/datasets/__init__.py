@@ -2,7 +2,6 @@
 
 None of their files is part of mirenc. The package carries, for each dataset, an entry (``NAME.toml``: title, licence,
 source, public addresses) and its checksums (``NAME.sha256``); `fetch` puts the files where `dataset_folder` finds them.
-To add a dataset, write its entry, and in its folder type ``sha256sum *.csv */* | LC_ALL=C sort -k2 > NAME.sha256``.
 """
 
 from mirenc.errors import DatasetError

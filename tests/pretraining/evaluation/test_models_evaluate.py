@@ -16,7 +16,7 @@ from mirenc.cli import make_app
 from mirenc.errors import MirencError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.folder import choose_files
+from mirenc.pretraining.evaluation.evaluate import choose_files
 from mirenc.weights import load_files, seal
 
 
@@ -107,5 +107,6 @@ def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_pa
 
 def test_without_the_train_extra(model_folder: Path, levels_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mirenc.model.torch_runtime", None)
-    monkeypatch.delitem(sys.modules, "mirenc.pretraining.evaluation.folder", raising=False)
+    for name in ("mirenc.pretraining.evaluation", "mirenc.pretraining.evaluation.evaluate"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     assert "pip install 'mirenc[train]'" in refused(model_folder, "--ir", levels_folder)
