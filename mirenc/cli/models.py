@@ -1,7 +1,5 @@
 """``mirenc models``: list, show, verify, evaluate and adapt models."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated, Any, Literal

@@ -4,8 +4,6 @@ A decision is a word at the call, ``alwaysinline`` or ``noinline``: every LLVM a
 and so do the copies of the call that other inlining makes.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

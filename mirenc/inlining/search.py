@@ -5,8 +5,6 @@ up to what the module weighs but for constants and where LLVM decides anew, so t
 few times, and what weighs less as a whole is kept.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Inlining tried on a module: what an engine's LLVM makes of it with other decisions than its own."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from mirenc.errors import ForeignIRError, IRParseError, PassError
