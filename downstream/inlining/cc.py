@@ -52,7 +52,7 @@ def main() -> int:
         code = read_code(source, options=ReadOptions(compiler=CLANG, cflags=tuple(flags)))
         with SharedEngine(19) as engine:
             found = try_lists(engine, code.ir, [one.pipeline for one in lists], level("Oz"))
-            inlining = try_inlining(engine, code.text, found.winner.pipeline, BUDGET - 1 - len(lists))
+            inlining = try_inlining(engine, code.ir, found.winner.pipeline, BUDGET - 1 - len(lists))
             made = engine.compile(inlining.after.ir, "")
         line |= {"lists": found.winner.loaded_bytes, "inlining": inlining.after.loaded_bytes}
         after = sums(elf_sections(made))["loaded_bytes"]

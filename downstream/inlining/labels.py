@@ -22,7 +22,6 @@ from rich.progress import track
 
 from mirenc.errors import MirencError
 from mirenc.inlining import Decisions, calls_of
-from mirenc.ir.llvm import default_worker
 from mirenc.measure.passes.inputs import IRFile, find_ir
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
@@ -55,8 +54,7 @@ def labels(engine: SharedEngine, text: str, seed: str) -> dict[str, Any]:
         return sums(elf_sections(made))["loaded_bytes"]
 
     own = weigh({})
-    optimised = default_worker().canonicalise(engine.run(text.encode("utf-8", "surrogateescape"), oz).ir)
-    inlined = [not one for one in calls.kept(optimised)]
+    inlined = [not one for one in calls.kept(engine.text(text.encode("utf-8", "surrogateescape"), oz))]
     drawn = random.Random(seed)
     rows = range(len(inlined))
     of: dict[tuple[str, bool], list[int]] = defaultdict(list)

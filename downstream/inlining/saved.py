@@ -76,7 +76,9 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
     found: dict[str, Any] = {"oz": oz, "calls": len(calls_of(text).calls), "saved": {}}
 
     def inlined(pipeline: str, builds: int, promise: Any = by_size) -> int:
-        return try_inlining(engine, text, pipeline, builds, promise).after.loaded_bytes
+        return try_inlining(
+            engine, text.encode("utf-8", "surrogateescape"), pipeline, builds, promise
+        ).after.loaded_bytes
 
     scratch = path.with_suffix(".scratch.o")
     own = by_threshold(path, 5, scratch)

@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, ForeignIRError
 
 if TYPE_CHECKING:
     from mirenc.deciding import Code, FixedList, Outcome
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".bc", ".ll", ".o")
 _OUTPUT = (
-    "With --try: the smallest module. .bc as the LLVM that made it wrote it, .ll as text of the LLVM in llvmlite, .o "
-    "as an object file."
+    "With --try: the smallest module, as the LLVM that made it writes it: .bc bitcode, .ll text, .o an object file."
 )
 _INLINING = 20  # compilations for inlining, beside those for lists
 
@@ -57,7 +56,7 @@ def show_lists(
     the same as `mirenc tune passes INPUT`.
 
     With --inline, calls are then inlined or not against LLVM's own judgement, dozens in one compilation, and what makes
-    the object smaller is kept. Of IR it must be text, of an LLVM that is no newer than the one that runs the lists.
+    the object smaller is kept.
     """
     if (inline or budget is not None) and not (attempt and inline):
         raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")
@@ -96,7 +95,10 @@ def show_lists(
             outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
             if inline:
                 builds = _INLINING if budget is None else max(0, budget - 1 - len(lists))
-                inlining = try_inlining(engine, code.text, outcome.winner.pipeline, builds)
+                try:
+                    inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)
+                except ForeignIRError as error:  # the lists stand
+                    common.warn(f"{code.name}: no other inlining was tried: {error}")
             if output is not None:
                 _write(engine, outcome.ir if inlining is None else inlining.after.ir, output)
     if as_json:
@@ -118,11 +120,10 @@ suggest = common.reads(show_lists)
 
 
 def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
-    from mirenc.ir.llvm import default_worker
     from mirenc.writing import delivered
 
     if output.suffix == ".ll":
-        bitcode = default_worker().canonicalise(bitcode).encode("utf-8", "surrogateescape")
+        bitcode = engine.text(bitcode).encode()
     elif output.suffix == ".o":
         bitcode = engine.compile(bitcode, "")
     with delivered(output) as part:

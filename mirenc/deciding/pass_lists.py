@@ -43,11 +43,6 @@ class Code:
     compiled_by: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    @property
-    def text(self) -> str:
-        """The module as its own LLVM prints it, where it was given so; of bitcode, as the LLVM inside mirenc does."""
-        return self.module.text if self.ir.startswith(b"BC") else self.ir.decode("utf-8", "surrogateescape")
-
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
         made = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from mirenc.errors import ForeignIRError, IRParseError, PassError
 from mirenc.inlining.calls import Call, calls_of
 from mirenc.inlining.search import Decisions, Promise, Weight, by_size, search, with_unwinding
-from mirenc.ir.llvm import default_worker
 from mirenc.passes.engine import Engine, Optimised
 from mirenc.passes.object_file import elf_functions, elf_sections, is_elf, sums
 
@@ -29,35 +28,28 @@ class Inlining:
         return self.before.loaded_bytes - self.after.loaded_bytes
 
 
-def try_inlining(engine: Engine, text: str, pipeline: str, builds: int, promise: Promise = by_size) -> Inlining:
+def try_inlining(engine: Engine, ir: bytes, pipeline: str, builds: int, promise: Promise = by_size) -> Inlining:
     """Try other decisions than LLVM's in so many compilations, and keep what is smallest in loaded bytes.
 
-    ``text`` is a module that no pass has seen, as LLVM prints it; the engine verifies what is kept.
-
-    Raises IRParseError, ToolchainError as an `Engine`; PassError: ``pipeline`` fails on it; ForeignIRError: it becomes
-    no ELF object.
+    ``ir`` is a module that no pass has seen, text or bitcode; the engine verifies what is kept. Raises IRParseError,
+    ToolchainError as an `Engine`; PassError: ``pipeline`` fails on it; ForeignIRError: it becomes no ELF object.
     """
-    calls = calls_of(text)
-    before = engine.run(_bytes(text), pipeline)
-    kept = calls.kept(default_worker().canonicalise(before.ir))
+    calls = calls_of(engine.text(ir))
+    inlined = [not kept for kept in calls.kept(engine.text(ir, pipeline))]
+    before = engine.run(ir, pipeline)
 
     def weigh(decisions: Decisions) -> Weight | None:
         try:
-            return _weight(engine.compile(_bytes(calls.decided(decisions)), pipeline))
+            return _weight(engine.compile(calls.decided(decisions).encode(), pipeline))
         except (IRParseError, PassError):  # a crash or a limit, of these decisions alone
             return None
 
-    first = _weight(engine.compile(_bytes(text), pipeline))
-    found = search(calls, [not one for one in kept], first, weigh, builds, promise)
-    after = engine.run(_bytes(calls.decided(found.decisions)), pipeline) if found.decisions else before
+    found = search(calls, inlined, _weight(engine.compile(ir, pipeline)), weigh, builds, promise)
+    after = engine.run(calls.decided(found.decisions).encode(), pipeline)
     if after.loaded_bytes >= before.loaded_bytes:
         return Inlining((), before, before, found.history)
     decided = tuple((calls.calls[row], inline) for row, inline in sorted(found.decisions.items()))
     return Inlining(decided, before, after, found.history)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _weight(data: bytes) -> Weight:

@@ -38,7 +38,7 @@ _FUNCTIONS: tuple[tuple[Any, ...], ...] = (
     ("ContextCreate CreatePassBuilderOptions GetDefaultTargetTriple", _P),
     ("GetBufferStart GetDiagInfoDescription GetErrorMessage ObjectFileCopySectionIterator", _P, _P),
     ("GetFirstBasicBlock GetFirstFunction GetFirstInstruction WriteBitcodeToMemoryBuffer", _P, _P),
-    ("GetNextBasicBlock GetNextFunction GetNextInstruction", _P, _P),
+    ("GetNextBasicBlock GetNextFunction GetNextInstruction PrintModuleToString", _P, _P),
     ("ContextDispose DisposeBinary DisposeErrorMessage DisposeMemoryBuffer DisposeMessage", None, _P),
     ("DisposeModule DisposeSectionIterator MoveToNextSection", None, _P),
     ("GetDiagInfoSeverity StripModuleDebugInfo", _I, _P),
@@ -160,6 +160,9 @@ class Library(PassLibrary):
         if self._errors:
             raise RefusedError("backend", self._errors[0])
         return data
+
+    def printed(self, module: c_void_p, machine: int) -> bytes:
+        return self._text(self._c.LLVMPrintModuleToString(module)).encode()
 
     def sections(self, data: bytes) -> list[Section]:
         c, problem, sections = self._c, c_char_p(), []

@@ -132,6 +132,10 @@ class Engine:
         """Run one list and return the object file that LLVM makes of the result; as `run`."""
         return self._one(ir, pipeline, codegen, "object")[1]
 
+    def text(self, ir: bytes, pipeline: str = "") -> str:
+        """What a list makes of a module, as this LLVM prints it, without debug information; as `run`."""
+        return self._one(ir, pipeline, CODEGEN, "text")[1].decode()
+
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; ToolchainError where it cannot start."""
         (result,) = self._ask(_NO_MODULE, [pipeline])
@@ -152,7 +156,7 @@ class Engine:
     def _ask(
         self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
     ) -> list[Answer | Failed]:
-        """The library's answer for each list, with the optimised ``ir`` or the ``object`` file if kept."""
+        """The library's answer for each list, with what is kept: optimised ``ir``, its ``text`` or ``object`` file."""
         answers: list[Answer | Failed] = []
         child = self._child
         with self._lock:

@@ -88,6 +88,9 @@ class Library(PassLibrary):
         except RuntimeError as error:
             raise RefusedError("backend", str(error)) from None
 
+    def printed(self, module: Any, machine: Any) -> bytes:
+        return str(module).encode()
+
     def sections(self, data: bytes) -> list[Section]:
         try:
             made = self._llvm.ObjectFileRef.from_data(data)

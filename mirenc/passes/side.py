@@ -46,6 +46,10 @@ class PassLibrary:
         """The object file of a module, which the backend changes; RefusedError."""
         raise NotImplementedError
 
+    def printed(self, module: Any, machine: Any) -> bytes:
+        """The text of a module."""
+        raise NotImplementedError
+
     def sections(self, data: bytes) -> Iterable[Section]:
         """Sections of an object file that is not ELF; RefusedError."""
         raise NotImplementedError
@@ -61,8 +65,8 @@ class PassLibrary:
         for pipeline in request["pipelines"]:
             try:
                 answer: dict[str, Any] = {}
-                if request["keep"] == "object":
-                    made = self.compile(module, pipeline, request["codegen"])
+                if request["keep"] in ("object", "text"):
+                    made = self.made(module, pipeline, request["codegen"], request["keep"])
                 else:
                     answer, made = self.answer(module, pipeline, request["codegen"])
             except RefusedError as refused:
@@ -81,12 +85,12 @@ class PassLibrary:
                 if len(self._sizes) >= _SIZES_KEPT:
                     self._sizes.clear()
                 # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
-                data = self.compile(optimised, "", codegen)
+                data = self.made(optimised, "", codegen, "object")
                 weight = sums(elf_sections(data) if is_elf(data) else self.sections(data))
                 self._sizes[key] = {"instructions": self.instructions(module), **weight}
             return {**self._sizes[key], "digest": digest}, optimised
 
-    def compile(self, bitcode: bytes, pipeline: str, codegen: int) -> bytes:
-        """The object file of what a list of passes makes of a module; RefusedError."""
+    def made(self, bitcode: bytes, pipeline: str, codegen: int, what: str) -> bytes:
+        """The ``object`` file or the ``text`` of what a list of passes makes of a module; RefusedError."""
         with self.run(bitcode, pipeline, codegen) as (module, machine):
-            return self.emitted(module, machine)
+            return (self.emitted if what == "object" else self.printed)(module, machine)

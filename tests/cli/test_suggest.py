@@ -115,6 +115,10 @@ def test_other_inlining_is_tried_under_the_best_list(run: Run, head: Path, tmp_p
     none = json.loads(run(*asked, "--budget", 1, "--json").ok().out)
     assert (none["inlining_compilations"], none["inlined_best"]) == (0, none["best"])
     assert "inlining: " in run(*asked).ok().out
+    code.write_text('target triple = "x86_64-apple-macosx13.0.0"\n' + code.read_text())
+    foreign = run(*asked)
+    assert (foreign.code, made.read_bytes()[:4]) == (0, b"\xcf\xfa\xed\xfe")
+    assert "no other inlining was tried: the target's object files are not ELF" in foreign.err
 
 
 @pytest.mark.needs("C compiler")

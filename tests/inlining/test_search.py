@@ -101,8 +101,8 @@ define i32 @second(i32 %x) minsize optsize {{
 @pytest.mark.needs("clang-19")
 def test_a_module_becomes_smaller() -> None:
     with SharedEngine(19) as engine:
-        result = try_inlining(engine, MODULE, "default<Oz>", 8)
-        calls = calls_of(MODULE)
+        result = try_inlining(engine, MODULE.encode(), "default<Oz>", 8)
+        calls = calls_of(engine.text(MODULE.encode()))
         decided = calls.decided({calls.calls.index(call): inline for call, inline in result.decisions})
         assert engine.run(decided.encode(), "default<Oz>").loaded_bytes == result.after.loaded_bytes
     assert result.decisions

@@ -31,3 +31,10 @@ def test_figures_worked_out_by_hand(engine: Engine) -> None:
 def test_names_of_locals_change_nothing(engine: Engine) -> None:
     assert engine.run(SUM.replace(b"%first", b"%other"), "sroa") == engine.run(SUM, "sroa")
     assert engine.run(SUM.replace(b"add", b"sub"), "sroa").digest != engine.run(SUM, "sroa").digest
+
+
+def test_a_module_is_printed(engine: Engine) -> None:
+    text = engine.text(SUM, "function(sroa)")
+    assert "alloca" in engine.text(engine.run(SUM, "").ir)
+    assert "alloca" not in text
+    assert engine.run(text.encode(), "") == engine.run(SUM, "function(sroa)")
