@@ -9,6 +9,7 @@ best list, and by inlining under it. What is no compilation of one source is lef
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import subprocess
@@ -42,7 +43,9 @@ def main() -> int:
         return done
     source = sources[0]
     output = words[words.index("-o") + 1] if "-o" in words else Path(source).stem + ".o"
-    flags = [word for word in kept if word not in ("-c", "-o", output, source) and not word.startswith(("-M", "-g"))]
+    gone = {"-c", "-o", output, source}
+    gone |= {value for word, value in itertools.pairwise(kept) if word in ("-MF", "-MT", "-MQ")}
+    flags = [word for word in kept if word not in gone and not word.startswith(("-M", "-g"))]
     before = sums(elf_sections(Path(output).read_bytes()))["loaded_bytes"]
     start = time.perf_counter()
     line = {"file": source, "oz_objects": before, "lists": before, "inlining": before}

@@ -75,7 +75,7 @@ def main() -> None:
     asked = parser.parse_args()
     work = asked.work.resolve()
     work.mkdir(parents=True, exist_ok=True)
-    found = json.loads(asked.output.read_text(encoding="utf-8")) if asked.output.exists() else {}
+    found = json.loads(asked.output.read_text(encoding="utf-8"))["programs"] if asked.output.exists() else {}
     for name in asked.names:
         if not list(work.glob(f"{name}-*/")):
             subprocess.run(["apt-get", "source", "-qq", name], cwd=work, check=True)
@@ -88,10 +88,26 @@ def main() -> None:
             "small": built(source, work / f"{name}.small", PROGRAMS[name], wrapper),
         }
         lines = [json.loads(line) for line in sizes.read_text(encoding="utf-8").splitlines()]
-        found[name] |= {"files": len(lines), "problems": [line["problem"] for line in lines if "problem" in line]}
+        found[name] |= {
+            "files": len(lines),
+            "problems": [line["problem"].replace(f"{work}/", "") for line in lines if "problem" in line],
+        }
         found[name] |= {key: sum(line[key] for line in lines) for key in ("oz_objects", "lists", "inlining", "kept")}
-        print(name, json.dumps(found[name]))
-        asked.output.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        record = {"programs": found, "lines": table(found)}
+        asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def table(found: dict[str, Any]) -> list[list[str]]:
+    """Objects, linked programs, tests, seconds."""
+    lines = [["", "sources", "objects, -Oz", "lists, %", "and inlining, %", "linked, %", "tests", "build, s"]]
+    for name, one in found.items():
+        oz, made = one["oz_objects"], one["small"]
+        linked = 100 * (1 - made["linked"] / one["oz"]["linked"])
+        shares = [f"{100 * (1 - one[key] / oz):.2f}" for key in ("lists", "kept")]
+        tests = "pass" if made["passed"] else ("fail" if one["oz"]["passed"] else "fail at -Oz, too")
+        seconds = f"{one['oz']['seconds']:.0f} / {made['seconds']:.0f}"
+        lines.append([name, str(one["files"]), f"{oz:,}", *shares, f"{linked:.2f}", tests, seconds])
+    return lines
 
 
 if __name__ == "__main__":

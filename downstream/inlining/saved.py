@@ -37,6 +37,14 @@ from mirenc.tasks import get_task
 
 RECIPE = Path(__file__).parents[1] / "passes" / "corpus.toml"
 THRESHOLDS = (-60, -30, -15, -5, 20, 35, 50, 80)  # and LLVM's own, 5
+Row = dict[str, Any]
+TITLES = {
+    "thresholds": "best of nine thresholds of cost, by clang",
+    "random": "inlining, in random order",
+    "inlining": "inlining, what promises most first",
+    "lists": "pass lists",
+    "both": "pass lists, then inlining",
+}
 IDEAS = 6  # lists that people try
 MOST_BYTES = 600_000  # of IR text
 # Compilations in all -> training's lists among them, beside six that people try; chosen on projects for training.
@@ -133,46 +141,57 @@ def main() -> None:
                     stream.write(json.dumps(done[one.stamp]) + "\n")
         version = engine.version
     rows = [done[one.stamp] for one in chosen]
-    record = {"llvm": version, "part": asked.part, "lists": LISTS, "figures": figures(rows, asked.budgets)}
-    record["problems"] = sorted(row["problem"] for row in rows if "problem" in row)
+    kept = [row for row in rows if "saved" in row]
+    record = {
+        "llvm": version,
+        "part": asked.part,
+        "lists": LISTS,
+        "files": len(kept),
+        "problems": sorted(row["problem"] for row in rows if "problem" in row),
+        "lines": table(kept, asked.budgets),
+        "by project": {str(budget): by_project(kept, str(budget)) for budget in asked.budgets},
+    }
     asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def figures(rows: Sequence[dict[str, Any]], budgets: Sequence[int]) -> dict[str, Any]:
-    """Per cent saved in the geometric mean over files, with intervals over projects; of those with calls, too."""
-    found: dict[str, Any] = {}
-    for part, least in (("all", 0), ("with calls", 1)):
-        kept = [row for row in rows if row.get("calls", -1) >= least]
-        group = np.array([row["project"] for row in kept])
-        found[part] = {"files": len(kept), "projects": len(set(group.tolist()))}
-        for budget in map(str, budgets):
-            found[part][budget] = {
-                name: saved(np.array([row["saved"][budget][name] / row["oz"] for row in kept]), group)
-                for name in kept[0]["saved"][budget]
-            }
-            whole = {name: sum(row["saved"][budget][name] for row in kept) for name in kept[0]["saved"][budget]}
-            oz = sum(row["oz"] for row in kept)
-            found[part][budget]["of all bytes"] = {
-                name: round(100 * (1 - value / oz), 2) for name, value in whole.items()
-            }
-            found[part][budget]["by project"] = {
-                project: {
-                    name: round(
-                        100 * (1 - np.exp(np.mean([np.log(row["saved"][budget][name] / row["oz"]) for row in mine]))), 2
-                    )
-                    for name in mine[0]["saved"][budget]
-                }
-                for project in sorted(set(group.tolist()))
-                if (mine := [row for row in kept if row["project"] == project])
-            }
-    return found
+def table(rows: Sequence[Row], budgets: Sequence[int]) -> list[list[str]]:
+    """Per cent saved in the geometric mean over files, with intervals over projects."""
+    projects = sorted({row["project"] for row in rows})
+    head = [f"{len(rows)} files of {len(projects)} projects", "all files", "files with calls", "without lz4"]
+    lines = [[*head, "more than lists alone", "of all bytes"]]
+    with_calls = [row for row in rows if row["calls"]]
+    without = [row for row in rows if row["project"] != "lz4"]
+    for budget in map(str, budgets):
+        oz = sum(row["oz"] for row in rows)
+        for name, title in TITLES.items():
+            parts = [interval(part, logs(part, budget, name)) for part in (rows, with_calls, without)]
+            more = interval(rows, logs(rows, budget, name) - logs(rows, budget, "lists")) if name == "both" else ""
+            whole = 100 * (1 - sum(row["saved"][budget][name] for row in rows) / oz)
+            lines.append([f"{title}, {budget} compilations", *parts, more, f"{whole:.2f}"])
+    return lines
 
 
-def saved(ratios: NDArray[np.float64], group: NDArray[np.str_]) -> list[float]:
-    """Per cent saved, and its interval."""
-    logs = -np.log(ratios)
-    interval = group_interval(logs, group, statistic=lambda means: 1 - np.exp(-means))
-    return [round(100 * float(value), 2) for value in (1 - np.exp(-logs.mean()), *interval)]
+def by_project(rows: Sequence[Row], budget: str) -> dict[str, dict[str, float]]:
+    """Per cent saved of each project."""
+    of: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        of[row["project"]].append(row)
+    return {
+        project: {name: round(100 * (1 - float(np.exp(-logs(mine, budget, name).mean()))), 2) for name in TITLES}
+        for project, mine in sorted(of.items())
+    }
+
+
+def logs(rows: Sequence[Row], budget: str, name: str) -> NDArray[np.float64]:
+    """Logarithm of what a row saves of each file."""
+    return np.array([-np.log(row["saved"][budget][name] / row["oz"]) for row in rows])
+
+
+def interval(rows: Sequence[Row], saved: NDArray[np.float64]) -> str:
+    """Per cent, and its interval over projects."""
+    group = np.array([row["project"] for row in rows])
+    low, high = group_interval(saved, group, statistic=lambda means: 1 - np.exp(-means))
+    return f"{100 * (1 - np.exp(-saved.mean())):.2f} [{100 * low:.2f}, {100 * high:.2f}]"
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+"""Whether a clang that asks makes -Oz's object to the byte, where LLVM's rule answers, and replays its decisions.
+
+    python downstream/inlining/to_the_byte.py WORK --files 150
+
+WORK as for saved.py. It prints how many files' objects are equal, and names the others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from mirenc.inlining import CallSite, compile_asking, llvm_rule
+
+CLANG = ["clang-19", "-Oz", "-w", "-c"]
+
+
+def main() -> None:
+    """Compile each file three times: not asked, by the rule, and by the rule's decisions."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--files", type=int, default=150)
+    asked = parser.parse_args()
+    paths = sorted(asked.work.rglob("*.ll"))
+    equal = sites = 0
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder, "made.o")
+        for path in random.Random(0).sample(paths, min(asked.files, len(paths))):
+            words = [*CLANG, str(path), "-o", str(output)]
+            subprocess.run(words, check=True)
+            plain = output.read_bytes()
+            given = compile_asking(words, llvm_rule)
+            by_rule = output.read_bytes()
+            decisions = iter([inline for _, inline in given])
+
+            def replay(_: CallSite, left: Iterator[bool] = decisions) -> bool:
+                return next(left)
+
+            compile_asking(words, replay)
+            sites += len(given)
+            if plain == by_rule == output.read_bytes():
+                equal += 1
+            else:
+                print(f"differs: {path}")
+    print(f"{equal} of {asked.files} files are equal to the byte, with {sites:,} questions")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The scripts of `downstream/inlining` on modules in miniature: rows add up, labels are exact, flags go where they go."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from mirenc.inlining import calls_of
+from mirenc.passes.installed import SharedEngine
+from mirenc.passes.levels import level
+
+FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "inlining"
+SOURCE = """static int work(int x) { return (x ^ 7) * 5 + (x >> 3); }
+int first(int x) { return work(x) + work(x + 1); }
+int second(int x) { return work(x) * work(x - 2); }
+"""
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"inlining_{name}", FOLDER / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> str:
+    (tmp_path / "code.c").write_text(SOURCE)
+    words = ["clang-19", "-Oz", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o", "-", "code.c"]
+    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.needs("clang-19")
+def test_labels_are_those_of_the_engine(text: str) -> None:
+    labels = script("labels")
+    with SharedEngine(19) as engine:
+        found = labels.labels(engine, text, "seed")
+        assert (found["calls"], found["own"]) == (4, engine.run(text.encode(), level("Oz")).loaded_bytes)
+        calls = calls_of(text)
+        singles = {rows[0]: size for rows, size in found["changes"] if len(rows) == 1}
+        assert sorted(singles) == [0, 1, 2, 3]
+        for row, size in singles.items():
+            decided = calls.decided({row: row not in found["inlined"]})
+            assert engine.run(decided.encode(), level("Oz")).loaded_bytes == size
+        assert any(len(rows) == 4 for rows, _ in found["changes"])
+        assert labels.labels(engine, "define void @f() {\n  ret void\n}\n", "seed") == {"calls": 0}
+
+
+@pytest.mark.needs("clang-19")
+def test_no_row_is_larger_than_oz(text: str, tmp_path: Path) -> None:
+    saved = script("saved")
+    (tmp_path / "code.ll").write_text(text)
+    lists = [*[level("O2")] * 14, *[level("Os")] * 6]
+    with SharedEngine(19) as engine:
+        found = saved.measured(engine, tmp_path / "code.ll", lists, [20])
+    assert found["calls"] == 4
+    rows = found["saved"]["20"]
+    assert set(rows) == set(saved.TITLES)
+    assert max(rows.values()) <= found["oz"]
+    assert rows["lists"] <= min(
+        found["oz"], rows["both"]
+    )  # these lists are no better, and then inlining has less to do
+    assert not (tmp_path / "code.scratch.o").exists()
+
+
+def test_a_table_is_of_means_over_files() -> None:
+    saved = script("saved")
+    rows = [
+        {"project": name, "calls": calls, "oz": 100, "saved": {"20": dict.fromkeys(saved.TITLES, 100 - won)}}
+        for name, calls, won in (("a", 1, 10), ("b", 0, 0), ("lz4", 3, 40))
+    ]
+    head, *lines = saved.table(rows, [20])
+    assert head[0] == "3 files of 3 projects"
+    mean = 100 * (1 - np.exp(np.mean(np.log([0.9, 1.0, 0.6]))))
+    assert all(line[1].startswith(f"{mean:.2f} [") for line in lines)
+    assert [line[-1] for line in lines] == ["16.67"] * 5
+    assert [line[4][:4] for line in lines] == ["", "", "", "", "0.00"]
+    assert saved.by_project(rows, "20")["lz4"]["both"] == 40.0
+
+
+@pytest.mark.needs("clang-19")
+def test_a_build_goes_through_the_compiler(tmp_path: Path) -> None:
+    (tmp_path / "code.c").write_text(SOURCE + "int main(void) { return first(NUMBER) != second(0) + 86; }\n")
+    cc = [sys.executable, str(FOLDER / "cc.py"), str(tmp_path / "sizes.jsonl")]
+    flags = ["-O2", "-DNUMBER=3", "-MD", "-MT", "code.o", "-MF", "code.d", "-g"]
+    subprocess.run([*cc, *flags, "-c", "code.c", "-o", "code.o"], cwd=tmp_path, check=True)
+    subprocess.run([*cc, "code.o", "-o", "program"], cwd=tmp_path, check=True)
+    (line,) = [json.loads(one) for one in (tmp_path / "sizes.jsonl").read_text().splitlines()]
+    assert line["file"] == "code.c"
+    assert line["oz_objects"] >= line["lists"] >= line["inlining"] == line["kept"] > 0
+    assert (tmp_path / "code.d").exists()
+    subprocess.run(["clang-19", "-Oz", "-DNUMBER=3", "code.c", "-o", "plain"], cwd=tmp_path, check=True)
+    codes = [subprocess.run([tmp_path / name], check=False).returncode for name in ("plain", "program")]
+    assert codes[0] == codes[1]
