@@ -1,7 +1,4 @@
-"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from, with objects on demand.
-
-`IRFunction`, `IRBlock`, `IRInstruction` and `IROperand` are views for people, made when asked for.
-"""
+"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from; and views of it for people."""
 
 from __future__ import annotations
 
