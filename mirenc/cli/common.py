@@ -59,7 +59,8 @@ CFlags = Annotated[str, Option("--cflags", help="Flags for it, as in --cflags='-
 TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.")]
 TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
 Data = Annotated[
-    Path | None, Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]")
+    Path | None,
+    Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then the user's data folder]"),
 ]
 IRDir = Annotated[
     Path | None,

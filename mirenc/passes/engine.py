@@ -1,7 +1,4 @@
-"""`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process.
-
-The figures are exact: the same IR, list, LLVM and code generation level give the same numbers on every machine.
-"""
+"""`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process."""
 
 import threading
 from collections.abc import Iterable, Sequence

@@ -1,8 +1,7 @@
 """`look_ahead`: what LLVM makes of one loop under each of several hints: its assembly, read.
 
-A pragma's worth follows from the code that it gives more than from the code that it stands before. So each candidate
-is compiled, by the LLVM inside llvmlite: no compiler is needed, and two dozen of one loop take half a second. Only the
-loop's function is compiled, with nothing inlined into it; other loops of it are left as they are, for all hints alike.
+A pragma's worth follows from the code that it gives more than from the code that it stands before. Only the loop's
+function is compiled, with nothing inlined into it; other loops of it are left as they are, for all hints alike.
 """
 
 import functools

@@ -1,9 +1,4 @@
-"""`vectorizer_choices`: the vector width and interleave count that LLVM would choose for each innermost loop.
-
-What the compiler does when nobody tells it is what a hint is measured against, and its cost model knows much about a
-loop. The LLVM inside llvmlite is asked, so no compiler is needed: on the project's 737 measured samples it agrees with
-clang 19 in 96 of 100.
-"""
+"""`vectorizer_choices`: what llvmlite's LLVM would choose for each innermost loop: vector width, interleave count."""
 
 import atexit
 import functools
