@@ -94,14 +94,7 @@ def is_left_alone(text: str) -> bool:
 
 
 def linkages_of(module: IRModule) -> dict[str, str]:
-    r"""Linkage of each function with a body, by its name in an object file: LLVM's word, or ``external``.
-
-    Examples
-    --------
-    >>> from mirenc.ir import parse_ir
-    >>> linkages_of(parse_ir("define linkonce_odr void @f() {\n  ret void\n}"))
-    {'f': 'linkonce_odr'}
-    """
+    """Linkage of each function with a body, by its name in an object file: ``linkonce_odr`` or so, or ``external``."""
     return {object_name(name): word or "external" for word, name in _DEFINITION.findall(module.text)}
 
 

@@ -23,7 +23,7 @@ IRInput = IRModule | str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input, told what it is: a module, IR in memory (text or bitcode), or a file, of IR where it has no language."""
+    """One input, told what it is: a module, IR in memory (text or bitcode), or a file, of IR if without language."""
 
     name: str  # what messages and rows call it: a path as it was given, `<string>` for what has none
     value: IRModule | bytes | str  # the module, the IR or the path
