@@ -154,9 +154,7 @@ def find_task(name: str | None, file: Path | None) -> Task:
 
 def check_folders(*folders: Path | None) -> None:
     """Refuse folders that could not be written, before any work is done."""
-    for folder in folders:
-        if folder is None:
-            continue
+    for folder in filter(None, folders):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
