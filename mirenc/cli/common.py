@@ -60,7 +60,7 @@ TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such a
 TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
 Data = Annotated[
     Path | None,
-    Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then the user's data folder]"),
+    Option("--data", "-d", help="Folder of data sets. [default: $MIRENC_DATA, then the user's data folder]"),
 ]
 IRDir = Annotated[
     Path | None,

@@ -97,10 +97,8 @@ class _Process:
         # The child must find the same mirenc; BLAS and the tokenizer get one thread, since the processes are many.
         one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
         env = os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        command, pipe = (
-            [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"],
-            subprocess.PIPE,
-        )
+        command = [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"]
+        pipe = subprocess.PIPE
         # A session of its own: Ctrl-C reaches the parent alone, which ends its children.
         self._child = subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, start_new_session=True)
         self._child.stdin.write(self._setup)

@@ -61,7 +61,7 @@ _COMMON = frozenset({"0", "1", "-1", "0.000000e+00", "1.000000e+00"})
 def terms_of(
     statement: str, *, whole: bool = False, hide_names: bool = False, defines: bool = False
 ) -> list[tuple[str, bool]]:
-    r"""The terms of a normalised statement, each with whether it is a name or has one; what is there twice, twice.
+    r"""The terms of a normalised statement, as often as they stand in it, each with whether it is a name or has one.
 
     ``statement`` is as `mirenc.ir.plain.plain_statement` spells it. With ``whole`` it is a term, too; ``hide_names``
     leaves out the names of functions, globals and types, not LLVM's intrinsics, which are operations. ``defines`` asks
