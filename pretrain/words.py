@@ -36,6 +36,7 @@ from mirenc.golden import write_golden
 from mirenc.ir.files import find_inputs
 from mirenc.model.config import LexicalConfig, ModelConfig
 from mirenc.model.lexical import Lexicon
+from mirenc.model.pooling import Pools
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 from mirenc.progress import progress
@@ -78,11 +79,20 @@ def counted(encoder: Encoder, domain: Words, config: LexicalConfig) -> tuple[np.
     lexicon = Lexicon(config, np.zeros(config.buckets, np.float32))
     total, number = np.zeros(config.buckets, np.int64), 0
     for found in documents(encoder, domain):
-        total += lexicon.document_frequency(found.sample.texts, found.pools)
+        total += document_frequency(lexicon, found.sample.texts, found.pools)
         number += found.pools.text.groups
     if not number:
         raise SystemExit(f"{domain.folder}: has no {domain.level} that can be read. Give a folder of IR")
     return total, number
+
+
+def document_frequency(lexicon: Lexicon, texts: list[str], pools: Pools) -> np.ndarray:
+    """How many of the groups have a term of each bucket of the table: (buckets,) int64."""
+    each, row, group, _ = lexicon.memberships(texts, pools)
+    buckets = lexicon.config.buckets
+    of_row = [np.unique(hashes) % buckets for hashes in each]
+    present = [of_row[at] + buckets * owner for at, owner in zip(row, group, strict=True)]
+    return np.bincount(np.unique(np.concatenate([np.zeros(0, np.int64), *present])) % buckets, minlength=buckets)
 
 
 def idf_of(domains: list[tuple[np.ndarray, int]]) -> np.ndarray:
@@ -91,7 +101,7 @@ def idf_of(domains: list[tuple[np.ndarray, int]]) -> np.ndarray:
     What every program of one kind has, such as a library that all of them are built on, tells little there, however
     seldom it is elsewhere. A bucket that no document has is taken to be half as frequent as what one has.
 
-    Each domain is what `Lexicon.document_frequency` counted (buckets,), and the number of groups. -> (buckets,) float32
+    Each domain is what `document_frequency` counted (buckets,), and the number of groups. -> (buckets,) float32
     """
     share = np.mean([frequency / documents for frequency, documents in domains], axis=0)
     least = 1 / (2 * len(domains) * max(documents for _, documents in domains))

@@ -59,7 +59,8 @@ CFlags = Annotated[str, Option("--cflags", help="Flags for it, as in --cflags='-
 TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.")]
 TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
 Data = Annotated[
-    Path | None, Option("--data", "-d", help="Folder of the data sets. [default: $MIRENC_DATA, then what was fetched]")
+    Path | None,
+    Option("--data", "-d", help="Folder of data sets. [default: $MIRENC_DATA, then the user's data folder]"),
 ]
 IRDir = Annotated[
     Path | None,
@@ -153,9 +154,7 @@ def find_task(name: str | None, file: Path | None) -> Task:
 
 def check_folders(*folders: Path | None) -> None:
     """Refuse folders that could not be written, before any work is done."""
-    for folder in folders:
-        if folder is None:
-            continue
+    for folder in filter(None, folders):
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -19,16 +18,12 @@ if TYPE_CHECKING:
 app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
 
 Names = Annotated[list[str], Argument(metavar="NAME", help="Dataset, as `list` names it; several go.")]
-Data = Annotated[
-    Path | None,
-    Option("--data", help="Folder that holds the datasets. [default: $MIRENC_DATA, then the user's data folder]"),
-]
 
 _SHOWN = 10  # findings of one dataset that are told one by one
 
 
 @app.command("list")
-def list_(as_json: common.JSON = False, data: Data = None) -> None:
+def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
     """Datasets with their licences, and where they are on this machine."""
     from mirenc.tasks.datasets import DATASETS
     from mirenc.tasks.datasets.registry import find_folder
@@ -56,7 +51,7 @@ def list_(as_json: common.JSON = False, data: Data = None) -> None:
 def fetch(
     names: Names,
     yes: Annotated[bool, Option("--yes", "-y", help="Accept the licences without being asked.")] = False,
-    data: Data = None,
+    data: common.Data = None,
 ) -> None:
     """Download datasets from their public addresses.
 
@@ -122,7 +117,7 @@ def _tell(lines: list[str]) -> None:
 
 
 @app.command()
-def verify(names: Names, data: Data = None) -> None:
+def verify(names: Names, data: common.Data = None) -> None:
     """Compare datasets on disk with the published checksums."""
     from mirenc.tasks.datasets import content_hash, dataset_folder, verify as verify_files
 

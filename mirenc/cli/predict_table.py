@@ -42,11 +42,10 @@ def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_js
         if level == "module":
             table["rows"] = _by_file(table["rows"])
         table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
-        if not table["rows"] and failures.count:
-            pass
-        elif as_json:
+        found = table["rows"] or not failures.count
+        if found and as_json:
             typer.echo(json.dumps({"task": TASK, "level": run, "engine": engine.name, **table}))
-        else:
+        elif found:
             _print_table(f"where the bytes are: -{run} itself, by {engine.name}", run, table)
     failures.finish()
 

@@ -1,12 +1,7 @@
-"""IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds.
-
-On the way down: a `Request` is made at the encoder's door; inputs are read and prepared (`processes`, `reading`),
-encoded and pooled (`encoding`), and whitened (`stream`, which holds the steps together).
-"""
+"""IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds. `stream` holds the steps together."""
 
 from mirenc.embed.embedding import Embedding
-from mirenc.embed.encoder import Encoder
-from mirenc.embed.loading import load
+from mirenc.embed.encoder import Encoder, load
 from mirenc.embed.maps import fit_map
 from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose
 from mirenc.embed.stream import Outcome

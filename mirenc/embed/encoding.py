@@ -1,7 +1,4 @@
-"""Several modules encoded together: texts once, and small modules side by side in one graph, which saves numpy calls.
-
-A vector is that of the module alone but for rounding: how BLAS adds a row up depends on the rows around it.
-"""
+"""Several modules encoded together: texts once, small modules side by side in one graph, which saves numpy calls."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence

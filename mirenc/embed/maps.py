@@ -1,8 +1,4 @@
-"""A whitening map of one's own, fitted on unlabelled IR of the kind that will be searched.
-
-What all programs of that kind share says nothing about any of them. Where programs are there at two optimisation
-levels, what changes with the level alone counts least, as in the model's own map (`mirenc.model.whitening`).
-"""
+"""A whitening map of one's own, fitted on unlabelled IR of the kind that will be searched: `mirenc.model.whitening`."""
 
 import itertools
 import os

@@ -21,7 +21,7 @@ from typing import Any
 from mirenc.embed.reading import Answer, Reader
 from mirenc.embed.request import Request, in_batches
 from mirenc.errors import IRResourceError
-from mirenc.ir import start_reader
+from mirenc.ir import IRModule, start_reader
 from mirenc.ir.inputs import Input
 from mirenc.ir.llvm import default_worker
 from mirenc.model.layers import usable_cores
@@ -79,7 +79,7 @@ def _size(given: Input) -> int:
 
 def _stays_here(given: Input) -> bool:
     """Whether only this process can read an input: a module that is read already, or its standard input."""
-    return given.kind == "module" or given.value == "-"
+    return isinstance(given.value, IRModule) or given.value == "-"
 
 
 class _Process:
@@ -96,11 +96,11 @@ class _Process:
     def _start(self) -> Any:
         # The child must find the same mirenc; BLAS and the tokenizer get one thread, since the processes are many.
         one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-        how: Any = {"env": os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}}
-        how |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        how |= {"start_new_session": True}  # Ctrl-C reaches the parent alone, which ends its children
+        env = os.environ | one | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         command = [sys.executable, "-P", "-c", "from mirenc.embed.processes import serve; serve()"]
-        self._child = subprocess.Popen(command, **how)
+        pipe = subprocess.PIPE
+        # A session of its own: Ctrl-C reaches the parent alone, which ends its children.
+        self._child = subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, start_new_session=True)
         self._child.stdin.write(self._setup)
         return self._child
 

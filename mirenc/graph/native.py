@@ -86,8 +86,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     counts = (control.shape[1], len(data_source), call.shape[1])
     flow = np.repeat(np.array(Flow, dtype=np.int8), counts)
     at = np.concatenate([control_position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32)
-    # Of the headers: `IRModule.functions` are views that hold the module, which then no count of references frees.
-    functions = [header.name.strip('"') for header in module.headers]
+    functions = [function.name for function in module.functions]
     columns = text.table.texts, text_row, full_row, node_kind, node_argument, node_function
     return ProgramGraph(*columns, edge_index, flow, at, functions, nodes.inst.astype(np.int32))
 

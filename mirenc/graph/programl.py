@@ -1,9 +1,4 @@
-"""The reference backend: ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel.
-
-Its graphs are what the native builder is checked against. The Python package needs dgl and an old protobuf, so the
-wheel is found without importing it. The program holds LLVM 10, which reads typed pointers (``i32*``) and not ``ptr``:
-it takes the IR as it was written and never the canonical text of an `IRModule`.
-"""
+"""ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel, whose Python package is not imported."""
 
 import base64
 import importlib.util

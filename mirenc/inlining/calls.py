@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mirenc.ir.functions import attributes_of, object_name
-from mirenc.passes.extract import balanced
+from mirenc.ir.lines import balanced
 
 _WORD = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 _DEFINITION = re.compile(rf"^define ([^@\n]*){_WORD}\(")

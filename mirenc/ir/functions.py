@@ -23,7 +23,6 @@ _WORK_ITEM = re.compile(
     r"|llvm\.nvvm\.read\.ptx\.sreg\.\w+\.[xyz]|llvm\.amdgcn\.work(?:item|group)\.id\.[xyz]|_Z\d+__spirv_BuiltIn\w+"
 )
 
-_DEFINE_LINE = re.compile(r"^define .*", re.MULTILINE)
 _ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 # What is in quotes, or the name of something, is no attribute.
 _NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
@@ -81,7 +80,7 @@ def attributes_of(text: str) -> list[set[str]]:
     """The words in each definition and in its groups of attributes (minsize, optnone ...), in the order of the text."""
     groups = dict(_ATTRIBUTE_GROUP.findall(text))
     attributes = []
-    for line in _DEFINE_LINE.findall(text):
+    for line in re.findall(r"^define .*", text, re.MULTILINE):
         words = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])
         attributes.append(set(re.findall(r"[a-z]+", _NO_WORDS.sub("", words))))
     return attributes
@@ -94,14 +93,7 @@ def is_left_alone(text: str) -> bool:
 
 
 def linkages_of(module: IRModule) -> dict[str, str]:
-    r"""Linkage of each function with a body, by its name in an object file: LLVM's word, or ``external``.
-
-    Examples
-    --------
-    >>> from mirenc.ir import parse_ir
-    >>> linkages_of(parse_ir("define linkonce_odr void @f() {\n  ret void\n}"))
-    {'f': 'linkonce_odr'}
-    """
+    """Linkage of each function with a body, by its name in an object file: ``linkonce_odr`` or so, or ``external``."""
     return {object_name(name): word or "external" for word, name in _DEFINITION.findall(module.text)}
 
 

@@ -11,8 +11,6 @@ from typing import NamedTuple
 from mirenc.ir.parser import LABEL_TYPE, FormOperand, Parser
 
 _FAST_MATH = frozenset({"nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"})
-# `tail` and `notail` are hints of the optimiser, not meaning; `musttail` is meaning.
-_DROPPED_PREFIXES = frozenset({"tail", "notail"})
 CASTS = """trunc zext sext fptrunc fpext fptoui fptosi uitofp sitofp ptrtoint ptrtoaddr inttoptr bitcast
     addrspacecast""".split()
 # Instructions of the shape `OPCODE flag* T v (, v)*` whose further operands share the first one's type.
@@ -55,7 +53,7 @@ class InstructionParser(Parser):
         has_result = self.kind == "local" and self.words[1] == "="
         if has_result:
             self.at = 2
-        if self.word in _DROPPED_PREFIXES:
+        if self.word in ("tail", "notail"):  # hints of the optimiser; `musttail` is meaning
             self.drop(self.at, self.at + 1)
             self.at += 1
         elif self.word == "musttail":

@@ -13,7 +13,6 @@
 
 import os
 from dataclasses import dataclass
-from typing import Literal
 
 from mirenc.errors import ConfigError
 from mirenc.ir.files import language_of
@@ -24,9 +23,8 @@ IRInput = IRModule | str | bytes | os.PathLike[str]
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input, told what it is: a module, IR in memory (text or bitcode), a file of IR, or a source."""
+    """One input, told what it is: a module, IR in memory (text or bitcode), or a file, of IR if without language."""
 
-    kind: Literal["module", "ir", "file", "source"]
     name: str  # what messages and rows call it: a path as it was given, `<string>` for what has none
     value: IRModule | bytes | str  # the module, the IR or the path
     language: str = ""  # of a source, as clang's -x wants it
@@ -37,8 +35,7 @@ class Input:
 def path_input(path: str | os.PathLike[str]) -> Input:
     """A path, whatever it looks like."""
     name = os.fspath(path)
-    language = language_of(name)
-    return Input("file", name, name) if language is None else Input("source", name, name, language)
+    return Input(name, name, language_of(name) or "")
 
 
 def resolve_input(given: IRInput | Input) -> Input:
@@ -46,11 +43,11 @@ def resolve_input(given: IRInput | Input) -> Input:
     if isinstance(given, Input):
         return given
     if isinstance(given, IRModule):
-        return Input("module", given.name, given)
+        return Input(given.name, given)
     if isinstance(given, (bytes, bytearray)):
-        return Input("ir", "<string>", bytes(given))
+        return Input("<string>", bytes(given))
     if isinstance(given, str) and is_ir_text(given):
-        return Input("ir", "<string>", given.encode("utf-8", "surrogateescape"))
+        return Input("<string>", given.encode("utf-8", "surrogateescape"))
     if isinstance(given, (str, os.PathLike)):
         return path_input(given)
     raise ConfigError(

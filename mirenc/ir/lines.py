@@ -15,6 +15,7 @@ _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", 
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
 _CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
+OPENING, _CLOSING = "([{<", ")]}>"
 _LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 
 
@@ -72,14 +73,24 @@ def fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
     return _PLACEHOLDER_OR_STRING.sub(put, template)
 
 
-def is_label(line: str) -> bool:
-    """Whether a line begins a block."""
-    return _LABEL.match(line) is not None
-
-
 def label_name(line: str) -> str:
     """Name of the block a label line begins, as printed: `5` is not `"5"`."""
     match = _LABEL.match(line)
     if match is None:
         raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")
     return match[1]
+
+
+def balanced(text: str, start: int) -> int:
+    """Place after the bracket that closes the one at ``start``."""
+    depth, at = 0, start
+    while True:
+        if text[at] == '"':
+            at = text.index('"', at + 1)
+        elif text[at] in OPENING:
+            depth += 1
+        elif text[at] in _CLOSING:
+            depth -= 1
+        at += 1
+        if not depth:
+            return at

@@ -1,7 +1,4 @@
-"""`LLVMWorker`: LLVM at arm's length. It sends IR to a child process and gets LLVM's own print-out back.
-
-A crash, an abort, a time-out or a memory overrun of LLVM costs one file, never the run: the child is replaced.
-"""
+"""`LLVMWorker`: LLVM in a child process that is replaced, so that what becomes of it costs one file, never the run."""
 
 import atexit
 import functools

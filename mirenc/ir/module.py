@@ -1,7 +1,4 @@
-"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from, with objects on demand.
-
-`IRFunction`, `IRBlock`, `IRInstruction` and `IROperand` are views for people, made when asked for.
-"""
+"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from; and views of it for people."""
 
 from __future__ import annotations
 
@@ -167,24 +164,24 @@ class IRModule:
         """Lines of ``text``."""
         return self.text.split("\n")
 
-    @cached_property
+    @property
     def functions(self) -> list[IRFunction]:
         """Functions in module order, declared ones too."""
+        # Made anew: kept ones would hold the module that keeps them, and no count of references would ever free it.
         return [IRFunction(self, index) for index in range(len(self.headers))]
 
     def function(self, name: str) -> IRFunction:
         """The function of that name. Raises KeyError: no such function; the message names some that exist."""
-        for index, header in enumerate(self.headers):
-            if header.name.strip('"') == name:
-                return self.functions[index]
+        for function in self.functions:
+            if function.name == name:
+                return function
         some = ", ".join(header.name for header in self.headers[:8])
         raise KeyError(f"no function {name!r} in {self.name}; it has: {some}")
 
     @property
     def defined_functions(self) -> list[IRFunction]:
         """Functions with a body."""
-        # Made anew: kept ones would hold the module that keeps them, and no count of references would ever free it.
-        return [IRFunction(self, index) for index, header in enumerate(self.headers) if not header.is_declaration]
+        return [function for function in self.functions if not function.is_declaration]
 
     @cached_property
     def globals(self) -> list[str]:

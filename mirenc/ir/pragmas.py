@@ -7,7 +7,6 @@ from collections.abc import Mapping
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _BEGINS = re.compile(r"\s*(?:for|while|do)\b")
-_DIRECTIVE = re.compile(r"\s*#")
 _LOOP_PRAGMA = re.compile(
     r"\s*#\s*pragma\s+(?:clang\s+loop|(?:GCC\s+)?(?:no)?unroll|GCC\s+ivdep|omp|unroll_and_jam)\b|.*\b_Pragma\b"
 )
@@ -45,7 +44,7 @@ def with_pragmas(text: str, wanted: Mapping[int, str]) -> tuple[str, dict[int, s
 def _doubt(bare: list[str], row: int) -> str:
     """Why nothing can be written before a line; "" if it can."""
     line = bare[row]
-    if _DIRECTIVE.match(line) or (row and bare[row - 1].rstrip().endswith("\\")):
+    if line.lstrip().startswith("#") or (row and bare[row - 1].rstrip().endswith("\\")):
         return "it is in a macro"
     if len(_LOOP.findall(line)) > 1:
         return "several loops are on its line"

@@ -79,7 +79,7 @@ def parse_ir(
 ) -> IRModule:
     """Read IR given as text or bitcode bytes; parameters and errors as `read_ir`."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-    return module_from(Input("ir", name, data), options, worker)
+    return module_from(Input(name, data), options, worker)
 
 
 def module_from(
@@ -98,7 +98,7 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
         data = given.value.removeprefix(codecs.BOM_UTF8)
         return InputBytes(given.name, data, kind_of(given.name, data))
     path = str(given.value)
-    if given.kind == "file":
+    if not given.language:
         return read_input(path, max_bytes=options.max_bytes)
     data = _compiled(given, options)
     with open(path, "rb") as source:

@@ -1,8 +1,4 @@
-"""One pass over canonical text: `read_canonical` makes an `IRModule` of LLVM 22's print-out.
-
-An instruction without its local names is its template. Templates repeat (230,000 instructions have some 10,000), so
-each is parsed once (`mirenc.ir.grammar`); operands of all instructions are then gathered in numpy.
-"""
+"""`read_canonical`: from LLVM 22's print-out to an `IRModule`; a template, a line without its names, is parsed once."""
 
 import contextlib
 import gc
@@ -16,7 +12,7 @@ import numpy as np
 from mirenc.arrays import Int64, spread, starts
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
-from mirenc.ir.lines import fill, is_label, join_lines, label_name, split_all, without_attachments
+from mirenc.ir.lines import fill, join_lines, label_name, split_all, without_attachments
 from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, TextTable
 from mirenc.ir.parser import parse_header
 from mirenc.ir.profile import PROFILED
@@ -137,7 +133,7 @@ class _Reading:
         body = lines[number:end]
         is_instruction = [line.startswith("  ") for line in body]
         values: dict[str, int] = {printed: _ARGUMENT + index for index, printed in enumerate(printed_names)}
-        if not is_label(lines[number]):
+        if is_instruction[0]:
             self.block_start.append(first)  # an entry block without a printed label
         others = [at for at, is_one in enumerate(is_instruction) if not is_one]
         for before, at in enumerate(others):

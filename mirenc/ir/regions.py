@@ -135,6 +135,16 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
 
 
+def find_loop(module: IRModule, loop: Region) -> int:
+    """Row of a loop in `mirenc.ir.loops.find_loops`; -1 where it is not in it."""
+    forest = find_loops(module)
+    for row, header in enumerate(forest.header.tolist()):
+        function = module.headers[int(forest.function[row])]
+        if function.name == loop.symbol and block_name(module, header) == loop.header:
+            return row
+    return -1
+
+
 def block_name(module: IRModule, block: int) -> str:
     """Name of a block as LLVM prints it where it is used: ``%for.body``, ``%"a b"``, ``%5``."""
     line = module.lines[int(module.arrays.line[module.arrays.block_start[block]]) - 1]

@@ -1,14 +1,11 @@
-"""`bring`: IR of another target as a task's heads know it.
-
-It edits LLVM's own print-out and lets LLVM parse and verify the result. What has no counterpart in OpenCL C, such as a
-warp shuffle, makes the module foreign.
-"""
+"""`bring`: IR of another target as a task's heads know it, by edits of LLVM's print-out, which LLVM then verifies."""
 
 import re
 
 from mirenc.errors import ForeignIRError, IRParseError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.functions import check_kernels
+from mirenc.ir.lines import balanced
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
@@ -56,7 +53,7 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
     """A module with kernels as the dialect has it; the module itself where nothing is to be done.
 
     A dialect of any target takes IR as it comes. Raises ForeignIRError: no kernel in it, or instructions that the
-    dialect has no word for.
+    dialect has no word for, such as a warp shuffle.
     """
     if not dialect.triple:
         return module
@@ -98,12 +95,9 @@ def _fold_constant_casts(text: str) -> str:
     """``addrspacecast (ptr @x to ptr)`` is ``@x``."""
     mark = "addrspacecast ("
     while (first := text.find(mark)) >= 0:
-        depth, at = 1, first + len(mark)
-        while depth:
-            depth += {"(": 1, ")": -1}.get(text[at], 0)
-            at += 1
-        inner = text[first + len(mark) : at - 1]
-        text = text[:first] + inner.removeprefix("ptr ").removesuffix(" to ptr") + text[at:]
+        end = balanced(text, first + len(mark) - 1)
+        inner = text[first + len(mark) : end - 1]
+        text = text[:first] + inner.removeprefix("ptr ").removesuffix(" to ptr") + text[end:]
     return text
 
 

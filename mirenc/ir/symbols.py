@@ -1,7 +1,4 @@
-"""How symbols are shown in statements: C++ and old Rust names demangled, without parameters (the call has their types).
-
-Private strings lose their number, and arrays in local memory are shown without name, as local values are.
-"""
+"""How symbols are shown in statements: C++ and old Rust names demangled, without the parameters that calls have."""
 
 import itertools
 import re

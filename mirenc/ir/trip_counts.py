@@ -8,7 +8,7 @@ import re
 from mirenc.ir.loops import LoopForest, find_loops
 from mirenc.ir.module import IRModule
 from mirenc.ir.profile import profiled_flow
-from mirenc.ir.regions import Region, block_name
+from mirenc.ir.regions import Region, block_name, find_loop
 
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
@@ -24,15 +24,14 @@ _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
 def constant_trip_count(module: IRModule, loop: Region) -> int:
     """Executions of a loop's header each time it is entered, by constants that one exit compares; 0 where not known."""
-    forest = find_loops(module)
-    row = _row(module, forest, loop)
-    return 0 if row < 0 else _count(module, forest, row)
+    row = find_loop(module, loop)
+    return 0 if row < 0 else _count(module, find_loops(module), row)
 
 
 def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
     """Iterations of a loop in the whole of what was profiled (``!prof``), and each time it is entered; 0: not told."""
     flow, forest = profiled_flow(module), find_loops(module)
-    row = -1 if flow is None else _row(module, forest, loop)
+    row = -1 if flow is None else find_loop(module, loop)
     if flow is None or row < 0:
         return 0.0, 0.0
     header, starts = int(forest.header[row]), module.arrays.successor_start
@@ -45,15 +44,6 @@ def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
     # Left at its head, the header runs once more than the body.
     ran = back if set(leaving).isdisjoint(latches) else back + entered
     return ran, ran / entered
-
-
-def _row(module: IRModule, forest: LoopForest, loop: Region) -> int:
-    """Row of a loop in the forest, -1 where it is not in it."""
-    for row, header in enumerate(forest.header.tolist()):
-        function = module.headers[int(forest.function[row])]
-        if function.name == loop.symbol and block_name(module, header) == loop.header:
-            return row
-    return -1
 
 
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:

@@ -58,8 +58,10 @@ _NAMED_TYPE = re.compile(r'%(?:"[^"]*"|[\w.$:]+)')
 _COMMON = frozenset({"0", "1", "-1", "0.000000e+00", "1.000000e+00"})
 
 
-def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False, defines: bool = False) -> list[str]:
-    r"""The terms of a normalised statement; one that stands in it twice is there twice.
+def terms_of(
+    statement: str, *, whole: bool = False, hide_names: bool = False, defines: bool = False
+) -> list[tuple[str, bool]]:
+    r"""The terms of a normalised statement, as often as they stand in it, each with whether it is a name or has one.
 
     ``statement`` is as `mirenc.ir.plain.plain_statement` spells it. With ``whole`` it is a term, too; ``hide_names``
     leaves out the names of functions, globals and types, not LLVM's intrinsics, which are operations. ``defines`` asks
@@ -68,15 +70,10 @@ def terms_of(statement: str, *, whole: bool = False, hide_names: bool = False, d
     Examples
     --------
     >>> terms_of("% = call i32 @crc32(ptr %, i32 5381)")
-    ['call i32', '@crc32', '5381']
+    [('call i32', False), ('@crc32', True), ('5381', False)]
     >>> terms_of('@.str = constant [6 x i8] c"hello\\00"', defines=True)
-    ['constant [6 x i8]', '"hello\\00']
+    [('constant [6 x i8]', False), ('"hello\\00', False)]
     """
-    return [term for term, _ in _marked_terms(statement, whole, hide_names, defines)]
-
-
-def _marked_terms(statement: str, whole: bool, hide_names: bool, defines: bool) -> list[tuple[str, bool]]:
-    """The terms of a statement, each with whether a name is all that it is, or is in it."""
     value = statement.partition(" = ")[2] if defines else statement
     text = value[:_MAX_CHARACTERS].lower()
     terms: list[tuple[str, bool]] = []
@@ -111,7 +108,7 @@ def fit_idf(texts: Iterable[str], counts: Integer, config: LexicalConfig) -> Flo
     layout = Layout(texts)  # of several types of one name, the first
     for text, count in zip(texts, counts.tolist(), strict=True):
         terms = terms_of(plain_statement(text, layout), whole=config.statements)
-        times[np.unique(_hashes(terms) % config.buckets)] += count
+        times[np.unique(_hashes(term for term, _ in terms) % config.buckets)] += count
     # A term that training never saw is as rare as one that it saw once.
     share = np.maximum(times, 1) / max(int(counts.sum()), 1)
     return -np.log(-np.expm1(-_FUNCTION * share)).astype(np.float32)
@@ -136,7 +133,7 @@ class Lexicon:
         ``module`` says that a group is a whole module, where names count as `LexicalConfig.module_names` has it.
         """
         names = self.config.module_names if module else 1.0
-        each, row, group, count = self._memberships(texts, pools)
+        each, row, group, count = self.memberships(texts, pools)
         groups = pools.text.groups
         if len(group) != groups or (np.bincount(group) != 1).any():
             return self._summed(each, row, group, count, groups, names)
@@ -146,15 +143,7 @@ class Lexicon:
         vectors = self._summed(each, row[first], np.arange(len(first)), count[first], len(first), names)
         return vectors[same[np.argsort(group)]]
 
-    def document_frequency(self, texts: Sequence[str], pools: Pools) -> Int64:
-        """How many of the groups have a term of each bucket of the table: (buckets,) int64 (`pretrain/words.py`)."""
-        each, row, group, _ = self._memberships(texts, pools)
-        buckets = self.config.buckets
-        of_row = [np.unique(hashes) % buckets for hashes in each]
-        present = [of_row[at] + buckets * owner for at, owner in zip(row, group, strict=True)]
-        return np.bincount(np.unique(np.concatenate([_NONE, *present])) % buckets, minlength=buckets)
-
-    def _memberships(self, texts: Sequence[str], pools: Pools) -> tuple[list[Int64], Int64, Int64, Int64]:
+    def memberships(self, texts: Sequence[str], pools: Pools) -> tuple[list[Int64], Int64, Int64, Int64]:
         """Hashes of each row's terms; row, group and count of every membership."""
         layout = Layout(texts)
         statements, row = np.unique(pools.text.item, return_inverse=True)
@@ -204,7 +193,8 @@ class Lexicon:
         if hashes is None:
             if len(self._memory) >= _REMEMBERED:
                 self._memory = {}
-            terms = _marked_terms(text, self.config.statements and not defines, self.hide_names, defines)
+            whole = self.config.statements and not defines
+            terms = terms_of(text, whole=whole, hide_names=self.hide_names, defines=defines)
             names = np.array([_NAME * is_name for _, is_name in terms], dtype=np.int64)
             hashes = self._memory[key] = _hashes(term for term, _ in terms) | names
         return hashes

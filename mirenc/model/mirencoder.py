@@ -176,7 +176,7 @@ class MIREncoder(nn.Module):
 
 
 def _pooled(vectors: Tensor, item: Tensor, group: Tensor, weight: Tensor, groups: int) -> Tensor:
-    """Weighted means by group. In double precision, as `Pool.mean`. Shapes: (n, D), three (M,) -> (G, D)."""
+    """Weighted means by group. In double precision, as `Pool.readout`. Shapes: (n, D), three (M,) -> (G, D)."""
     weighted = vectors[item] * weight.unsqueeze(-1)  # (M, D) float64
     return weighted.new_zeros(groups, vectors.shape[1]).index_add(0, group, weighted).float()
 
@@ -190,7 +190,7 @@ def _counts(data: IRData) -> Tensor:
 
 
 def _max_and_sum(vectors: Tensor, item: Tensor, group: Tensor, groups: int) -> tuple[Tensor, Tensor]:
-    """Maximum and log(1 + sum of the positive parts) by group: `Pool.mean_max_sum`. (n, D), two (M,) -> 2 x (G, D)."""
+    """Maximum and log(1 + sum of the positive parts) by group: `Pool.readout`. (n, D), two (M,) -> 2 x (G, D)."""
     rows = vectors[item]
     empty = rows.new_zeros(groups, vectors.shape[1])
     most = empty.scatter_reduce(0, group.unsqueeze(-1).expand_as(rows), rows, "amax", include_self=False)

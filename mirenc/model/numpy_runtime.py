@@ -1,8 +1,4 @@
-"""The model in numpy: the same numbers as the torch modules, without torch's start-up time.
-
-`tests/model/test_runtimes_agree.py` holds this to the torch modules at 1e-5. Statements are grouped by exact length: no
-padding, no mask. Groups are cut into chunks that threads work off, each with a single-threaded BLAS.
-"""
+"""The model in numpy: the same numbers as the torch modules, without torch's start-up time."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -92,7 +88,7 @@ class NumpyRuntime:
             text_vectors = np.zeros((len(sample.text_ids), self.config.text.hidden), dtype=np.float32)
             text_vectors[used] = self.encode_texts(sample.text_ids[used], sample.text_length[used])
         if part != "graph":
-            text = pools.text.mean(text_vectors)
+            text = pools.text.readout(text_vectors)
         with one_blas_thread():
             if part != "text":
                 features = self.text_features(sample.text_ids, sample.text_length)

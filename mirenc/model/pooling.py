@@ -79,18 +79,10 @@ class Pool:
     groups: int
     count: Int64  # (M,) for how many equal items each membership stands
 
-    def mean(self, vectors: Float32) -> Float32:
-        """Weighted mean of each group. Shapes: (n, D) -> (G, D)."""
+    def readout(self, vectors: Float32, *, sizes: bool = False) -> Float32:
+        """`Readout.result`, each membership once in maximum and sum. Shapes: (n, D) -> (G, D), with sizes (G, 3 D)."""
+        readout = Readout(self.groups, vectors.shape[1], sizes=sizes)
         order = np.lexsort((self.item, self.group))
-        start = np.searchsorted(self.group[order], np.arange(self.groups + 1))
-        # In double precision: a mean over a million rows must not depend on their order.
-        wide = vectors.astype(np.float64)
-        return segment_sum(self.weight[order], self.item[order], start, wide).astype(np.float32)
-
-    def mean_max_sum(self, vectors: Float32) -> Float32:
-        """As `Readout.result`, each membership once in maximum and sum. Shapes: (n, D) -> (G, 3 D)."""
-        readout = Readout(self.groups, vectors.shape[1], sizes=True)
-        order = np.argsort(self.group, kind="stable")
         for first in range(0, len(order), _SLICE):
             at = order[first : first + _SLICE]
             readout.add(readout.share(vectors[self.item[at]], self.group[at], self.weight[at], np.ones(len(at))))

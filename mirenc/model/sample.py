@@ -1,7 +1,4 @@
-"""`IRSample`: one module ready for a model, as plain numpy.
-
-Statements and nodes share one table of distinct texts, so the text encoder sees each text once.
-"""
+"""`IRSample`: one module ready for a model, as plain numpy: statements and nodes are rows of one table of texts."""
 
 from dataclasses import dataclass, fields
 from typing import Any

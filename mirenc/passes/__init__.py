@@ -1,7 +1,4 @@
-"""Running LLVM's passes on IR and weighing what comes out: exact sizes, without noise.
-
-`engine` says what can be asked, `installed` has two LLVMs that answer, `extract` makes a module of one function.
-"""
+"""Running LLVM's passes on IR and weighing what comes out: exact sizes, without noise."""
 
 from mirenc.passes.engine import Engine, Failed, Optimised, code_bytes
 from mirenc.passes.extract import extract_functions, without_size_attributes

@@ -1,7 +1,4 @@
-"""LLVM's C API by ctypes: the child's side of `mirenc.passes.installed`.
-
-It knows the part of LLVM's stable C interface (``llvm-c/*.h``) that is the same from LLVM 16 on.
-"""
+"""LLVM's C API, the part that is the same from LLVM 16 on, by ctypes: the child's side of `mirenc.passes.installed`."""
 
 import contextlib
 import ctypes

@@ -1,11 +1,9 @@
-"""`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process.
-
-The figures are exact: the same IR, list, LLVM and code generation level give the same numbers on every machine.
-"""
+"""`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process."""
 
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -82,7 +80,6 @@ class Engine:
         self._kind, self._advice = kind, advice
         self._child = Child(side, arguments, memory_limit or _MEMORY_LIMIT)
         self._lock = threading.Lock()
-        self._version = ""
 
     def __enter__(self) -> Self:
         return self
@@ -90,13 +87,11 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
+    @cached_property
     def version(self) -> str:
         """LLVM's version, ``19.1.7``; starts the child when first asked. ToolchainError where it cannot."""
-        if not self._version:
-            with self._lock:
-                self._version = self._started()
-        return self._version
+        with self._lock:
+            return self._started()
 
     @property
     def name(self) -> str:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mirenc.errors import IRParseError
+from mirenc.ir.lines import OPENING, balanced
 
 _WORD = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 # What an entry may refer to; quoted text and remarks refer to nothing. LLVM spells a quote inside a string `\22`.
@@ -32,7 +33,6 @@ _ALIGNMENT = re.compile(r", align \d+(?=, |$)")
 _BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{_WORD}), ")
 _SUFFIX = re.compile(r"\*|(?: addrspace)?(?: ?\()")
 _KEPT_METADATA = ("!llvm.module.flags", "!llvm.dbg.cu")  # the second is what the verifier asks of debug information
-_OPENING, _CLOSING = "([{<", ")]}>"
 
 _GROUP = re.compile(r"^attributes (#\d+) = \{(.*)\}$", re.MULTILINE)
 _SIZE_WORD = re.compile(r'("[^"]*")| (?:minsize|optsize)(?=[ \n]|$)')
@@ -177,24 +177,9 @@ def _declared(source: str) -> str:
     return f"declare {local}{line[alias.end() : arguments].rstrip()} {name}{line[arguments:end]}"
 
 
-def balanced(text: str, start: int) -> int:
-    """Place after the bracket that closes the one at ``start``."""
-    depth, at = 0, start
-    while True:
-        if text[at] == '"':
-            at = text.index('"', at + 1)
-        elif text[at] in _OPENING:
-            depth += 1
-        elif text[at] in _CLOSING:
-            depth -= 1
-        at += 1
-        if not depth:
-            return at
-
-
 def _type_end(text: str, start: int) -> tuple[int, int]:
     """Place after the type that begins at ``start``, and that of a function type's parameters, 0 for other types."""
-    if text[start] in _OPENING:
+    if text[start] in OPENING:
         end = balanced(text, start)
     else:
         word = re.compile(rf"%?{_WORD}").match(text, start)

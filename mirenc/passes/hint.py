@@ -20,13 +20,7 @@ class Hint:
         return max(self.width, 1) * max(self.count, 1) * max(self.unroll, 1)
 
     def pragma(self) -> str:
-        """The line of C.
-
-        Examples
-        --------
-        >>> Hint(4, 2).pragma()
-        '#pragma clang loop vectorize_width(4) interleave_count(2)'
-        """
+        """The line of C: ``#pragma clang loop vectorize_width(4) interleave_count(2)``."""
         asked = {"vectorize_width": self.width, "interleave_count": self.count, "unroll_count": self.unroll}
         return " ".join(["#pragma clang loop", *(f"{name}({value})" for name, value in asked.items() if value)])
 

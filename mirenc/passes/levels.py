@@ -12,8 +12,6 @@ from importlib.resources import files
 from mirenc.errors import PassError
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
-EXPANDED = ("O2", "O3", "Os", "Oz")
-"""Levels that are shipped pass by pass."""
 
 
 def level(name: str) -> str:
@@ -25,11 +23,11 @@ def level(name: str) -> str:
 
 @cache
 def expanded(name: str, version: str = "19") -> str:
-    """A level (of `EXPANDED`) pass by pass, as LLVM of some version prints it; PassError where it is not shipped."""
+    """A level pass by pass, as LLVM of some version prints it; PassError where it is not shipped."""
     levels = tomllib.loads(files("mirenc.passes").joinpath("levels.toml").read_text(encoding="utf-8"))
     major = version.partition(".")[0]
     if major not in levels:
         raise PassError(f"levels are not known pass by pass for LLVM {version}; available: {', '.join(levels)}")
     if name not in levels[major]:
-        raise PassError(f"level {name!r} is not known pass by pass; available: {', '.join(EXPANDED)}")
+        raise PassError(f"level {name!r} is not known pass by pass; available: {', '.join(levels[major])}")
     return str(levels[major][name])

@@ -1,7 +1,4 @@
-"""The LLVM inside llvmlite: the child's side of `mirenc.passes.installed`.
-
-llvmlite has single passes with fixed options, and the levels O0 to O3: a list is read here, and made of its methods.
-"""
+"""The LLVM inside llvmlite, with single passes and levels: the child's side of `mirenc.passes.installed`."""
 
 import contextlib
 import re

@@ -1,8 +1,7 @@
 """`look_ahead`: what LLVM makes of one loop under each of several hints: its assembly, read.
 
-A pragma's worth follows from the code that it gives more than from the code that it stands before. So each candidate
-is compiled, by the LLVM inside llvmlite: no compiler is needed, and two dozen of one loop take half a second. Only the
-loop's function is compiled, with nothing inlined into it; other loops of it are left as they are, for all hints alike.
+A pragma's worth follows from the code that it gives more than from the code that it stands before. Only the loop's
+function is compiled, with nothing inlined into it; other loops of it are left as they are, for all hints alike.
 """
 
 import functools
@@ -11,16 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from mirenc.ir.child import EndedError
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRModule
-from mirenc.ir.regions import Region, block_name
+from mirenc.ir.regions import Region, find_loop
 from mirenc.passes.assembly import Loop, loops_of
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.hint import PLAIN, Hint
-from mirenc.passes.vectorizer import asked, loop_node, marked
+from mirenc.passes.vectorizer import asked, loop_node, marked, with_hint
 from mirenc.passes.vectorizer_side import LOOP
 
 _STILL = (*PLAIN.nodes(), '!{!"llvm.loop.unroll.disable"}')
@@ -54,20 +51,11 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     """
     text, loops = marked(module)
     place = loops.index((loop.symbol, loop.header))
-    text = _functions(text)[loop.symbol]
     free = loop_node(len(loops))
-    lines = []
-    for line in text.split("\n"):
-        node = re.match(r"!(\d+) = distinct !\{!\1, !(\d+)\}$", line)
-        if node is None:
-            lines.append(line)
-        elif int(node[1]) != loop_node(place):
-            lines.append(line[:-1] + "".join(f", !{free + number}" for number in range(len(_STILL))) + "}")
-    lines += [f"!{free + number} = {node}" for number, node in enumerate(_STILL)]
-    free += len(_STILL)
-    endings = [_ending(loop_node(place), () if hint is None else hint.nodes(), free) for hint in hints]
+    text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=loop_node(place))
+    endings = [_ending(place, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
     found: list[LoopCode | None] = []
-    for answer in _answers(module, "\n".join([*lines, ""]), endings, vector_bits, loop):
+    for answer in _answers(module, text, endings, vector_bits, loop):
         found.append(answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol), place + 1))
     return found
 
@@ -77,19 +65,18 @@ def _functions(text: str) -> dict[str, str]:
     return dict(extract_functions(text))
 
 
-def _ending(node: int, hints: Sequence[str], free: int) -> str:
-    named = "".join(f", !{free + number}" for number in range(len(hints)))
-    nodes = [f"!{free + number} = {hint}" for number, hint in enumerate(hints)]
-    return "\n".join([f"!{node} = distinct !{{!{node}, !{node + 1}{named}}}", *nodes, ""])
+def _ending(place: int, hint: Sequence[str], free: int) -> str:
+    """The node of the loop at a place, with a hint."""
+    node = loop_node(place)
+    return with_hint(f"!{node} = distinct !{{!{node}, !{node + 1}}}\n", hint, free)
 
 
 def _answers(
     module: IRModule, text: str, endings: list[str], bits: int, loop: Region
 ) -> Iterator[tuple[dict[str, Any], memoryview] | None]:
     """What `asked` says, and None in place of an ending that ends the child."""
-    first = module.arrays.function[module.arrays.block_start[:-1]]
-    header = _header(module, loop)
-    inside = header - int(np.searchsorted(first, first[header]))
+    forest, row = find_loops(module), find_loop(module, loop)
+    inside = int(forest.header[row]) - module.headers[int(forest.function[row])].first_block
     done = 0
     while done < len(endings):
         try:
@@ -102,17 +89,6 @@ def _answers(
                 return
             done += 1
             yield None
-
-
-def _header(module: IRModule, loop: Region) -> int:
-    forest = find_loops(module)
-    headers: list[int] = forest.header.tolist()
-    functions = (module.headers[function].name for function in forest.function.tolist())
-    return next(
-        header
-        for header, function in zip(headers, functions, strict=True)
-        if function == loop.symbol and block_name(module, header) == loop.header
-    )
 
 
 def _loop_code(said: dict[str, Any], loops: list[Loop], line: int) -> LoopCode:

@@ -80,9 +80,11 @@ def mutated(passes: Sequence[PassNode], chance: random.Random) -> tuple[PassNode
         raise PassError("a list without passes cannot be changed; give one like 'function(sroa,instcombine)'")
     root = PassNode("", "", tuple(passes))
     for _ in range(chance.randint(1, MOST_CHANGES)):
-        changed = _changed(root, chance)
-        # The last pass of a list is not dropped.
-        root = changed if any(steps(changed.passes)) else root
+        change = chance.choice(("drop", "repeat", "swap", "repeat adaptor"))
+        if places := list(_places(root, change)):
+            changed = _edited(root, chance.choice(places), change, chance)
+            # The last pass of a list is not dropped.
+            root = changed if any(steps(changed.passes)) else root
     return root.passes
 
 
@@ -102,13 +104,6 @@ def _level(kind: str, group: list[Step]) -> str:
         texts = ",".join(step.text for step in loops)
         parts.append(f"{inner}({texts})" if inner in _LOOPS else texts)
     return f"{kind}({','.join(parts)})" if kind != "module" else ",".join(parts)
-
-
-def _changed(root: PassNode, chance: random.Random) -> PassNode:
-    """A tree with one change; the same where the change drawn has no place in it."""
-    change = chance.choice(("drop", "repeat", "swap", "repeat adaptor"))
-    places = list(_places(root, change))
-    return _edited(root, chance.choice(places), change, chance) if places else root
 
 
 def _edited(node: PassNode, way: Sequence[int], change: str, chance: random.Random) -> PassNode:

@@ -1,9 +1,4 @@
-"""`vectorizer_choices`: the vector width and interleave count that LLVM would choose for each innermost loop.
-
-What the compiler does when nobody tells it is what a hint is measured against, and its cost model knows much about a
-loop. The LLVM inside llvmlite is asked, so no compiler is needed: on the project's 737 measured samples it agrees with
-clang 19 in 96 of 100.
-"""
+"""`vectorizer_choices`: what llvmlite's LLVM would choose for each innermost loop: vector width, interleave count."""
 
 import atexit
 import functools
@@ -49,7 +44,7 @@ _HEAD = (
     '!3 = !DIFile(filename: "loops", directory: "")',
 )
 _NODES = 4  # of the first loop
-_OWN_NODE = re.compile(r"^(!\d+ = distinct !\{!\d+, !\d+)\}$", re.MULTILINE)
+_OWN_NODE = re.compile(r"^!(\d+) = distinct !\{!\1, !\d+\}$", re.MULTILINE)
 _ASKS = Hint(2, 2).nodes()
 
 
@@ -73,10 +68,7 @@ def follows_hints(module: IRModule, vector_bits: int) -> frozenset[Key]:
     Keys, loops and bits are those of `vectorizer_choices`; all loops where nobody knows.
     """
     text, loops = marked(module)
-    free = loop_node(len(loops))
-    text = _OWN_NODE.sub("\\1" + "".join(f", !{free + number}" for number in range(len(_ASKS))) + "}", text)
-    text += "".join(f"!{free + number} = {node}\n" for number, node in enumerate(_ASKS))
-    choices = _choices(module, text, loops, vector_bits)
+    choices = _choices(module, with_hint(text, _ASKS, loop_node(len(loops))), loops, vector_bits)
     return frozenset(key for key in loops if choices.get(key) != (1, 1))
 
 
@@ -125,6 +117,13 @@ def _plain(line: str) -> str:
     if line.startswith("attributes "):
         return _PROCESSOR.sub("", line)
     return _ATTACHED.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
+
+
+def with_hint(text: str, hint: Sequence[str], free: int, *, but: int = -1) -> str:
+    """A text of `marked` whose loops have a hint, its nodes numbered from ``free`` on; node ``but`` is left out."""
+    named = "".join(f", !{free + number}" for number in range(len(hint)))
+    text = _OWN_NODE.sub(lambda own: "" if int(own[1]) == but else f"{own[0][:-1]}{named}}}", text)
+    return text + "".join(f"!{free + number} = {node}\n" for number, node in enumerate(hint))
 
 
 def loop_node(place: int) -> int:

@@ -95,7 +95,7 @@ def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, w
     item = np.searchsorted(rows, np.concatenate([module.statement_row for module in used]))
     group = np.repeat(np.arange(len(used)), [len(module.statement_row) for module in used])
     count = np.concatenate([module.statement_count for module in used])
-    return torch.from_numpy(make_pool(item, group, len(used), weighting, count=count).mean(vectors))
+    return torch.from_numpy(make_pool(item, group, len(used), weighting, count=count).readout(vectors))
 
 
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:

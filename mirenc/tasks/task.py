@@ -217,7 +217,7 @@ class Task(ABC):
 
     def read_sample(self, encoder: Encoder, ir: IRSource) -> IRModule:
         """A sample's module: a source as `read` has it, so that training and questions agree. IR is the task's own."""
-        return self.read(encoder, ir) if resolve_input(ir).kind == "source" else encoder.read(ir)
+        return self.read(encoder, ir) if resolve_input(ir).language else encoder.read(ir)
 
     def regions(self, module: IRModule) -> list[Region]:
         """What of a module is decided about: all regions of `level`."""

@@ -186,7 +186,7 @@ class Deadly(str):
 
 def test_a_reader_that_dies_costs_one_input(encoder: Encoder, children: list[Any]) -> None:
     inputs = [resolve_input(file) for file in FILES]
-    inputs.insert(2, Input("file", "deadly.ll", Deadly("deadly.ll")))
+    inputs.insert(2, Input("deadly.ll", Deadly("deadly.ll")))
     outcomes = list(encoder.embed_stream(inputs, workers=1))
     assert [outcome.error is None for outcome in outcomes] == [True, True, False, True, True, True]
     assert isinstance(outcomes[2].error, IRResourceError)

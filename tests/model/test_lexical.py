@@ -15,6 +15,11 @@ from mirenc.tokenizer import TokenizerConfig
 CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
 
 
+def words(statement: str, **how: bool) -> list[str]:
+    """The terms, whether names or not."""
+    return [term for term, _ in terms_of(statement, **how)]
+
+
 @pytest.mark.parametrize(
     ("statement", "terms"),
     [
@@ -48,14 +53,14 @@ CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
     ],
 )
 def test_terms_by_hand(statement: str, terms: list[str]) -> None:
-    assert terms_of(statement) == terms
+    assert words(statement) == terms
 
 
 def test_hidden_names_leave_shapes_constants_and_intrinsics() -> None:
     call = "% = call %struct.node @find(ptr @table, i32 99)"
-    assert terms_of(call) == ["call %", "%struct.node", "@find", "@table", "99"]
-    assert terms_of(call, hide_names=True) == ["call %", "99"]
-    assert terms_of("call void @llvm.memcpy.p0.p0.i64(ptr %, ptr %, i64 32, i1 false)", hide_names=True) == [
+    assert words(call) == ["call %", "%struct.node", "@find", "@table", "99"]
+    assert words(call, hide_names=True) == ["call %", "99"]
+    assert words("call void @llvm.memcpy.p0.p0.i64(ptr %, ptr %, i64 32, i1 false)", hide_names=True) == [
         "call void",
         "@llvm.memcpy.p0.p0.i64",
         "32",
@@ -63,21 +68,21 @@ def test_hidden_names_leave_shapes_constants_and_intrinsics() -> None:
 
 
 def test_a_whole_statement_is_a_term_where_asked_for() -> None:
-    assert terms_of("% = add i32 %, 7", whole=True)[-1] == "= % = add i32 %, 7"
+    assert words("% = add i32 %, 7", whole=True)[-1] == "= % = add i32 %, 7"
     named = "call void @f(i32 7)"
-    assert f"= {named}" in terms_of(named, whole=True)
-    assert terms_of(named, whole=True, hide_names=True) == ["call void", "7"]
+    assert f"= {named}" in words(named, whole=True)
+    assert words(named, whole=True, hide_names=True) == ["call void", "7"]
 
 
 def test_a_definition_has_the_words_of_its_value() -> None:
-    assert terms_of('@.str = constant [3 x i8] c"ab\\00"', defines=True) == ["constant [3 x i8]", '"ab\\00']
+    assert words('@.str = constant [3 x i8] c"ab\\00"', defines=True) == ["constant [3 x i8]", '"ab\\00']
     table = f"@table = constant [200 x i32] [{', '.join(f'i32 {n // 2}' for n in range(2000, 2200))}]"
-    words = terms_of(table, defines=True)
-    assert words[:3] == ["constant [200 x i32]", "1000", "1001"]  # once each
-    assert len(words) == 64
+    found = words(table, defines=True)
+    assert found[:3] == ["constant [200 x i32]", "1000", "1001"]  # once each
+    assert len(found) == 64
     shown = "@names = global [2 x ptr] [ptr @first, ptr null]"
-    assert terms_of(shown, defines=True) == ["global [2 x ptr]", "@first"]
-    assert terms_of(shown, hide_names=True, defines=True) == ["global [2 x ptr]"]
+    assert words(shown, defines=True) == ["global [2 x ptr]", "@first"]
+    assert words(shown, hide_names=True, defines=True) == ["global [2 x ptr]"]
 
 
 def test_idf_is_how_seldom_a_function_has_a_term() -> None:
@@ -189,17 +194,6 @@ def test_names_weigh_less_in_a_whole_module(names: float) -> None:
     np.testing.assert_allclose(lexicon.vectors(*group), by_hand([bag], idf), atol=1e-5)
     hidden = Lexicon(config, idf, hide_names=True).vectors(*group, module=True)
     np.testing.assert_allclose(hidden, by_hand([dict.fromkeys(told, 1)], idf), atol=1e-5)
-
-
-def test_document_frequency_counts_groups() -> None:
-    lexicon = Lexicon(CONFIG, np.zeros(4096, np.float32))
-    texts = ["% = add i32 %, 7", "% = mul i32 %, 7", "ret void", "@x = global i32 7"]
-    text = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), 3, "count")
-    taken = make_pool(np.array([3]), np.array([1]), 3, "count")
-    found = lexicon.document_frequency(texts, pools_of(text, taken))
-    expected = {"add i32": 1, "mul i32": 1, "7": 2, "ret void": 2, "global i32": 1}
-    assert {term: found[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
-    assert found.sum() == sum(expected.values())
 
 
 def test_a_lexical_view_wants_statements_without_local_names() -> None:

@@ -33,8 +33,8 @@ def test_items_weigh_what_their_texts_do(weighting: str) -> None:
 def test_means_of_groups_that_share_an_item_and_of_an_empty_one() -> None:
     pool = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 2]), 3, "count")
     vectors = np.array([[1, 0], [2, 0], [6, 3]], dtype=np.float32)
-    assert pool.mean(vectors).tolist() == [[3, 1], [0, 0], [6, 3]]
-    assert pool.mean(vectors).dtype == np.float32
+    assert pool.readout(vectors).tolist() == [[3, 1], [0, 0], [6, 3]]
+    assert pool.readout(vectors).dtype == np.float32
 
 
 def test_mean_maximum_and_sum_worked_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,12 +48,12 @@ def test_mean_maximum_and_sum_worked_by_hand(monkeypatch: pytest.MonkeyPatch) ->
     ]
     for size in (8192, 2, 1):  # as large as a group, and smaller
         monkeypatch.setattr(pooling, "_SLICE", size)
-        found = pool.mean_max_sum(vectors)
+        found = pool.readout(vectors, sizes=True)
         assert found.dtype == np.float32
         assert found == pytest.approx(np.array(expected), abs=1e-6)
 
 
 def test_the_largest_of_negative_numbers_is_negative() -> None:
     pool = make_pool(np.array([0, 1]), np.array([0, 0]), 1, "count")
-    found = pool.mean_max_sum(np.array([[-3.0], [-2.0]], dtype=np.float32))
+    found = pool.readout(np.array([[-3.0], [-2.0]], dtype=np.float32), sizes=True)
     assert found.tolist() == [[-2.5, -2.0, 0.0]]

@@ -10,7 +10,7 @@ import pytest
 
 from mirenc.errors import PassError
 from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import EXPANDED, LEVELS, expanded, level
+from mirenc.passes.levels import LEVELS, expanded, level
 from mirenc.passes.pipeline import MOST_CHANGES, PassNode, Step, mutated, parse, random_list, render, steps
 
 TEXT = "globaldce,function<eager-inv>(sroa<modify-cfg>,loop-mssa(licm<allowspeculation>,licm),early-cse<>),require<x>"
@@ -64,7 +64,7 @@ def test_what_is_no_list_is_told_where(text: str, place: str) -> None:
         parse(text)
 
 
-@pytest.mark.parametrize("name", EXPANDED)
+@pytest.mark.parametrize("name", ["O2", "O3", "Os", "Oz"])
 def test_levels_are_lists(name: str) -> None:
     text = expanded(name)
     assert render(parse(text)) == text
@@ -167,6 +167,6 @@ define i32 @f(i32 %n) minsize optsize {
     with SharedEngine() as engine:
         if not engine.version.startswith("19."):
             pytest.skip(f"levels are shipped for LLVM 19, here is {engine.version}")
-        for name in EXPANDED:
+        for name in ("O2", "O3", "Os", "Oz"):
             whole, by_pass = engine.run_all(ir, [level(name), expanded(name)])
             assert whole == by_pass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import runpy
 import shutil
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ import pytest
 
 from mirenc.embed import load
 from mirenc.golden import check_golden
+from mirenc.model.config import LexicalConfig
+from mirenc.model.lexical import Lexicon
+from mirenc.model.pooling import Pools, make_pool
 from mirenc.weights import Source, find_model, load_files, read_provenance, verify_files
 
 pytest.importorskip("torch")
@@ -107,3 +111,15 @@ def test_a_table_of_several_kinds_of_code() -> None:
     idf_of = runpy.run_path(str(ROOT / "pretrain" / "words.py"))["idf_of"]
     found = idf_of([(first, 100), (second, 200)])
     np.testing.assert_allclose(found[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)
+
+
+def test_document_frequency_counts_groups() -> None:
+    document_frequency = runpy.run_path(str(ROOT / "pretrain" / "words.py"))["document_frequency"]
+    lexicon = Lexicon(LexicalConfig(buckets=4096), np.zeros(4096, np.float32))
+    texts = ["% = add i32 %, 7", "% = mul i32 %, 7", "ret void", "@x = global i32 7"]
+    text = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), 3, "count")
+    taken = make_pool(np.array([3]), np.array([1]), 3, "count")
+    found = document_frequency(lexicon, texts, Pools(text, text, taken))
+    expected = {"add i32": 1, "mul i32": 1, "7": 2, "ret void": 2, "global i32": 1}
+    assert {term: found[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
+    assert found.sum() == sum(expected.values())

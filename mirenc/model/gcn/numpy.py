@@ -25,7 +25,7 @@ class Encoder:
         """Vectors of groups of nodes; it takes no statements. Shapes: features (U, F) -> (G, D) float32."""
         if self.config.readout == "mean":
             return self._mean(sample, pool, features)
-        return pool.mean_max_sum(self._nodes(sample, *self._first_product(sample, features)))
+        return pool.readout(self._nodes(sample, *self._first_product(sample, features)), sizes=True)
 
     def _first_product(self, sample: IRSample, features: Float32) -> tuple[Float32, Int64]:
         """X W1, which depends on text and kind alone: once per pair of them (pairs, hidden); each node's pair (N,)."""
@@ -61,7 +61,7 @@ class Encoder:
         nodes, groups = len(sample.node_row), pool.groups
         product, node_pair = self._first_product(sample, features)
         if nodes <= _SLICE_NODES or groups > nodes // _NODES_A_GROUP:
-            return pool.mean(self._nodes(sample, product, node_pair))
+            return pool.readout(self._nodes(sample, product, node_pair))
         share = sp.csr_matrix((pool.weight.astype(np.float32), (pool.group, pool.item)), shape=(groups, nodes))
         total = np.zeros((groups, self.config.hidden), dtype=np.float64)
         alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
