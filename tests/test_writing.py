@@ -11,6 +11,7 @@ import pytest
 
 from mirenc.cli import suggest
 from mirenc.errors import ConfigError
+from mirenc.passes import EmbeddedEngine
 from mirenc.writing import delivered, only_one
 
 
@@ -62,5 +63,5 @@ def test_a_suggestion_on_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(Path, "write_bytes", full)
     with pytest.raises(OSError, match="No space"):
-        suggest._write(b"", tmp_path / "x.bc")
+        suggest._write(EmbeddedEngine(), b"", tmp_path / "x.bc")
     assert list(tmp_path.iterdir()) == []
