@@ -38,9 +38,6 @@ PROGRAMS = {
     ),
     "zlib": Program("CC=cc ./configure --static >/dev/null && make -s -j2 static", "make -s teststatic", "minigzip"),
     "cjson": Program(CMAKE.format("-DBUILD_SHARED_LIBS=OFF"), "make -s -C b test", "b/cJSON_test"),
-    "expat": Program(
-        CMAKE.format("-DEXPAT_SHARED_LIBS=OFF -DEXPAT_BUILD_EXAMPLES=OFF"), "make -s -C b test", "b/xmlwf/xmlwf"
-    ),
     "jansson": Program(CMAKE.format("-DJANSSON_BUILD_DOCS=OFF"), "make -s -C b test", "b/bin/json_process"),
     "zopfli": Program("make -s -j2 CC=cc zopfli", ROUND.format("src/*/*.h", "./zopfli -c $f", "gzip -d"), "zopfli"),
 }
