@@ -1,6 +1,6 @@
 """What other inlining saves over -Oz, alone and under pass lists, in 20 and in 200 compilations a file.
 
-    python downstream/inlining/saved.py WORK --part held_out --files 6 -o downstream/inlining/saved.json
+    python downstream/inlining/saved.py WORK --part held_out --files 6 -o downstream/inlining/saved_20.json
 
 WORK is the folder ``work`` of what ``mirenc measure passes downstream/passes/corpus.toml -o TABLE`` made: the IR of
 Debian's packages as -Oz begins with it. Of each project so many files are drawn. Every row has the same number of
@@ -24,7 +24,7 @@ from rich.progress import track
 
 from mirenc.deciding import TaskHead, fixed_lists, ready_heads
 from mirenc.errors import MirencError
-from mirenc.inlining import CallSite, calls_of, compile_asking, llvm_rule, try_inlining
+from mirenc.inlining import CallSite, calls_of, compile_asking, try_inlining
 from mirenc.inlining.calls import Calls
 from mirenc.inlining.search import State, by_size
 from mirenc.measure.passes.inputs import find_ir
@@ -71,7 +71,7 @@ def by_threshold(path: Path, threshold: float, scratch: Path) -> int:
         return site.features["cost_estimate"] < threshold
 
     words = ["clang-19", "-Oz", "-w", "-c", str(path), "-o", str(scratch)]
-    compile_asking(words, llvm_rule if threshold == 5 else advise)
+    compile_asking(words, advise)
     return sums(elf_sections(scratch.read_bytes()))["loaded_bytes"]
 
 
