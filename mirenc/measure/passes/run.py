@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, Texts, choose, scan_all
@@ -25,7 +25,7 @@ _AHEAD = 2  # pieces that wait for each job
 _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything
 
 
-class PassRun(Run):
+class EngineRun(Run):
     """Labelling into a folder, which is there already.
 
     ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` what cannot be read.
@@ -41,14 +41,34 @@ class PassRun(Run):
     ) -> None:
         super().__init__(plan, folder)
         self.make_engine, self.report, self.failed = make_engine, report, failed
+        self._thread = threading.local()
+        self._engines: list[SharedEngine] = []
+
+    @property
+    def engine(self) -> SharedEngine:
+        """The engine of this job."""
+        if not hasattr(self._thread, "engine"):  # its first work
+            self._thread.engine = self.make_engine()
+            self._engines.append(self._thread.engine)
+        return cast(SharedEngine, self._thread.engine)
+
+    def close(self) -> None:
+        for engine in self._engines:
+            engine.close()
+        self._engines, self._thread = [], threading.local()
+
+
+class PassRun(EngineRun):
+    """Labelling of pieces: functions and modules."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.files = self.unread = 0  # files of IR, and those that cannot be read; known after `prepare`
         self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
         # Level of a piece -> how many were labelled now, and the seconds it took a job
         self.seconds: dict[str, tuple[int, float]] = {}
         self.executed: dict[str, Any] = {}  # what `execute` found: the lists' numbers, and counts
-        self._names = [source.resolve().name for source in plan.sources]  # however they were typed
-        self._thread = threading.local()
-        self._engines: list[SharedEngine] = []
+        self._names = [source.resolve().name for source in self.plan.sources]  # however they were typed
 
     def prepare(self) -> None:
         """Compile, scan, choose, draw lists. A `ConfigError`: another setup's run is here; a `TaskError`: no piece."""
@@ -143,18 +163,10 @@ class PassRun(Run):
             self.seconds[piece.level] = count + 1, total + seconds
             advance(note=piece.source.project)
 
-    def close(self) -> None:
-        for engine in self._engines:
-            engine.close()
-        self._engines, self._thread = [], threading.local()
-
     def _label(self, piece: Chosen) -> tuple[Record, float]:
         start = time.monotonic()
-        if not hasattr(self._thread, "engine"):  # this job's first piece
-            self._thread.engine = self.make_engine()
-            self._engines.append(self._thread.engine)
         try:
-            labels = label(self._thread.engine, self.opt, self.texts.of(piece), self.lists)
+            labels = label(self.engine, self.opt, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
             labels = {"dropped": one_line(str(error))}
         of = piece.source

@@ -1,0 +1,156 @@
+"""A run of ``mirenc measure inlining``: exact bytes of modules whose calls are decided other than LLVM does.
+
+Of each module: -Oz as it is, single decisions the other way, all calls of one function that LLVM decides alike, and
+random sets. A line of the journal is a module; the table, ``changes.parquet``, has a row for each change.
+"""
+
+import itertools
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mirenc import __version__
+from mirenc.errors import IRFileError, MirencError, TaskError
+from mirenc.inlining import Calls, Decisions, calls_of
+from mirenc.measure.passes.inputs import FLAGS, IRFile, clang_of, find_ir
+from mirenc.measure.passes.run import EngineRun
+from mirenc.measure.run import Journal, one_line
+from mirenc.passes.levels import level
+from mirenc.passes.object_file import elf_sections, sums
+from mirenc.tasks.tables import MACHINE, write_json, write_parquet
+
+FORMAT = 1
+LARGE = 600_000  # bytes of a module's file: larger ones take minutes each
+_SINGLES, _GROUPS, _SETS, _LARGEST = 30, 15, 4, 8  # changes of a module, at most; and calls of a random set
+_AHEAD = 2  # modules that wait for each job
+
+
+class InliningRun(EngineRun):
+    """Labelling into a folder, which is there: ``plan.modules`` of the sources, in turns over their projects."""
+
+    def prepare(self) -> None:
+        """Find and compile the modules. A `ConfigError`: another setup's run is here; a `TaskError`: no module."""
+        self.unread = 0  # modules that LLVM cannot read or compile, of those labelled now
+        self.work.mkdir(exist_ok=True)
+        with self.make_engine() as engine:
+            version, name = engine.version, engine.name
+        self.setup = {"format": FORMAT, "engine": name, "flags": [*FLAGS, *self.plan.cflags], "seed": self.plan.seed}
+        self.journal = _Modules(self.work / "inlining.jsonl", self.setup)
+        clang, said = partial(clang_of, version, self.plan.compiler), (self.report, self.failed)
+        found = find_ir(self.plan.sources, self.work, clang, *said, cflags=self.plan.cflags, jobs=self.plan.jobs)
+        small = [one for one in found if one.path.stat().st_size <= LARGE]
+        if len(small) < len(found):
+            self.report(f"{len(found) - len(small)} modules are left out: more than {LARGE:,} bytes")
+        if not small:
+            raise TaskError("the sources have no module. Give folders of C, C++ or IR")
+        self.files = list(itertools.islice(_in_turns(small, self.plan.seed), self.plan.modules))
+
+    @property
+    def left(self) -> list[IRFile]:
+        """Modules that are not labelled yet."""
+        return [one for one in self.files if one.stamp not in self.journal.known]
+
+    def measure(self, advance: Callable[..., None]) -> None:
+        for one, facts in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
+            origin = {"stamp": one.stamp, "project": one.project, "file": one.file, "held_out": one.held_out}
+            self.journal.add(origin | facts)
+            if problem := facts.get("problem"):
+                self.failed(IRFileError(f"{one.path}: {problem}"))
+                self.unread += 1
+            advance(note=one.project)
+
+    def _label(self, one: IRFile) -> dict[str, Any]:
+        try:
+            return self._labels(one.path.read_bytes(), f"{self.plan.seed} {one.stamp}")
+        except MirencError as error:
+            return {"problem": one_line(str(error))}
+
+    def _labels(self, ir: bytes, seed: str) -> dict[str, Any]:
+        engine, oz = self.engine, level("Oz")
+        calls = calls_of(engine.text(ir))
+
+        def weigh(decisions: Decisions) -> int:
+            return sums(elf_sections(engine.compile(calls.decided(decisions).encode(), oz)))["loaded_bytes"]
+
+        own = weigh({})
+        inlined = [not kept for kept in calls.kept(engine.text(ir, oz))] if calls.calls else []
+        found = []
+        for rows in _changes(calls, inlined, random.Random(seed)):
+            try:
+                size = weigh({row: not inlined[row] for row in rows})
+            except MirencError:  # these decisions make it too large to compile
+                continue
+            changed = [{**calls.calls[row]._asdict(), "inlined": inlined[row]} for row in rows]
+            found.append({"calls": changed, "bytes": size})
+        return {"own_bytes": own, "calls": len(inlined), "inlined": sum(inlined), "changes": found}
+
+    def save(self) -> Mapping[str, Any]:
+        """Write the table, and return its record."""
+        import pyarrow as pa
+
+        call = pa.struct({"caller": pa.string(), "callee": pa.string(), "number": pa.int32(), "inlined": pa.bool_()})
+        words = {name: pa.string() for name in ("project", "file", "stamp")}
+        sizes = {"own_bytes": pa.int32(), "bytes": pa.int32()}
+        schema = pa.schema({**words, "held_out": pa.bool_(), "calls": pa.list_(call), **sizes})
+        modules = [done for one in self.files if (done := self.journal.known.get(one.stamp)) and "own_bytes" in done]
+        rows = [{**one, **change} for one in modules for change in one["changes"]]
+        write_parquet(self.folder / "changes.parquet", pa.Table.from_pylist(rows, schema))
+        record = {
+            "task": "inlining",
+            **self.setup,
+            "version": __version__,
+            "sources": [source.resolve().name for source in self.plan.sources],
+            "projects": len({one["project"] for one in modules}),
+            "held_out_projects": sorted({one["project"] for one in modules if one["held_out"]}),
+            "modules": len(modules),
+            "modules_with_calls": sum(one["calls"] > 0 for one in modules),
+            "calls": sum(one["calls"] for one in modules),
+            "inlined": sum(one["inlined"] for one in modules),
+            "changes": len(rows),
+            "single_changes": sum(len(row["calls"]) == 1 for row in rows),
+            "smaller": sum(row["bytes"] < row["own_bytes"] for row in rows),
+            "problems": sum("problem" in one for one in self.journal.known.values()),
+            "left": len(self.left),
+        }
+        write_json(self.folder / MACHINE, record)
+        return record
+
+
+class _Modules(Journal):
+    """What is known of modules, by the state of their files."""
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self.known: dict[str, dict[str, Any]] = {}
+        super().__init__(path, setup)
+
+    def take(self, values: dict[str, Any]) -> None:
+        self.known[values["stamp"]] = values
+
+    def add(self, values: dict[str, Any]) -> None:
+        self.write(values)
+        self.take(values)
+
+
+def _changes(calls: Calls, inlined: list[bool], drawn: random.Random) -> Iterator[list[int]]:
+    rows = range(len(inlined))
+    alike: dict[tuple[str, bool], list[int]] = defaultdict(list)
+    for row in rows:
+        alike[calls.calls[row].callee, inlined[row]].append(row)
+    groups = [one for one in alike.values() if len(one) > 1]
+    yield from ([row] for row in drawn.sample(rows, min(_SINGLES, len(rows))))
+    yield from drawn.sample(groups, min(_GROUPS, len(groups)))
+    for _ in range(_SETS if len(rows) > 4 else 0):
+        yield sorted(drawn.sample(rows, drawn.randint(2, min(_LARGEST, len(rows) // 2))))
+
+
+def _in_turns(files: list[IRFile], seed: int) -> Iterator[IRFile]:
+    """The projects in turns, each with its files in random order, so that a run that is stopped has seen all."""
+    drawn = random.Random(seed)
+    of: dict[str, list[IRFile]] = defaultdict(list)
+    for one in files:
+        of[one.project].append(one)
+    rows = [drawn.sample(group, len(group)) for _, group in sorted(of.items())]
+    return (one for turn in itertools.zip_longest(*rows) for one in turn if one is not None)
