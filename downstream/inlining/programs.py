@@ -2,8 +2,9 @@
 
     python downstream/inlining/programs.py WORK -o downstream/inlining/programs.json
 
-fetches each source package to WORK (deb-src must be on), builds it by clang-19 -Oz and by ``cc.py``, two jobs at once,
-and runs its tests on both. Linked are text and data of what ``size`` says of a program; objects are summed by cc.py.
+fetches each source package to WORK (deb-src must be on), builds it by clang-19 -Oz and through ``mirenc serve
+inliner``, two jobs at once, and again with --replay, and runs the tests of both. Linked are text and data of what
+``size`` says of a program; lists and inlining are sums of what the search found, as LLVM's own code generation has it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-HERE = Path(__file__).parent
+from mirenc.inlining.compiler import DECISIONS, LOG
 
 
 class Program(NamedTuple):
@@ -43,25 +45,32 @@ PROGRAMS = {
 }
 
 
-def built(source: Path, place: Path, program: Program, compiler: str) -> dict[str, Any]:
-    """Build in a copy, test, weigh."""
+def built(source: Path, place: Path, program: Program, served: Sequence[str] = ()) -> dict[str, Any]:
+    """Build in a copy, test, weigh; ``served`` comes before the build's own command."""
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(source, place)
     (place / "bin").mkdir()
     script = place / "bin" / "cc"
-    script.write_text(f"#!/bin/sh\nexec {compiler}\n")
+    script.write_text('#!/bin/sh\nexec clang-19 "$@" -Oz\n')
     script.chmod(0o755)
+    environment = os.environ | {"PATH": f"{place}/bin:{os.environ['PATH']}"}
     before = os.times()
-    path = f"export PATH={place}/bin:$PATH; "
-    subprocess.run(["sh", "-c", path + program.build], cwd=place, check=True, stdout=subprocess.DEVNULL)
+    build = [*served, "sh", "-c", program.build]
+    subprocess.run(build, cwd=place, env=environment, check=True, stdout=subprocess.DEVNULL)
     after = os.times()
     seconds = sum(after[2:4]) - sum(before[2:4])  # of processors, by children
-    test = subprocess.run(["sh", "-c", path + program.test], cwd=place, check=False, capture_output=True, text=True)
+    test = ["sh", "-c", program.test]
+    said = subprocess.run(test, cwd=place, env=environment, check=False, capture_output=True, text=True)
     told = subprocess.run(["size", program.made], cwd=place, check=True, capture_output=True, text=True).stdout
     text, data, *_ = told.splitlines()[1].split()
-    last = [line for line in test.stdout.splitlines() if "tests passed" in line]
-    passed = {"passed": test.returncode == 0, "said": last[-1] if last else ""}
+    last = [line for line in said.stdout.splitlines() if "tests passed" in line]
+    passed = {"passed": said.returncode == 0, "said": last[-1] if last else ""}
     return {"linked": int(text) + int(data), "seconds": round(seconds, 1), **passed}
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """What a file of lines has."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def main() -> None:
@@ -78,33 +87,43 @@ def main() -> None:
         if not list(work.glob(f"{name}-*/")):
             subprocess.run(["apt-get", "source", "-qq", name], cwd=work, check=True)
         source = next(one for one in work.glob(f"{name}-*/"))
-        sizes = work / f"{name}.jsonl"
-        sizes.unlink(missing_ok=True)
-        wrapper = f'{sys.executable} {HERE.resolve() / "cc.py"} {sizes} "$@"'
+        folder, program = work / f"{name}.decisions", PROGRAMS[name]
+        shutil.rmtree(folder, ignore_errors=True)
+        serve = [sys.executable, "-P", "-m", "mirenc", "serve", "inliner", str(folder)]
+        oz = built(source, work / f"{name}.oz", program)
+        small = built(source, work / f"{name}.small", program, [*serve, "--"])
+        log, searched = lines_of(folder / LOG), lines_of(folder / DECISIONS)
+        again = built(source, work / f"{name}.small", program, [*serve, "--replay", "--"])
+        same = [line["bytes"] for line in sorted(log, key=str)] == [
+            line["bytes"] for line in sorted(lines_of(folder / LOG), key=str)
+        ]
         found[name] = {
-            "oz": built(source, work / f"{name}.oz", PROGRAMS[name], 'clang-19 "$@" -Oz'),
-            "small": built(source, work / f"{name}.small", PROGRAMS[name], wrapper),
+            "oz": oz,
+            "small": small,
+            "replayed": again | {"same_bytes": same},
+            "files": len(log),
+            "problems": [line["problem"].replace(f"{work}/", "") for line in log if "problem" in line],
+            **{f"{key}_objects": sum(line[key] for line in log) for key in ("oz", "bytes")},
+            "oz_searched": sum(line["oz"] for line in searched),
+            **{key: sum(line[key] for line in searched) for key in ("lists", "inlining")},
         }
-        lines = [json.loads(line) for line in sizes.read_text(encoding="utf-8").splitlines()]
-        found[name] |= {
-            "files": len(lines),
-            "problems": [line["problem"].replace(f"{work}/", "") for line in lines if "problem" in line],
-        }
-        found[name] |= {key: sum(line[key] for line in lines) for key in ("oz_objects", "lists", "inlining", "kept")}
         record = {"programs": found, "lines": table(found)}
         asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def table(found: dict[str, Any]) -> list[list[str]]:
     """Objects, linked programs, tests, seconds."""
-    lines = [["", "sources", "objects, -Oz", "lists, %", "and inlining, %", "linked, %", "tests", "build, CPU s"]]
+    head = ["", "sources", "objects, -Oz", "smaller, %", "of it lists, %", "linked, %", "tests"]
+    lines = [[*head, "build, CPU s: -Oz / search / replay"]]
     for name, one in found.items():
-        oz, made = one["oz_objects"], one["small"]
+        made, again = one["small"], one["replayed"]
         linked = 100 * (1 - made["linked"] / one["oz"]["linked"])
-        shares = [f"{100 * (1 - one[key] / oz):.2f}" for key in ("lists", "kept")]
-        tests = "pass" if made["passed"] else ("fail" if one["oz"]["passed"] else "fail at -Oz, too")
-        seconds = f"{one['oz']['seconds']:.0f} / {made['seconds']:.0f}"
-        lines.append([name, str(one["files"]), f"{oz:,}", *shares, f"{linked:.2f}", tests, seconds])
+        shares = [100 * (1 - one["bytes_objects"] / one["oz_objects"]), 100 * (1 - one["lists"] / one["oz_searched"])]
+        passed = made["passed"] and again["passed"] and again["same_bytes"]
+        tests = "pass" if passed else ("fail" if one["oz"]["passed"] else "fail at -Oz, too")
+        seconds = " / ".join(f"{one[key]['seconds']:.0f}" for key in ("oz", "small", "replayed"))
+        sizes = [f"{share:.2f}" for share in (*shares, linked)]
+        lines.append([name, str(one["files"]), f"{one['oz_objects']:,}", *sizes, tests, seconds])
     return lines
 
 

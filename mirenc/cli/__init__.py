@@ -24,7 +24,7 @@ __all__ = ["VERBS", "main", "make_app"]
 
 VERBS = (
     *("embed", "compare", "search", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
-    *("datasets", "measure", "evaluate", "fit", "predict", "suggest", "tune"),
+    *("datasets", "measure", "evaluate", "fit", "predict", "suggest", "tune", "serve"),
 )
 """In the order of the help. The module of that name has a function of that name, or an ``app`` of several verbs."""
 

@@ -35,7 +35,7 @@ def measure(
         Argument(
             metavar="SOURCE",
             help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels] "
-            "For passes and inlining: folders of sources or IR, compile_commands.json, a .toml recipe of Debian packages, "
+            "For passes and inlining: folders of sources or IR, compile_commands.json, a .toml recipe of packages, "
             "files.",
         ),
     ] = None,

@@ -17,12 +17,14 @@ from pathlib import Path
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.files import SOURCE_LANGUAGES
+from mirenc.ir.standing_in import stand_in
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
 _WRAPPER = """#!/bin/sh
 note=$(mktemp "$MIRENC_TUNE/calls/XXXXXXXXXX") && printf '%s\\0' "$PWD" "$@" > "$note"
-exec "$MIRENC_TUNE_CC" {mode} "$@" "@$MIRENC_TUNE/flags"
+case ${0##*/} in *++*) mode=g++ ;; *) mode=gcc ;; esac
+exec "$MIRENC_TUNE_CC" --driver-mode=$mode "$@" "@$MIRENC_TUNE/flags"
 """
 # A pragma that LLVM cannot follow is no error, and flags that a step has no use for are none.
 _FLAGS = ("-Qunused-arguments", "-Wno-error=pass-failed", "-Wno-error=profile-instr-unprofiled")
@@ -66,22 +68,12 @@ class UserBuild:
         found = shutil.which(compiler)
         if found is None:
             raise ToolchainError(f"compiler {compiler!r} is not on PATH. Name a clang with --compiler")
-        bin_folder = work / "bin"
-        bin_folder.mkdir(parents=True, exist_ok=True)
         version = Path(found).name.removeprefix("clang")
-        names = ("cc", "gcc", "clang", f"clang{version}", "c++", "g++", "clang++", f"clang++{version}")
-        for name in names:
-            mode = "--driver-mode=g++" if "++" in name else "--driver-mode=gcc"
-            wrapper = bin_folder / name
-            wrapper.write_text(_WRAPPER.format(mode=mode), encoding="utf-8")
-            wrapper.chmod(0o755)
-        path = os.pathsep.join([str(bin_folder), os.environ.get("PATH", os.defpath)])
-        names_of = {"CC": str(bin_folder / "cc"), "CXX": str(bin_folder / "c++"), "PATH": path}
+        own = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(found)}
+        self.environment = {**os.environ, **stand_in(work / "bin", version, _WRAPPER), **own}
         self._known = work / "calls.json"
         if self._known.is_file():
             self._note(json.loads(self._known.read_text(encoding="utf-8")))
-        own = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(found), "CCACHE_DISABLE": "1"}
-        self.environment = {**os.environ, **names_of, **own}
 
     def build(
         self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None, compiler: str = ""

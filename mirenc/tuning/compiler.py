@@ -1,33 +1,24 @@
 """`PassLists`: a program, and its hot files, under other pass lists than clang's own.
 
-No line of source makes that: what is kept is a compiler, ``cc`` and ``c++``, that stands alone. It is a clang whose
-driver is told to start this script where it would start itself for one source (``-cc1``). So whatever a build asks for
-(several sources, a link, dependencies, assembly), the driver works out. With -flto LLVM's lists are the linker's, and
-nothing is changed.
+No line of source makes that: what is kept is a compiler, ``cc`` and ``c++``, that stands alone
+(`mirenc.ir.standing_in`). With -flto LLVM's lists are the linker's, and nothing is changed.
 """
 
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mirenc.deciding import TaskHead
 from mirenc.errors import PassError
 from mirenc.ir.projects import command_inputs
+from mirenc.ir.standing_in import driver, write_script
 from mirenc.passes.levels import expanded, level
 from mirenc.tuning.case import Key, Place, beside, major_of
 from mirenc.tuning.loops import Loops
 
-_SCRIPT = """#!/usr/bin/env bash
-# clang with other pass lists than its own, by: mirenc tune passes
-clang={clang} opt={opt}
-if [ "$1" != -cc1 ]; then
-    case $0 in *++) mode=g++ ;; *) mode=gcc ;; esac
-    exec -a "$(realpath -s -- "$0")" "$clang" --driver-mode=$mode -no-canonical-prefixes -fno-integrated-cc1 \\
-        -ccc-install-dir "${{clang%/*}}" -resource-dir {resources} "$@"
-fi
+_SCRIPT = """opt={opt}
 source=${{!#}} level='' passes='' model=''
-if [[ " $* " =~ \\ -(emit-obj|S)\\  && " $* " =~ \\ -x\\ c(\\+\\+)?\\  ]]; then
+if [[ $source != - && " $* " =~ \\ -(emit-obj|S)\\  && " $* " =~ \\ -x\\ c(\\+\\+)?\\  ]]; then
     case $(realpath -- "$source") in
 {cases}
     esac
@@ -96,18 +87,15 @@ class PassLists(Loops):
         return super().texts({(str(path), 0): "" for path in self.sources} if whole else settings)
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
-        folder.mkdir(parents=True, exist_ok=True)
         cases = []
         for (file, _), name in sorted(settings.items(), reverse=True):  # the program's folder is before its files
             flag, passes = self.lists[name]
             pattern = "*" if file == str(self.program) else shlex.quote(str(Path(file).resolve()))
             cases.append(f"    {pattern}) level={flag} passes={shlex.quote(passes)} ;; # {name}")
-        asked = subprocess.run([self.clang, "-print-resource-dir"], capture_output=True, text=True, check=True)
-        words = {"clang": self.clang, "opt": self.opt, "resources": asked.stdout.strip()}
-        quoted = {key: shlex.quote(str(word)) for key, word in words.items()}
+        script = driver(self.clang, "mirenc tune passes")
+        script += _SCRIPT.format(opt=shlex.quote(str(self.opt)), cases="\n".join(cases))
         for name in ("cc", "c++"):
-            (folder / name).write_text(_SCRIPT.format(**quoted, cases="\n".join(cases)), encoding="utf-8")
-            (folder / name).chmod(0o755)
+            write_script(folder / name, script)
         return str(folder / "cc")
 
     def take_over(self, folder: Path, patch: str) -> str:

@@ -1,0 +1,74 @@
+"""``mirenc serve inliner``: a user's own build through a compiler that makes objects smaller."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Argument, Option
+
+from mirenc.cli import common
+from mirenc.errors import ConfigError, TaskError, ToolchainError
+
+app = typer.Typer(help="Decide inside of a user's own build.", no_args_is_help=True)
+
+
+@app.callback()
+def _() -> None:
+    """Decide inside of a user's own build."""
+
+
+@app.command()
+def inliner(
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="For decisions, and the compiler.")],
+    command: Annotated[list[str], Argument(metavar="-- COMMAND...", help="The build, as in -- make -j2.")],
+    lists: Annotated[int, Option("--lists", "-k", help="So many of training's pass lists a source.", min=1)] = 7,
+    budget: Annotated[int, Option(help="Compilations a source in all, lists and -Oz among them.", min=1)] = 20,
+    replay: Annotated[bool, Option("--replay", help="Search nothing: take what FOLDER has.")] = False,
+    compiler: Annotated[str, Option(help="A clang whose libLLVM is there, too.")] = "clang-19",
+) -> None:
+    """Run a build whose C and C++ is compiled by clang -Oz, then by other pass lists and other inlining.
+
+    Of each source the smallest object is kept, in bytes that are loaded, as `mirenc suggest FILE --try --inline` finds
+    it; about 4 s of a core each. What was found is in FOLDER/decisions.jsonl: the same command again searches only what
+    has changed, and --replay nothing at all.
+
+    The compiler is CC, CXX, and cc, gcc, clang and their C++ names on PATH. A build that names another wants
+    CC=FOLDER/bin/cc, which works without mirenc serve, too. Whatever level the build asks for, -Oz comes last.
+    """
+    from mirenc.deciding import TaskHead, fixed_lists, ready_heads
+    from mirenc.deciding.pass_lists import TASK
+    from mirenc.inlining.compiler import DECISIONS, LOG, Settings, write_compiler
+    from mirenc.passes.installed import SharedEngine
+    from mirenc.tasks import get_task
+    from mirenc.tuning.case import beside, major_of
+
+    if folder.exists() and not folder.is_dir():
+        raise ConfigError(f"{folder} is a file. Name a folder")
+    if replay and not (folder / DECISIONS).is_file():
+        raise ConfigError(f"{folder} has no {DECISIONS}. Leave --replay out once")
+    clang, version = beside(compiler, "clang"), int(major_of(compiler))
+    with SharedEngine(version) as engine:
+        engine.knows("")  # it starts, or says what to install
+    task = get_task(TASK)
+    pipelines = tuple(one.pipeline for one in fixed_lists(TaskHead.load(ready_heads(task)[""], task), lists))
+    builds = max(0, budget - 1 - len(pipelines))
+    environment = write_compiler(folder, Settings(str(clang), version, pipelines, builds, replay))
+    if shutil.which(command[0], path=environment["PATH"]) is None:
+        raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, as in -- make -j2")
+    done = subprocess.run(command, env=os.environ | environment, check=False)
+    lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
+    if not lines and not done.returncode:
+        raise TaskError(f"the build compiled no source by CC or CXX. Make it anew, or name CC={folder / 'bin' / 'cc'}")
+    for line in lines:
+        if "problem" in line:
+            common.warn(f"{line['source']}: as -Oz makes it, since {line['problem']}")
+    before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
+    share = 100 * (1 - after / max(before, 1))
+    common.say(f"{len(lines)} sources: {after:,} loaded bytes, {before - after:,} less than by -Oz ({share:.1f} %)")
+    raise typer.Exit(done.returncode)
