@@ -1,13 +1,15 @@
 """Fewer bytes by other inlining: changes that do not touch each other are tried by one compilation.
 
+First all is decided by sizes: nothing is inlined, which tells what each function has alone, then what that says.
 What a change does is read from the sizes of the functions that it can reach, so one compilation judges dozens. They add
 up to what the module weighs but for constants and where LLVM decides anew, so the good ones are compiled together every
 few times, and what weighs less as a whole is kept.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from mirenc.inlining.calls import Calls
@@ -17,6 +19,7 @@ Decisions = Mapping[int, bool]
 
 _UNWINDING = 20  # the least that a function has in the tables for unwinding
 _CALL = 8  # about what a call itself has
+_MARGINS = (0, 30)  # bytes that a call is thought to save beside itself; with others less on 60 files for training
 _TOGETHER = 5  # compilations between two of all good changes together
 
 
@@ -37,11 +40,15 @@ class Found:
 
 @dataclass(frozen=True)
 class State:
-    """What is decided; of each call whether it is inlined, as far as is known; sizes of functions, as last seen."""
+    """What is decided; of each call whether it is inlined, as far as is known; sizes of functions, as last seen.
+
+    ``alone``: sizes of functions where nothing is inlined, as far as is known.
+    """
 
     decisions: Decisions
     inlined: tuple[bool, ...]
     sizes: Mapping[str, int]
+    alone: Mapping[str, int]
 
 
 Promise = Callable[[Calls, State, Sequence[tuple[int, ...]]], Sequence[float]]
@@ -69,9 +76,23 @@ def search(
     ``inlined``: of each call, whether LLVM inlines it by itself, which weighs ``before``. ``weigh`` compiles with some
     decisions; None where that fails. What promises most is tried first.
     """
-    state = sure = State({}, tuple(inlined), before.functions)
+    sure = State({}, tuple(inlined), before.functions, before.functions)
     least, since = before.loaded_bytes, 0
     history, tried = [least], set[object]()
+    beginnings: list[Decisions] = [{}]
+    for margin in (math.inf, *_MARGINS):
+        decisions = _beginning(calls, inlined, sure.alone, margin)
+        if decisions in beginnings or len(history) > builds:
+            continue
+        beginnings.append(decisions)
+        if (made := weigh(decisions)) is not None:
+            if margin == math.inf:
+                sure = replace(sure, alone=made.functions)
+            if made.loaded_bytes < least:
+                least, now = made.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
+                sure = State(decisions, tuple(now), made.functions, sure.alone)
+        history.append(least)
+    state = sure
     while len(history) <= builds:
         keys = _changes(calls, state)
         left = [rows for rows, key in keys.items() if key not in tried]
@@ -87,7 +108,7 @@ def search(
         made = weigh(decisions := {**state.decisions, **changes})
         if made is not None and made.loaded_bytes < least:
             inlined = [changes.get(row, inline) for row, inline in enumerate(state.inlined)]
-            least, sure = made.loaded_bytes, State(decisions, tuple(inlined), made.functions)
+            least, sure = made.loaded_bytes, State(decisions, tuple(inlined), made.functions, state.alone)
         history.append(least)
         if alone:
             state, since = sure, 0
@@ -96,6 +117,19 @@ def search(
             since += bool(since or after.decisions != state.decisions)
             state = after
     return Found(sure.decisions, tuple(history))
+
+
+def _beginning(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], margin: float) -> Decisions:
+    """Calls of a function are decided alike: inlined where that saves bytes, with so many more for each call."""
+    count = Counter(call.callee for call in calls.calls)
+    decisions = {}
+    for row, (call, inline) in enumerate(zip(calls.calls, inlined, strict=True)):
+        size = alone.get(call.callee, math.inf)
+        more = count[call.callee] * (size - _UNWINDING - _CALL - margin)
+        wanted = margin < math.inf and more < (size if call.callee in calls.local else 0)
+        if wanted != inline and (size < math.inf or margin == math.inf):
+            decisions[row] = wanted
+    return decisions
 
 
 def with_unwinding(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -109,12 +143,13 @@ def by_size(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> l
     promises = []
     for rows in changes:
         callee = calls.calls[rows[0]].callee
-        size = state.sizes.get(callee, 0)
-        if state.inlined[rows[0]] or not size:  # inside of others, so nobody knows how large
-            promises.append(-float(_CALL * len(rows)))
+        size = state.sizes.get(callee) or state.alone.get(callee, 0)
+        copies = float(len(rows) * (size - _UNWINDING - _CALL))
+        if state.inlined[rows[0]]:
+            promises.append(copies - size * (callee not in state.sizes))
         else:
             goes = callee in calls.local and len(rows) == called[callee]
-            promises.append(float(size * goes - len(rows) * (size - _UNWINDING - _CALL)))
+            promises.append(size * goes - copies)
     return promises
 
 
@@ -187,4 +222,4 @@ def _judged(calls: Calls, state: State, moves: Sequence[_Move], sizes: Mapping[s
             back |= one.changed | {name for name in one.read if name not in sizes}
     kept = {name: size for name, size in sizes.items() if name not in back}
     kept |= {name: size for name, size in state.sizes.items() if name in back}
-    return State(decisions, tuple(inlined), kept)
+    return State(decisions, tuple(inlined), kept, state.alone)

@@ -72,11 +72,23 @@ def test_decisions_that_do_not_compile_are_left() -> None:
 
 def test_a_promise_reckons_with_bodies_and_with_last_calls() -> None:
     calls = Calls("", CALLS, (), frozenset({"tiny", "twice"}))
-    state = State({}, INLINED, weight({}).functions)
+    state = State({}, INLINED, weight({}).functions, weight({1: False}).functions)
     tiny, big, twice = (SIZES[name] for name in ("tiny", "big", "twice"))
     promises = by_size(calls, state, [(0,), (1,), (2,), (3,), (3, 4)])
-    expected = [tiny + TABLES - (tiny - 8), -8, -(big - 8), -(twice - 8), twice + TABLES - 2 * (twice - 8)]
+    expected = [tiny + TABLES - (tiny - 8), big - 8, -(big - 8), -(twice - 8), twice + TABLES - 2 * (twice - 8)]
     assert promises == pytest.approx(expected)
+    gone = State({2: True}, (False, True, True, False, False), weight({2: True}).functions, state.alone)
+    assert by_size(calls, gone, [(1, 2)]) == pytest.approx([2 * (big - 8) - (big + TABLES)])
+
+
+def test_it_begins_with_nothing_inlined_and_with_what_sizes_say() -> None:
+    _, asked = found_in(3)
+    small = {row: row in (0, 3, 4) for row in range(5)}  # the only call of tiny, and two of what is small
+    assert [{**dict(enumerate(INLINED)), **one} for one in asked] == [
+        dict.fromkeys(range(5), False),
+        small,
+        dict.fromkeys(range(5), True),  # 30 bytes a call are what `big` has too much
+    ]
 
 
 MODULE = """define internal i32 @work(i32 %x) minsize optsize {{
