@@ -40,11 +40,11 @@ def try_inlining(engine: Engine, ir: bytes, pipeline: str, builds: int, promise:
 
     def weigh(decisions: Decisions) -> Weight | None:
         try:
-            return _weight(engine.compile(calls.decided(decisions).encode(), pipeline))
+            return weight(engine.compile(calls.decided(decisions).encode(), pipeline))
         except (IRParseError, PassError):  # a crash or a limit, of these decisions alone
             return None
 
-    found = search(calls, inlined, _weight(engine.compile(ir, pipeline)), weigh, builds, promise)
+    found = search(calls, inlined, weight(engine.compile(ir, pipeline)), weigh, builds, promise)
     after = engine.run(calls.decided(found.decisions).encode(), pipeline)
     if after.loaded_bytes >= before.loaded_bytes:
         return Inlining((), before, before, found.history)
@@ -52,7 +52,8 @@ def try_inlining(engine: Engine, ir: bytes, pipeline: str, builds: int, promise:
     return Inlining(decided, before, after, found.history)
 
 
-def _weight(data: bytes) -> Weight:
+def weight(data: bytes) -> Weight:
+    """Sizes of an object file."""
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF, and sizes of functions are read of ELF only")
     sizes = with_unwinding((one.name, one.size) for one in elf_functions(data))

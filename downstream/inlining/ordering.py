@@ -1,0 +1,230 @@
+"""Whether a head orders changes of inlining better than sizes do: what LLVM's features and vectors add.
+
+    python downstream/inlining/ordering.py TABLE -o downstream/inlining/ordering.json
+
+TABLE is what ``mirenc measure inlining downstream/passes/corpus.toml -o TABLE`` made. Of each module, changes (a call
+decided the other way, or all calls of a function that LLVM decides alike) are ordered by what a row says that they
+save; counted is the best of the first five, in bytes under -Oz, on projects that nothing was fitted on. What a head
+gets of a module (features, vectors) is kept in TABLE/work/ordering.joblib.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from rich.progress import track
+from sklearn.ensemble import HistGradientBoostingRegressor
+
+import mirenc
+from mirenc.errors import MirencError
+from mirenc.inlining import Calls, calls_of, compile_asking, llvm_rule
+from mirenc.inlining.search import State, by_size
+from mirenc.inlining.trying import weight
+from mirenc.measure.passes.inputs import IRFile, find_ir
+from mirenc.metrics import group_interval
+from mirenc.passes.installed import SharedEngine
+from mirenc.passes.levels import level
+
+RECIPE = Path(__file__).parents[1] / "passes" / "corpus.toml"
+FIRST = 5
+MOST = 200  # bytes that a change may save or cost, in fitting
+PARTS = 8  # of the projects for training, to choose a threshold by
+THRESHOLDS = (-60, -30, -15, -5, 20, 35, 50, 80)
+Array = NDArray[np.float64]
+
+
+class Module(NamedTuple):
+    """The changes of a module: bytes saved, and what rows know of each."""
+
+    project: str
+    held_out: bool
+    own: int
+    saved: Array  # (n,)
+    sizes: Array  # (n, S): by sizes, the first what they promise
+    llvm: Array  # (n, F): of the first call, mean over those asked about; NaN where LLVM did not ask
+    vectors: Array  # (n, 2 D): of caller and callee
+
+
+def known(one: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, encoder: mirenc.Encoder) -> Module:
+    """What there is to know of a module's changes."""
+    ir = one.path.read_bytes()
+    calls = calls_of(engine.text(ir))
+    inlined = [not kept for kept in calls.kept(engine.text(ir, level("Oz")))]
+    before = weight(engine.compile(ir, level("Oz"))).functions
+    nothing = calls.decided(dict.fromkeys(range(len(inlined)), False)).encode()
+    alone = weight(engine.compile(nothing, level("Oz"))).functions
+    place = {(call.caller, call.callee, call.number): row for row, call in enumerate(calls.calls)}
+    changes = [tuple(place[call["caller"], call["callee"], call["number"]] for call in row["calls"]) for row in rows]
+    promises = by_size(calls, State({}, tuple(inlined), before, alone), changes)
+    sizes = [
+        [promise, *of_sizes(calls, inlined, alone, change)] for promise, change in zip(promises, changes, strict=True)
+    ]
+    asked = of_llvm(one.path, calls)
+    llvm = [np.nanmean([asked.get(row, NOTHING) for row in change], axis=0) for change in changes]
+    made = encoder.embed_parts(one.path, level="function", purpose="features")
+    where = {region.symbol: row for row, region in enumerate(made.regions)}
+    middle = np.asarray(made.vector).mean(axis=0)
+
+    def vector(name: str) -> Array:
+        return np.asarray(made.vector[where[name]] if name in where else middle, dtype=np.float64)
+
+    pairs = [calls.calls[change[0]] for change in changes]
+    vectors = [np.concatenate([vector(pair.caller), vector(pair.callee)]) for pair in pairs]
+    own = rows[0]["own_bytes"]
+    saved = np.array([own - row["bytes"] for row in rows], dtype=np.float64)
+    arrays = [np.array(values, dtype=np.float64) for values in (sizes, llvm, vectors)]
+    return Module(one.project, one.held_out, own, saved, *arrays)
+
+
+def of_sizes(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], change: Sequence[int]) -> list[float]:
+    """Callee and caller alone, calls of the callee and how many LLVM inlines, those that change, whether it may go."""
+    call = calls.calls[change[0]]
+    same = [row for row, one in enumerate(calls.calls) if one.callee == call.callee]
+    into = sum(one.caller == call.caller for one in calls.calls)
+    out = sum(one.caller == call.callee for one in calls.calls)
+    counts = [len(same), sum(inlined[row] for row in same), len(change), into, out]
+    sizes = [alone.get(call.callee, np.nan), alone.get(call.caller, np.nan)]
+    return [*sizes, *counts, inlined[change[0]], call.callee in calls.local]
+
+
+NAMES: list[str] = []  # of LLVM's features
+NOTHING = np.full(38, np.nan)
+
+
+def of_llvm(path: Path, calls: Calls) -> dict[int, Array]:
+    """Row of a call -> LLVM's features of it, as clang -Oz asks."""
+    scratch = path.with_suffix(".scratch.o")
+    words = ["clang-19", "-Oz", "-w", "-c", str(path), "-o", str(scratch)]
+    given: dict[tuple[str, str], list[Array]] = defaultdict(list)
+    for site, _ in compile_asking(words, llvm_rule):
+        given[site.caller, site.callee].append(np.array(list(site.features.values()), dtype=np.float64))
+        NAMES[:] = list(site.features)
+    scratch.unlink()
+    found = {}
+    for row, call in enumerate(calls.calls):
+        if len(asked := given[call.caller, call.callee]) > call.number:
+            found[row] = asked[call.number]
+    return found
+
+
+def fitted(train: Sequence[Module], names: Sequence[str]) -> Callable[[Module], Array]:
+    """A head on some blocks: the mean of three, of what a change saves."""
+    x = np.concatenate([block(one, names) for one in train])
+    y = np.clip(np.concatenate([one.saved for one in train]), -MOST, MOST)
+    weights = np.concatenate([np.full(len(one.saved), 1 / len(one.saved)) for one in train])  # a module counts once
+    settings = {"max_iter": 300, "learning_rate": 0.05, "min_samples_leaf": 20, "max_features": 0.3}
+    heads = [HistGradientBoostingRegressor(random_state=seed, **settings).fit(x, y, weights) for seed in range(3)]
+    return lambda one: np.mean([head.predict(block(one, names)) for head in heads], axis=0)
+
+
+def block(one: Module, names: Sequence[str]) -> Array:
+    """Blocks side by side."""
+    return np.concatenate([getattr(one, name) for name in names], axis=1)
+
+
+def threshold(one: Module, limit: float) -> Array:
+    """How far LLVM's estimate of the cost is on the other side of a limit than its decision."""
+    cost, inlined = one.llvm[:, NAMES.index("cost_estimate")], one.sizes[:, -2]
+    return np.where(np.isnan(cost), -np.inf, np.where(inlined > 0, cost - limit, limit - cost))
+
+
+def gained(one: Module, order: Array) -> float:
+    """Logarithm of what the best of the first saves; LLVM's own decisions are always there."""
+    best = max(0.0, *one.saved[np.argsort(-order, kind="stable")[:FIRST]])
+    return float(-np.log(1 - best / one.own))
+
+
+def main() -> None:
+    """Fit, order, count."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("table", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    asked = parser.parse_args()
+    modules, refused = read(asked.table)
+    train, test = ([one for one in modules if one.held_out == held] for held in (False, True))
+    rows: dict[str, Callable[[Module], Array]] = {
+        "in random order": lambda one: np.random.default_rng(len(one.saved)).random(len(one.saved)),
+        "what sizes promise": lambda one: one.sizes[:, 0],
+    }
+    for limit in THRESHOLDS:
+        rows[f"cost below {limit}"] = lambda one, limit=limit: threshold(one, limit)  # type: ignore[misc]
+    best = max(THRESHOLDS, key=lambda limit: np.mean([gained(one, threshold(one, limit)) for one in train]))
+    heads = {
+        "head, LLVM's features": ["llvm"],
+        "head, vectors": ["vectors"],
+        "head, LLVM's features and vectors": ["llvm", "vectors"],
+        "head, sizes": ["sizes"],
+        "head, sizes and LLVM's features": ["sizes", "llvm"],
+        "head, sizes, LLVM's features, vectors": ["sizes", "llvm", "vectors"],
+    }
+    rows |= {name: fitted(train, blocks) for name, blocks in heads.items()}
+    rows["oracle"] = lambda one: one.saved
+    group = np.array([one.project for one in test])
+    by_sizes = np.array([gained(one, rows["what sizes promise"](one)) for one in test])
+    share = np.array([gained(one, one.saved) for one in test]).mean()
+    lines = [
+        [
+            f"{len(test)} modules of {len(set(group))} projects",
+            f"best of {FIRST}, %",
+            "of the oracle",
+            "more than sizes",
+        ]
+    ]
+    for name, order in rows.items():
+        if name.startswith("cost") and name != f"cost below {best}":
+            continue
+        title = f"{name}, the best in training" if name.startswith("cost") else name
+        gains = np.array([gained(one, order(one)) for one in test])
+        lines.append([title, interval(gains, group), f"{gains.mean() / share:.2f}", interval(gains - by_sizes, group)])
+    singles = Counter(one.held_out for one in modules)
+    record = {
+        "modules": {"training": singles[False], "held_out": singles[True], "refused": refused},
+        "projects": len({one.project for one in modules}),
+        "changes": sum(len(one.saved) for one in modules),
+        "lines": lines,
+    }
+    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def read(table: Path) -> tuple[list[Module], int]:
+    """The modules with changes that are not random sets."""
+    of: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in pq.read_table(table / "changes.parquet").to_pylist():
+        callees = {(call["callee"], call["inlined"]) for call in row["calls"]}
+        if len(callees) == 1:
+            of[row["stamp"]].append(row)
+    files = {one.stamp: one for one in find_ir([RECIPE], table / "work", lambda: "clang-19", lambda _: None)}
+    kept = table / "work" / "ordering.joblib"
+    found, NAMES[:] = joblib.load(kept) if kept.exists() else ({}, [])
+    encoder = mirenc.load("mirenc-fast")
+    with SharedEngine(19) as engine:
+        try:
+            for stamp, rows in track(of.items(), "modules"):
+                if stamp not in found:
+                    try:
+                        found[stamp] = known(files[stamp], rows, engine, encoder)
+                    except MirencError:
+                        found[stamp] = None
+        finally:
+            joblib.dump((found, NAMES), kept)
+    modules = [found[stamp] for stamp in of]
+    return [one for one in modules if one is not None], sum(one is None for one in modules)
+
+
+def interval(logs: Array, group: NDArray[np.str_]) -> str:
+    """Per cent, and its interval over projects."""
+    low, high = group_interval(logs, group, statistic=lambda means: 1 - np.exp(-means))
+    return f"{100 * (1 - np.exp(-logs.mean())):.2f} [{100 * low:.2f}, {100 * high:.2f}]"
+
+
+if __name__ == "__main__":
+    main()
