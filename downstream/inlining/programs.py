@@ -62,13 +62,15 @@ PROGRAMS = {
 }
 
 
-def built(source: Path, place: Path, program: Program, served: Sequence[str] = ()) -> dict[str, Any]:
+def built(
+    source: Path, place: Path, program: Program, served: Sequence[str] = (), flags: str = "-Oz"
+) -> dict[str, Any]:
     """Build in a copy, test, weigh; ``served`` comes before the build's own command."""
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(source, place)
     (place / "bin").mkdir()
     script = place / "bin" / "cc"
-    script.write_text('#!/bin/sh\nexec clang-19 "$@" -Oz\n')
+    script.write_text(f'#!/bin/sh\nexec clang-19 -w "$@" {flags}\n')
     script.chmod(0o755)
     environment = os.environ | {"PATH": f"{place}/bin:{os.environ['PATH']}"}
     before = os.times()
