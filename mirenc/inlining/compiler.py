@@ -5,6 +5,7 @@
 its decisions are taken for the calls that are left. Whatever comes of it, an object is never larger than by -Oz.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -116,9 +117,13 @@ def _search(engine: Engine, text: str, settings: Settings) -> dict[str, Any]:
 
 def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
     """What was found of this IR, or of an earlier state of its source; {}: nothing."""
-    lines = decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else []
-    of = [line for line in map(json.loads, lines) if line["source"] == source or line["ir"] == key]
-    return max(reversed(of), key=lambda line: line["ir"] == key, default={})
+    found: dict[str, Any] = {}
+    for text in decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else ():
+        with contextlib.suppress(ValueError):  # a line of a build that was killed
+            line = json.loads(text)
+            if line["ir"] == key or (line["source"] == source and found.get("ir") != key):
+                found = line
+    return found
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:

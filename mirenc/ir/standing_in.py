@@ -18,6 +18,9 @@ if [ "$1" != -cc1 ]; then
     exec -a "$(realpath -s -- "$0")" "$clang" --driver-mode=$mode -no-canonical-prefixes -fno-integrated-cc1 \\
         -ccc-install-dir "${{clang%/*}}" -resource-dir {resources} "$@" {flags}
 fi
+# What a compilation adds in passes of its own, as sanitizers and profiles do, no other list of passes has.
+added=" -(fsanitize|fprofile-instrument|coverage-|pg |finstrument|fxray)"
+[[ ! " $* " =~ $added ]] || exec -a clang "$clang" "$@"
 """
 
 
