@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from mirenc.inlining import calls_of
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
 
@@ -63,3 +64,36 @@ def test_a_table_is_of_means_over_files() -> None:
     assert [line[-1] for line in lines] == ["16.67"] * 5
     assert [line[4][:4] for line in lines] == ["", "", "", "", "0.00"]
     assert saved.by_project(rows, "20")["lz4"]["both"] == 40.0
+
+
+@pytest.mark.needs("clang-19")
+def test_what_a_head_gets_of_a_change(text: str, tmp_path: Path) -> None:
+    ordering = script("ordering")
+    (tmp_path / "code.ll").write_text(text)
+    calls = calls_of(text)
+    asked = ordering.of_llvm(tmp_path / "code.ll", calls)
+    assert sorted(asked) == [0, 1, 2, 3]
+    cost = ordering.NAMES.index("cost_estimate")
+    module = ordering.Module(
+        "a",
+        False,
+        100,
+        np.array([5.0, -2.0, 0.0, 7.0]),
+        np.zeros((4, 3)),
+        np.array([*asked.values()]),
+        np.zeros((4, 1)),
+    )
+    over = ordering.threshold(module, 5)
+    assert over == pytest.approx(5 - module.llvm[:, cost])  # nothing is inlined: what costs least is far below
+    sizes = ordering.of_sizes(calls, [True, False, False, False], {"work": 40, "first": 30}, (2, 3))
+    assert sizes == [40, pytest.approx(np.nan, nan_ok=True), 4, 1, 2, 2, 0, False, True]
+
+
+def test_the_best_of_the_first_counts() -> None:
+    ordering = script("ordering")
+    saved = np.array([0.0, -3.0, 20.0, 5.0, 1.0, 2.0, 10.0])
+    module = ordering.Module("a", True, 100, saved, saved[:, None], np.full((7, 1), np.nan), np.zeros((7, 2)))
+    assert ordering.gained(module, saved) == pytest.approx(-np.log(0.8))
+    assert ordering.gained(module, -saved) == pytest.approx(-np.log(0.95))  # all but the two best
+    train = [module._replace(saved=saved + seed, sizes=saved[:, None]) for seed in range(20)]
+    assert np.argmax(ordering.fitted(train, ["sizes"])(module)) == 2
