@@ -12,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError, TaskError, ToolchainError
+from mirenc.errors import ConfigError, TaskError
 from mirenc.writing import only_one
 
 if TYPE_CHECKING:
@@ -169,10 +169,6 @@ def _measure_passes(plan: Plan, output: Path) -> None:
         try:
             with common.progress("passes, pieces", left) as advance:
                 run.go(advance)
-            try:
-                run.execute()
-            except ToolchainError as error:
-                common.say(f"no list was tried on programs that run: {error}")
         finally:
             table = run.save()
             _say_labelled(run, table)
@@ -250,7 +246,5 @@ def _say_labelled(run: PassRun, table: CompiledTable) -> None:
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
         common.say(f"{found}. For the other one compile with: {' '.join(record['flags'])}")
-    if counts := ", ".join(f"{count} {word}" for word, count in record["executed"].items() if word != "lists"):
-        common.say(f"winning lists on loops that run: {counts}")
     for level, (count, seconds) in sorted(run.seconds.items()):
         common.say(f"{seconds / count:.2f} s a {level}")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from command_line import Run
 
-from mirenc.measure.passes import executing
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
 from mirenc.writing import only_one
 
@@ -27,8 +26,7 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.mark.needs("libLLVM 19")
 @pytest.mark.needs("clang-19")
-def test_from_source_to_table(run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executing, "KERNELS", 1)
+def test_from_source_to_table(run: Run, source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "table"
     command = ("measure", "passes", source, "-o", folder, "--lists", "4", "--jobs", "1")
     result = run(*command, "--functions", "1")
@@ -70,8 +68,7 @@ def test_a_second_run_in_a_folder_is_told_at_once(run: Run, source: Path, tmp_pa
 
 
 @pytest.mark.needs("libLLVM 19")
-def test_ir_that_does_not_say_minsize_is_told(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executing, "KERNELS", 1)
+def test_ir_that_does_not_say_minsize_is_told(run: Run, tmp_path: Path) -> None:
     examples = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
     result = run("measure", "passes", examples, "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
     assert result.code == 0, result.err
@@ -79,8 +76,7 @@ def test_ir_that_does_not_say_minsize_is_told(run: Run, tmp_path: Path, monkeypa
 
 
 @pytest.mark.needs("libLLVM 19")
-def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executing, "KERNELS", 1)
+def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
     examples = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
     (tmp_path / "ir").mkdir()
     (tmp_path / "ir" / "good.ll").write_bytes(examples.read_bytes())

@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, Texts, choose, scan_all
-from mirenc.measure.passes.executing import execute, winning_lists
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
 from mirenc.measure.passes.labels import LEVELS, Record, Records, compiled_table, find_opt, label
 from mirenc.measure.passes.pool import kept_lists, make_lists
@@ -67,7 +66,6 @@ class PassRun(EngineRun):
         self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
         # Level of a piece -> how many were labelled now, and the seconds it took a job
         self.seconds: dict[str, tuple[int, float]] = {}
-        self.executed: dict[str, Any] = {}  # what `execute` found: the lists' numbers, and counts
         self._names = [source.resolve().name for source in self.plan.sources]  # however they were typed
 
     def prepare(self) -> None:
@@ -183,16 +181,8 @@ class PassRun(EngineRun):
             "copies": self.choice.copies,
             "files_unread": self.unread,
             "left": len(self.pieces) - len(records),
-            "executed": self.executed,
         }
         return compiled_table(self.setup, counts, records, self.lists)
-
-    def execute(self) -> None:
-        """Run the lists that win on the project's own loops, for the table; a `ToolchainError`: there is no clang."""
-        if numbers := winning_lists(self.table()):
-            with self.make_engine() as engine:
-                lists = [self.lists[number] for number in (0, *numbers)]
-                self.executed = {"lists": numbers, **execute(engine, clang_of(engine.version), lists)}
 
     def save(self) -> CompiledTable:
         """Write the table and its IR."""

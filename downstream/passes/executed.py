@@ -1,9 +1,14 @@
 """Whether code is still right under the lists that win: the project's own loops, run with their drivers.
 
+    python downstream/passes/executed.py TABLE -o EXECUTED.json
+
 LLVM's verifier says that a module is well formed, not that it computes what it did. So the lists that are best most
-often compile generated loops, and every output must be that of -Oz.
+often in a table of `mirenc measure passes` compile generated loops, and every output must be that of -Oz. It needs the
+table's libLLVM and clang.
 """
 
+import argparse
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -16,10 +21,11 @@ from mirenc.ir.compile import compile_source
 from mirenc.measure.building import Toolchain, build_driver, compile_problem
 from mirenc.measure.children import Timekeeper
 from mirenc.measure.loops import generate
-from mirenc.measure.passes.inputs import FLAGS
+from mirenc.measure.passes.inputs import FLAGS, clang_of
 from mirenc.measure.runners import Build, Cell
 from mirenc.passes.engine import Engine
-from mirenc.tasks.compiled import CompiledTable, PassList
+from mirenc.passes.installed import SharedEngine, major_of
+from mirenc.tasks.compiled import CompiledTable, PassList, read_compiled
 from mirenc.tasks.measured import MeasuredKernel
 
 KERNELS, LISTS = 12, 10  # loops that are run, and lists that they are run under
@@ -77,3 +83,23 @@ def _build(kernel: MeasuredKernel, folder: Path, engine: Engine, compiler: str, 
     if cells[0].problem:
         raise CompileError(cells[0].problem)
     return Build(tuple(cells), copy, build_driver(kernel, folder, Toolchain(compiler)), "")
+
+
+def main() -> None:
+    """Run the winning lists; print the counts, and write them with the lists' numbers."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", type=Path, metavar="TABLE")
+    parser.add_argument("-o", "--output", type=Path)
+    given = parser.parse_args()
+    table = read_compiled(given.table)
+    numbers = winning_lists(table)
+    with SharedEngine(major_of(table.record["llvm"])) as engine:
+        lists = [table.lists[number] for number in (0, *numbers)]
+        record = {"lists": numbers, **execute(engine, clang_of(engine.version), lists)}
+    print(record)
+    if given.output is not None:
+        given.output.write_text(json.dumps(record) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
