@@ -239,9 +239,7 @@ def _say_labelled(run: PassRun, table: CompiledTable) -> None:
     )
     common.say("lists: " + (", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"))
     if winners := record["winners"]:
-        verdicts = ", ".join(f"{count} {word}" for word, count in winners.items() if word != "better_than_oz")
-        by_opt = f"; by opt: {verdicts}" if verdicts else ""
-        common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces{by_opt}")
+        common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces")
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         found = "no piece is smaller for minsize, so this -Oz is the weak baseline"

@@ -1,7 +1,5 @@
 """The labels of one piece: sizes at every level and under every list, what fires; and the table of them."""
 
-import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -11,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from mirenc import __version__
-from mirenc.ir.process import run_limited
-from mirenc.measure.run import Journal, one_line
+from mirenc.measure.run import Journal
 from mirenc.passes.engine import CODEGEN, Failed, Optimised, code_bytes
 from mirenc.passes.extract import without_size_attributes
 from mirenc.passes.installed import SharedEngine
@@ -21,10 +18,6 @@ from mirenc.tasks.compiled import STATUSES, CompiledTable, Fires, PassList, Piec
 Figures = tuple[int, int, str]
 """Instructions, bytes of code (`mirenc.passes.engine.code_bytes`), and what became of it (one of
 `mirenc.tasks.compiled.STATUSES`); 0 where it failed."""
-
-_VERIFY = ("-passes=verify", "-disable-output", "-")
-_SECONDS = 60.0  # of the verifier
-_MEMORY = 4 * 2**30  # bytes of its address space
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +41,8 @@ LEVELS: Mapping[str, Level] = {
 _WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a piece
 
 
-def label(engine: SharedEngine, opt: str | None, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
-    """Compile a piece in every way: fields of a `Record`.
-
-    ``opt`` verifies what the best list makes; the first of ``lists`` is -Oz. An `IRParseError` where LLVM refuses it.
-    """
+def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
+    """Compile a piece in every way: fields of a `Record`. An `IRParseError` where LLVM refuses it."""
     marked, plain = text.encode(), without_size_attributes(text).encode()
     (before,) = engine.run_all(marked, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
@@ -86,25 +76,7 @@ def label(engine: SharedEngine, opt: str | None, text: str, lists: Sequence[Pass
         (passes,) = engine.fires(plain if LEVELS[name].plain else marked, [LEVELS[name].pipeline])
         if not isinstance(passes, Failed):
             facts["fires"][name] = tuple(sorted(passes))
-    sizes = [(size, number) for number, (_, size, status) in enumerate(facts["lists"]) if status == "ok"]
-    size, best = min(sizes, default=(0, 0))
-    if opt is not None and best and size < facts["lists"][0][1]:
-        facts["winner"] = verify(opt, engine.run(marked, lists[best].pipeline).ir)
     return facts
-
-
-def find_opt(version: str) -> str | None:
-    """The opt of an LLVM's version (``19.1.7``); None where it is not on PATH."""
-    return shutil.which(f"opt-{version.partition('.')[0]}")
-
-
-def verify(opt: str, ir: bytes) -> str:
-    """What ``opt -passes=verify`` says of a text or bitcode: ``ok``, or why not."""
-    try:
-        done = run_limited([opt, *_VERIFY], timeout=_SECONDS, memory_limit=_MEMORY, data=ir)
-    except subprocess.TimeoutExpired:
-        return f"longer than {_SECONDS:g} s"
-    return "ok" if done.code == 0 else one_line(done.words) or f"exit {done.code}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +97,6 @@ class Record:
     lists: Sequence[Figures] = ()
     # Level -> passes that changed it, without levels that nobody could tell about
     fires: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    winner: str = ""  # of the best list's module what ``opt`` says: ``ok``, or why not; "" where it was not asked
 
 
 class Records(Journal):
@@ -136,6 +107,7 @@ class Records(Journal):
         super().__init__(path, setup)
 
     def take(self, values: dict[str, Any]) -> None:
+        values.pop("winner", "")  # what opt said of the best list's module, in runs of an earlier checkout
         record = Record(**values)
         self.known[record.name, record.stamp] = record
 
@@ -159,8 +131,7 @@ def compiled_table(
     winners = {}
     if kept:
         better = np.nanmin(sizes.code_bytes, axis=1) < sizes.code_bytes[:, 0]
-        verdicts = Counter("verified" if one.winner == "ok" else "refused" for one in kept if one.winner)
-        winners = {"better_than_oz": int(better.sum()), **dict(sorted(verdicts.items()))}
+        winners = {"better_than_oz": int(better.sum())}
     record = {
         **setup,
         "title": f"{setup['engine']}; clang {' '.join(setup['flags'])}",

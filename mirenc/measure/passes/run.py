@@ -12,7 +12,7 @@ from typing import Any, cast
 from mirenc.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.measure.passes.choosing import Chosen, Texts, choose, scan_all
 from mirenc.measure.passes.inputs import FLAGS, clang_of, find_ir
-from mirenc.measure.passes.labels import LEVELS, Record, Records, compiled_table, find_opt, label
+from mirenc.measure.passes.labels import LEVELS, Record, Records, compiled_table, label
 from mirenc.measure.passes.pool import kept_lists, make_lists
 from mirenc.measure.run import Plan, Run, one_line
 from mirenc.passes.engine import Engine
@@ -74,9 +74,6 @@ class PassRun(EngineRun):
         self.work.mkdir(exist_ok=True)
         with self.make_engine() as engine:
             version = engine.version
-            self.opt = find_opt(version)
-            if self.opt is None:
-                self.report(f"no opt of LLVM {version} is on PATH: best lists are verified in the engine only")
             self.setup: dict[str, Any] = {
                 "format": FORMAT,
                 "engine": engine.name,
@@ -164,7 +161,7 @@ class PassRun(EngineRun):
     def _label(self, piece: Chosen) -> tuple[Record, float]:
         start = time.monotonic()
         try:
-            labels = label(self.engine, self.opt, self.texts.of(piece), self.lists)
+            labels = label(self.engine, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
             labels = {"dropped": one_line(str(error))}
         of = piece.source

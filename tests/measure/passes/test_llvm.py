@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.measure.passes.labels import find_opt, verify
 from mirenc.measure.passes.pool import firing, make_lists
 from mirenc.measure.passes.run import PassRun
 from mirenc.measure.run import Plan
@@ -78,13 +77,10 @@ def test_passes_that_fire_are_named(table: tuple[PassRun, CompiledTable]) -> Non
     assert "LoopVectorize" not in fires["Oz"].passes
 
 
-@pytest.mark.needs("opt-19")
-def test_winners_are_verified(table: tuple[PassRun, CompiledTable]) -> None:
+def test_winners_are_counted(table: tuple[PassRun, CompiledTable]) -> None:
     run, found = table
     better = int((found.sizes.code_bytes.min(axis=1) < found.sizes.code_bytes[:, 0]).sum())
-    said = found.record["winners"]
-    assert said["better_than_oz"] == better
-    assert said.get("verified", 0) == better
+    assert found.record["winners"] == {"better_than_oz": better}
     assert not run.left
 
 
@@ -105,11 +101,3 @@ def test_lists_are_drawn_from_passes_that_fire() -> None:
         *["long random"] * 3,
     ]
     assert not any("coro" in one.pipeline for one in lists if "random" in one.kind)
-
-
-@pytest.mark.needs("opt-19")
-def test_opt_says_what_is_wrong() -> None:
-    opt = find_opt("19.1.7")
-    assert opt is not None
-    assert verify(opt, b"define void @f() {\n  ret void\n}\n") == "ok"
-    assert "expected" in verify(opt, b"define nothing")

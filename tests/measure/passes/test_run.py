@@ -14,7 +14,7 @@ import pytest
 from measure.passes.fake_engine import FakeEngine
 
 from mirenc.errors import ConfigError, TaskError
-from mirenc.measure.passes import run as run_module
+from mirenc.measure.passes.labels import Record, Records
 from mirenc.measure.passes.run import PassRun
 from mirenc.measure.run import Plan
 from mirenc.tasks.compiled import STATUSES, PassList, read_compiled, read_piece_ir
@@ -39,12 +39,6 @@ no:
   ret i32 0
 }
 """
-
-
-@pytest.fixture(autouse=True)
-def no_opt(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What opt says is another test's."""
-    monkeypatch.setattr(run_module, "find_opt", lambda version: None)
 
 
 @pytest.fixture
@@ -322,3 +316,10 @@ def test_what_is_gone_is_said(start: Callable[..., PassRun], sources: Path, tmp_
     (tmp_path / "table" / "work" / "journal.jsonl").unlink()
     start(report=told.append)
     assert any("journal.jsonl is not there: everything is measured again" in line for line in told)
+
+
+def test_a_journal_of_an_earlier_checkout_is_read(tmp_path: Path) -> None:
+    path, setup = tmp_path / "journal.jsonl", {"format": 2}
+    Records(path, setup).add(Record("p/a.c", "p", "a.c", "", "module", False, "changes"))
+    path.write_text(path.read_text().replace('"stamp"', '"winner": "ok", "stamp"'))
+    assert [*Records(path, setup).known] == [("p/a.c", "changes")]
