@@ -33,19 +33,12 @@ if TYPE_CHECKING:
 DIMENSION = 300
 _SECONDS = 60  # for one file
 
-_FUNCTION = re.compile(r"^define (?:[^\n]*\n)*?\}\n?", re.MULTILINE)
-_NAME = re.compile(r'@("(?:[^"\\]|\\.)*"|[-a-zA-Z$._0-9]+)\(')
 _ATTRIBUTE_GROUP = re.compile(r"^attributes #\d+ = .*\n?", re.MULTILINE)
 _QUOTED = re.compile(r'("[^"]*")')
 _GROUP_NAME = re.compile(r" #\d+")
 # Nodes, and what refers to them.
 _METADATA = re.compile(r"^!.*\n?|,? ![a-zA-Z_.]+ !\d+|^.*\(metadata !.*\n?", re.MULTILINE)
 _NESTED = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-# Names of arguments may stand in a declaration; where there are none, types alone do.
-_SIGNATURE = re.compile(
-    r"define (?:(?:dso_local|internal|private|weak|weak_odr|linkonce|linkonce_odr|hidden) )*"
-    rf"(.*?@(?:\"(?:[^\"\\]|\\.)*\"|[-a-zA-Z$._0-9]+){_NESTED})"
-)
 _NEW_ATTRIBUTES = re.compile(
     rf" (?:captures|initializes|range|nofpclass|memory|dead_on_return)(?:{_NESTED})|"
     r" (?:dead_on_unwind|dead_on_return|writable|nocreateundeforpoison|noext)\b(?!\()"
@@ -106,22 +99,14 @@ def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
 def function_text(text: str, symbol: str) -> str:
     """The function of a module (`IRModule.text`) and what it refers to; other functions become declarations.
 
-    ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function with a body.
+    ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function with a body that can stand alone.
     """
-    kept = []
+    from mirenc.passes.extract import extract_functions
 
-    def keep(match: re.Match[str]) -> str:
-        name = _NAME.search(match[0])
-        if name is not None and name[1].strip('"') == symbol:
-            kept.append(name)
-            return match[0]
-        signature = _SIGNATURE.match(match[0])
-        return "" if signature is None else f"declare {signature[1]}\n"
-
-    own = _FUNCTION.sub(keep, text)
-    if not kept:
-        raise TaskError(f"no function {symbol!r} with a body. Give IR that has it")
-    return in_older_words(own)
+    for name, own in extract_functions(text):
+        if name == symbol:
+            return in_older_words(own)
+    raise TaskError(f"no function {symbol!r} with a body that can stand alone. Give IR that has it")
 
 
 def in_older_words(text: str) -> str:

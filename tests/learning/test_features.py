@@ -265,7 +265,7 @@ def test_a_regions_row_is_of_its_function_and_says_so(
     # Each function once, and with it the body of no other.
     assert len(asked) == len(set(symbols))
     for text in asked:
-        assert text.count("\ndefine ") == 1
+        assert len(re.findall("^define ", text, re.MULTILINE)) == 1
     place = [
         next(number for number, text in enumerate(asked) if re.search(rf"define .*@{name}\(", text)) for name in symbols
     ]

@@ -49,7 +49,7 @@ def test_one_function_keeps_its_body_and_the_others_are_declared() -> None:
     text = function_text(parse_ir(MODULE).text, "odd name")
     assert text.count("define ") == 1
     assert 'i32 @"odd name"(' in text
-    assert "declare i32 @helper(ptr %p)" in text
+    assert "declare dso_local i32 @helper(ptr %p)" in text
     assert "declare i32 @outside(ptr, i32)" in text
     assert "@table" in text
     # It is still IR, with the same instructions.
