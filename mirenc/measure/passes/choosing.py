@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from mirenc.cache import Cache, cache_key
 from mirenc.errors import IRParseError, MirencError
 from mirenc.ir import read_ir, statements_of
 from mirenc.ir.files import read_input
@@ -52,34 +53,17 @@ def is_worth_it(candidate: Candidate) -> bool:
     return enough and candidate.instructions <= MAX_INSTRUCTIONS
 
 
-def scan_all(files: Sequence[IRFile], earlier: Path, *, jobs: int = 1) -> list[Scan]:
-    """Scan every file that changed since, by so many processes; ``earlier`` has earlier runs' scans, and grows."""
-    known = _read(earlier)
-    new = [one for one in files if one.stamp not in known]
-
-    def line(stamp: str) -> str:
-        return json.dumps([stamp, asdict(known[stamp])]) + "\n"
-
-    with delivered(earlier) as part:
-        part.write_text("".join(line(one.stamp) for one in files if one.stamp in known))
-    with earlier.open("a", encoding="utf-8") as stream:
-        for one, scan in zip(new, _scans([one.path for one in new], jobs), strict=True):
-            known[one.stamp] = scan
-            stream.write(line(one.stamp))
-    return [known[one.stamp] for one in files]
-
-
-def _read(path: Path) -> dict[str, Scan]:
-    """Scans by stamp; none where the file is not there or was made otherwise: then all are scanned again."""
-    try:
-        scans = {}
-        data = path.read_text(encoding="utf-8")
-        for line in data[: data.rfind("\n") + 1].splitlines():  # without half a line of a run that was killed
-            stamp, scan = json.loads(line)
-            scans[stamp] = Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"])
-        return scans
-    except (OSError, ValueError, TypeError, KeyError):
-        return {}
+def scan_all(files: Sequence[IRFile], work: Path, *, jobs: int = 1) -> list[Scan]:
+    """Scan every file that changed since, by so many processes; ``work`` keeps the scans of earlier runs."""
+    cache = Cache("scans", folder=work)
+    keys = [cache_key("scan", one.stamp) for one in files]
+    known = cache.get(keys)
+    new = {key: one.path for key, one in zip(keys, files, strict=True) if key not in known}
+    for key, scan in zip(new, _scans([*new.values()], jobs), strict=True):
+        known[key] = json.dumps(asdict(scan)).encode()
+        cache.put({key: known[key]})
+    scans = (json.loads(known[key]) for key in keys)
+    return [Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"]) for scan in scans]
 
 
 def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:

@@ -90,7 +90,7 @@ class PassRun(EngineRun):
             self.files = len(files)
             self._check_files({(one.project, one.file) for one in files})
             self.report(f"{len(files)} files of IR; those that are new are read")
-            scans = scan_all(files, self.work / "scan.jsonl", jobs=plan.jobs)
+            scans = scan_all(files, self.work, jobs=plan.jobs)
             problems = [scan.problem for scan in scans if scan.problem]
             self.unread = len(problems)
             for problem in problems:
@@ -99,7 +99,7 @@ class PassRun(EngineRun):
             self.pieces = self.choice.pieces
             if not self.pieces:
                 found = "the sources have no function that is large enough to decide about"
-                raise TaskError(f"{found}. Give more of them, and see {self.work / 'scan.jsonl'}")
+                raise TaskError(f"{found}. Give more of them")
             self.texts = Texts(self.work / "pieces", self.pieces)
             self.lists = kept_lists(self.work / "lists.json", self.setup, lambda: self._draw(engine))
         changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)

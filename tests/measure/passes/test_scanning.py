@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> list[IRFile]:
 
 
 def test_functions_and_module_are_found(files: list[IRFile], tmp_path: Path) -> None:
-    one, two, wrong = scan_all(files, tmp_path / "scan.jsonl")
+    one, two, wrong = scan_all(files, tmp_path)
     assert [(found.symbol, found.blocks, found.instructions) for found in one.candidates] == [("", 3, 5), ("one", 3, 5)]
     assert one.candidates[1].digest == two.candidates[1].digest
     assert not wrong.candidates
@@ -51,37 +51,38 @@ def test_what_did_not_change_is_not_read_again(
         return whole(path)
 
     monkeypatch.setattr(choosing, "read_ir", counted)
-    first = scan_all(files, tmp_path / "scan.jsonl")
-    assert scan_all(files, tmp_path / "scan.jsonl") == first
+    first = scan_all(files, tmp_path)
+    assert scan_all(files, tmp_path) == first
     assert read == ["one.ll", "two.ll", "wrong.ll"]
     (tmp_path / "two.ll").write_text(TEXT.replace("NAME", "longer_name"))
     again = find_ir([tmp_path], tmp_path / "work", lambda: "", report=print)
-    assert scan_all(again, tmp_path / "scan.jsonl")[1].candidates[1].symbol == "longer_name"
+    assert scan_all(again, tmp_path)[1].candidates[1].symbol == "longer_name"
     assert read[3:] == ["two.ll"]
 
 
 def test_a_scan_that_was_stopped_goes_on(files: list[IRFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = scan_all(files, tmp_path / "scan.jsonl")
-    known = tmp_path / "scan.jsonl"
-    known.write_text(known.read_text()[:-9])  # as a kill inside the last line leaves it
     read: list[str] = []
     whole = choosing.read_ir
 
-    def counted(path: Path) -> object:
+    def until_two(path: Path) -> object:
         read.append(path.name)
+        if path.name == "two.ll":
+            raise KeyboardInterrupt
         return whole(path)
 
-    monkeypatch.setattr(choosing, "read_ir", counted)
-    assert scan_all(files, known) == first
-    assert scan_all(files, known) == first
-    assert read == ["wrong.ll"]
+    monkeypatch.setattr(choosing, "read_ir", until_two)
+    with pytest.raises(KeyboardInterrupt):
+        scan_all(files, tmp_path)
+    monkeypatch.setattr(choosing, "read_ir", lambda path: (read.append(path.name), whole(path))[1])
+    assert len(scan_all(files, tmp_path)) == 3
+    assert read == ["one.ll", "two.ll", "two.ll", "wrong.ll"]
 
 
-def test_a_damaged_file_of_scans_is_made_anew(files: list[IRFile], tmp_path: Path) -> None:
-    first = scan_all(files, tmp_path / "scan.jsonl")
-    (tmp_path / "scan.jsonl").write_text("{\n")
-    assert scan_all(files, tmp_path / "scan.jsonl") == first
+def test_damaged_scans_are_made_anew(files: list[IRFile], tmp_path: Path) -> None:
+    first = scan_all(files, tmp_path)
+    (tmp_path / "scans.sqlite").write_bytes(b"no database")
+    assert scan_all(files, tmp_path) == first
 
 
 def test_many_processes_find_the_same(files: list[IRFile], tmp_path: Path) -> None:
-    assert scan_all(files, tmp_path / "two.jsonl", jobs=2) == scan_all(files, tmp_path / "one.jsonl")
+    assert scan_all(files, tmp_path / "two", jobs=2) == scan_all(files, tmp_path / "one")
