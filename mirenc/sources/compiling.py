@@ -14,6 +14,7 @@ from pydantic import Field
 from mirenc.config import Config
 from mirenc.errors import ConfigError
 from mirenc.ir.process import run_limited
+from mirenc.ir.projects import refused_flags
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
 Advance = Callable[[int, str], None]
@@ -79,6 +80,8 @@ class Program:
     commands: Mapping[str, tuple[str, ...]]  # level -> command that writes text IR; where to is added when it runs
     stamp: str = ""
     version: str = ""
+    # Flags that another compiler (gcc) was told: one that this one does not know is no reason to lose all of a project
+    others: frozenset[str] = frozenset()
 
 
 def levels_of(project: str, file: str, language: str, levels: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -127,17 +130,22 @@ def _compile(
 
 def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRRecord, bytes | None]:
     status: Status
-    ir, language, reason = None, program.language, ""
+    code: int | None = 1
+    words = f"error: no folder {program.root}"  # removed since a build's commands were written
+    ir, language, reason, unknown = None, program.language, "", set[str]()
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         output = Path(scratch, "output.ll")
         # flang writes a `.mod` file for every module: kept out of the sources, where the next file would find it or
         # not, depending on the order.
         modules = ("-module-dir", scratch) if language == "fortran" else ()
         command = ("nice", "-n", "10", *program.commands[level], *modules, "-o", str(output))
-        if program.root.is_dir():
+        while program.root.is_dir():
             code, words = run_quietly(command, program.root, limits.seconds)
-        else:  # a build folder that was removed since its commands were written
-            code, words = 1, f"error: no folder {program.root}"
+            refused = refused_flags(words) & program.others & {*command} if code else set()
+            if not refused:
+                break
+            unknown |= refused
+            command = tuple(word for word in command if word not in refused)
         sha256, size = _hash_of_text(output)
         if code is None:
             status, reason = "timeout", f"longer than {limits.seconds:g} s"
@@ -149,7 +157,7 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         else:
             ir = output.read_bytes() if size else b""
             if b"\ndefine " in ir:
-                status = "ok"
+                status, reason = "ok", f"without {' '.join(sorted(unknown))}" if unknown else ""
                 language += "+openmp" if b"__kmpc_" in ir else ""
             else:
                 status, ir = "empty", None

@@ -60,7 +60,7 @@ class IRRecord:
     sha256_of_ir: str  # of text without its first two lines, which name the source file; of all of bitcode
     ir_bytes: int
     status: Status
-    reason: str = ""  # what the compiler said where it failed
+    reason: str = ""  # what the compiler said where it failed; else flags that it does not know, and went without
     stamp: str = ""  # changes when what the IR is made from does; "" where that does not change
 
     @property

@@ -1,10 +1,8 @@
 """A folder of sources or a ``compile_commands.json`` as programs: which files, in what language, with what flags."""
 
 import fnmatch
-import functools
 import os
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,10 +16,9 @@ from mirenc.ir.projects import (
     header_flags,
     kept_flags,
     read_entries,
-    refused_flags,
     walk_sources,
 )
-from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, Report, levels_of, run_quietly
+from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, Report, levels_of
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 
@@ -48,7 +45,6 @@ _DIALECT = {
     "cuda": ("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70", "-Wno-unknown-cuda-version"),
 }
 _FLANG = ("flang", "flang-new", *(f"flang-new-{version}" for version in range(22, 15, -1)))
-_PROBE_SECONDS = 30
 
 
 def find_sources(
@@ -189,7 +185,6 @@ def command_programs(
     top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
     compilers = _find_compilers({_LANGUAGE_OF[entry.file.suffix] for entry in entries}, choices, report)
     reserved = 0
-    unknown: frozenset[str] = frozenset()
     for directory, file, arguments in entries:
         language, below = _LANGUAGE_OF[file.suffix], file.relative_to(shared)
         project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
@@ -199,33 +194,14 @@ def command_programs(
         if language not in compilers:
             continue
         command, flags = compilers[language], kept_flags(arguments)
-        foreign = _unknown_flags(tuple(command), language, tuple(flag for flag in flags if flag[:2] in ("-f", "-m")))
-        unknown |= foreign
-        options = [flag for flag in flags if flag not in foreign]
+        options = [*flags]
         if language != "fortran":
             # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
             options.append(f"-fmacro-prefix-map={top}/=")
         stamp = stamp_of([file], *command, *options, str(choices.toolkit))
         facts: dict[str, Any] = {"project": project, "language": language, "root": directory, "stamp": stamp}
+        facts["others"] = frozenset(flags)
         name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
         yield make_program(choices, command, options, file=name, place=os.path.relpath(file, directory), **facts)
-    if unknown:
-        report(f"{path}: flags are left out, no compiler here knows them: {' '.join(sorted(unknown))}")
     if reserved:
         report(f"{path}: {reserved} entries are left out: they are reserved for evaluation")
-
-
-@functools.cache
-def _unknown_flags(compiler: tuple[str, ...], language: str, flags: tuple[str, ...]) -> frozenset[str]:
-    """Flags that a compiler refuses: what another compiler (gcc) was told is no reason to lose all of a project."""
-    unknown: set[str] = set()
-    while left := [flag for flag in flags if flag not in unknown]:
-        kind = language if language in ("c", "c++") else "c"
-        with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
-            # As it will be compiled: with -fsyntax-only zig cc goes on to link.
-            command = (*compiler, "-S", "-emit-llvm", *left, "-x", kind, os.devnull, "-o", "empty.ll")
-            _, words = run_quietly(command, Path(scratch), _PROBE_SECONDS)
-        if not (refused := refused_flags(words) & set(left)):
-            break
-        unknown |= refused
-    return frozenset(unknown)
