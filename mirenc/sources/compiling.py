@@ -132,7 +132,7 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
     status: Status
     code: int | None = 1
     words = f"error: no folder {program.root}"  # removed since a build's commands were written
-    ir, language, reason, unknown = None, program.language, "", set[str]()
+    language, reason, unknown = program.language, "", set[str]()
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         output = Path(scratch, "output.ll")
         # flang writes a `.mod` file for every module: kept out of the sources, where the next file would find it or
@@ -146,7 +146,8 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
                 break
             unknown |= refused
             command = tuple(word for word in command if word not in refused)
-        sha256, size = _hash_of_text(output)
+        size = output.stat().st_size if output.is_file() else 0
+        ir = output.read_bytes() if 0 < size <= limits.max_file_bytes else b""
         if code is None:
             status, reason = "timeout", f"longer than {limits.seconds:g} s"
         elif code:
@@ -154,25 +155,14 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
             status, reason = "failed", next((line for line in lines if "error" in line), lines[-1])[:200]
         elif size > limits.max_file_bytes:
             status = "large"
+        elif b"\ndefine " in ir:
+            status, reason = "ok", f"without {' '.join(sorted(unknown))}" if unknown else ""
+            language += "+openmp" if b"__kmpc_" in ir else ""
         else:
-            ir = output.read_bytes() if size else b""
-            if b"\ndefine " in ir:
-                status, reason = "ok", f"without {' '.join(sorted(unknown))}" if unknown else ""
-                language += "+openmp" if b"__kmpc_" in ir else ""
-            else:
-                status, ir = "empty", None
+            status = "empty"
+    sha256 = hashlib.sha256(b"".join(ir.split(b"\n", 2)[2:])).hexdigest()  # the first two lines name the source file
     origin = (program.project, program.version, program.file, language, level, program.compiler)
-    return IRRecord(*origin, sha256, size, status, reason, program.stamp), ir
-
-
-def _hash_of_text(path: Path) -> tuple[str, int]:
-    """Hash without the first two lines (they name the source file), and size in bytes; never all of it in memory."""
-    if not path.is_file():
-        return hashlib.sha256().hexdigest(), 0
-    with path.open("rb") as stream:
-        stream.readline()
-        stream.readline()
-        return hashlib.file_digest(stream, "sha256").hexdigest(), path.stat().st_size
+    return IRRecord(*origin, sha256, size, status, reason, program.stamp), ir if status == "ok" else None
 
 
 def run_quietly(command: Sequence[str], folder: Path, seconds: float) -> tuple[int | None, str]:

@@ -57,7 +57,7 @@ class IRRecord:
     language: str  # with ``+openmp`` where the IR calls the OpenMP runtime
     opt_level: str  # ``O0``, ``O2`` ..., or ``unknown``
     compiler: str
-    sha256_of_ir: str  # of text without its first two lines, which name the source file; of all of bitcode
+    sha256_of_ir: str  # of text, if read, without its first two lines, which name the source file; of all of bitcode
     ir_bytes: int
     status: Status
     reason: str = ""  # what the compiler said where it failed; else flags that it does not know, and went without
