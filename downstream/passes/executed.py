@@ -12,6 +12,7 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ def execute(engine: Engine, compiler: str, lists: Sequence[PassList]) -> dict[st
     Counts ``loops`` that were run, and runs that were ``same`` as the first list's, ``differs``, ``crash`` or the like.
     """
     counts: Counter[str] = Counter()
-    with Timekeeper("c", _ROUNDS, pin=False) as keeper, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+    with closing(Timekeeper("c", _ROUNDS, pin=False)) as keeper, tempfile.TemporaryDirectory() as scratch:
         for kernel in generate(KERNELS, 0):
             folder = Path(scratch, kernel.name)
             folder.mkdir()

@@ -25,15 +25,12 @@ _PATIENCE = 600.0  # seconds: over all limits that a sample sets itself
 _ENDINGS = {-signal.SIGALRM: "timeout", -signal.SIGXFSZ: "flood"}
 
 
-class Timekeeper(contextlib.AbstractContextManager["Timekeeper"]):
+class Timekeeper:
     """Measures samples, one at a time, by a runner's name (`mirenc.measure.runners`); ``pin`` keeps each on one CPU."""
 
     def __init__(self, runner: str, rounds: int, *, pin: bool = True) -> None:
         self.runner, self.rounds, self.pin = runner, rounds, pin
         self._child: subprocess.Popen[bytes] | None = None
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the child, whatever it is at."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,7 @@ def timed(costs: tuple[float, ...]) -> set[int]:
 
 
 def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None:
-    with Timekeeper("c", 4) as keeper:
+    with closing(Timekeeper("c", 4)) as keeper:
         first, again = (keeper.sample(kernel(), "", build, folder, (0,)) for _ in range(2))
     wanted = {"same": "same", "wrong": "differs", "crash": "crash", "hang": "timeout", "flood": "flood"}
     wanted["broken"] = "compile"
@@ -62,7 +63,7 @@ def test_each_bad_variant_is_one_failed_cell(build: Build, folder: Path) -> None
 @pytest.mark.parametrize(("flavour", "said"), [("crash", "crash"), ("hang", "timeout"), ("flood", "flood")])
 def test_a_bad_default_drops_the_sample(build: Build, folder: Path, flavour: str, said: str) -> None:
     bad = next(cell for cell in build.cells if cell.setting == (flavour,))
-    with Timekeeper("c", 4) as keeper:
+    with closing(Timekeeper("c", 4)) as keeper:
         outcome = keeper.sample(kernel(), "", replace(build, cells=(bad, *build.cells[1:4])), folder, (0,))
         assert outcome.dropped == f"default: {said}"
         copied = keeper.sample(kernel(), "", replace(build, cells=build.cells[:4], copy=bad), folder, (0,))
@@ -74,7 +75,7 @@ def test_a_driver_that_fails_drops_the_sample(build: Build, folder: Path, method
     failing = DRIVER.replace("return x == 0;", "return 1;")
     (tmp_path / "driver.c").write_text(failing)
     own = method.build(kernel(driver=failing), "", tmp_path, toolchain)
-    with Timekeeper("c", 4) as keeper:
+    with closing(Timekeeper("c", 4)) as keeper:
         outcome = keeper.sample(kernel(driver=failing), "", own, tmp_path, (0,))
     assert outcome.dropped == "driver: RuntimeError: mirenc_setup(1000) failed"
     with pytest.raises(CompileError, match=r"its driver does not build: compile: error: "):
@@ -83,7 +84,7 @@ def test_a_driver_that_fails_drops_the_sample(build: Build, folder: Path, method
 
 def test_a_runner_that_cannot_start_is_an_error() -> None:
     with (
-        Timekeeper("nobody", 4) as keeper,
+        closing(Timekeeper("nobody", 4)) as keeper,
         pytest.raises(
             ToolchainError, match=r"runner 'nobody' does not start here: unknown runner 'nobody'; available: c"
         ),
@@ -92,7 +93,7 @@ def test_a_runner_that_cannot_start_is_an_error() -> None:
 
 
 def test_a_child_that_was_killed_costs_one_sample(build: Build, folder: Path) -> None:
-    with Timekeeper("c", 4) as keeper:
+    with closing(Timekeeper("c", 4)) as keeper:
         assert keeper.sample(kernel(), "", replace(build, cells=build.cells[:3]), folder, (0,)).dropped == ""
         child = keeper._child
         assert child is not None

@@ -1,5 +1,6 @@
 """The OpenCL runner, on a device that is really there."""
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def test_a_sample_is_measured_and_what_fails_costs_its_cell(tmp_path: Path, monk
     (folder / "driver.toml").write_text(DRIVER)
     kernel = MeasuredKernel("scaled 1000", "scaled", "vectors", "cl", "scaled", 0, 1000, {}, SOURCE, DRIVER)
     cells = (cell(64), cell(256), cell(64, symbol="wrong"), cell(1 << 28), cell(64, symbol="stuck"), cell(8))
-    with Timekeeper("opencl", 4, pin=False) as keeper:
+    with closing(Timekeeper("opencl", 4, pin=False)) as keeper:
         outcome = keeper.sample(kernel, "", Build(cells, cell(64), "driver.toml", ir=""), folder, (0,))
     assert outcome.status == ("ok", "ok", "differs", "crash", "timeout", "ok")
     for half in (outcome.label, outcome.report):
