@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mirenc.arrays import Float64
-from mirenc.errors import ConfigError, HeadError, needs
+from mirenc.errors import ConfigError, needs
 from mirenc.heads.state import register
 
 with needs("tasks", "heads need scikit-learn 1.7 or later"):
@@ -25,8 +25,6 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
 
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
-    # Learned arrays, with a letter for each axis: one letter has one length wherever it stands.
-    _ARRAYS: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, *, kind: str = "", **how: Any) -> None:
         super().__init_subclass__(**how)
@@ -81,22 +79,7 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             for name, value in learned.items():
                 setattr(head, name, value)
             head._check_parameters(learned["n_features_in_"])
-            head._check_learned()
         return head
-
-    def _lengths(self) -> dict[str, int]:
-        """Lengths of axes that the arrays alone do not say."""
-        return {"D": self.n_features_in_, "K": getattr(self, "n_choices_", 0)}
-
-    def _check_learned(self) -> None:
-        lengths = self._lengths()
-        for name, axes in map(str.split, self._ARRAYS):
-            shape = np.shape(getattr(self, name))
-            wrong = [
-                axis for axis, length in zip(axes, shape, strict=False) if lengths.setdefault(axis, length) != length
-            ]
-            if wrong or len(axes) != len(shape):
-                raise HeadError(f"{name} of a {type(self).__name__} has shape {shape}. Save the head again")
 
 
 class Number(RegressorMixin, Head):  # type: ignore[misc]

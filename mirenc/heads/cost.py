@@ -52,7 +52,6 @@ class CostHead(CostRegressor, kind="cost"):
     length_scale: float | None = None
     noise: float = 0.1
     _POSITIVE = ("clip", "length_scale", "noise")
-    _ARRAYS = ("center_ D", "spread_ D", "context_ NA", "code_ UE", "code_row_ N", "mean_ K", "theta_ T", "dual_ NK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.center_, self.spread_ = scaling(features)
@@ -114,9 +113,6 @@ class CostHead(CostRegressor, kind="cost"):
     def _start(self, terms: _Terms) -> Float64:
         noise = _NOISE if self.length_scale is None else math.log(self.noise)
         return np.array([value for _, scales in terms for value in (0.0, *scales)] + [noise])
-
-    def _lengths(self) -> dict[str, int]:
-        return {**super()._lengths(), "T": len(self._start(self._terms()))}
 
     @property
     def support_(self) -> Float64:

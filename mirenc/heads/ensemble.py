@@ -28,7 +28,6 @@ SELECT = ("accuracy", "speedup")
 _TIE = 1e-2
 _LEAST = 1e-300  # of a preference, where its logarithm is taken
 _ERRORS = 256  # rows whose errors are kept
-_SUM_ERROR = 1e-6  # of weights
 _NEVER = 100.0  # log cost: no prediction gains as much
 
 
@@ -140,13 +139,6 @@ class _Ensemble(Head):
             if score > best:  # a longer list must be better, not as good
                 best, length = score, count
         return Counter(taken[:length])
-
-    def _check_learned(self) -> None:
-        super()._check_learned()
-        shares = list(self.weights_.values())
-        if self.weights_.keys() != self.members_.keys() or min(shares) <= 0 or abs(sum(shares) - 1) > _SUM_ERROR:
-            found = f"weighs {self.weights_} and holds {', '.join(self.members_)}"
-            raise HeadError(f"an ensemble {found}; allowed: shares above 0 that sum to 1. Save the head again")
 
     # -- prediction ------------------------------------------------------------------------------------
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
@@ -295,11 +287,6 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     def _after_search(self, mean: Float64, target: Float64) -> None:
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
-    def _check_learned(self) -> None:
-        super()._check_learned()
-        if not 0 <= self.margin_ <= _NEVER:
-            raise HeadError(f"a cautious head has margin {self.margin_}. Save the head again")
-
     def _answer(self, features: Float64, settings: Known = None) -> Float64:
         raised = super()._answer(features, settings)
         raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
@@ -314,8 +301,6 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
     settings are chosen one by one, each to help most beside those before it, over errors like those of held-out rows:
     ``errors_`` (S, K), log cost over that of the default, less the expected one; 0 where not measured.
     """
-
-    _ARRAYS = ("errors_ SK",)
 
     def _after_search(self, mean: Float64, target: Float64) -> None:
         super()._after_search(mean, target)

@@ -27,7 +27,6 @@ _JITTER = 1e-8
 class _Ridge(Head):
     alpha: float = 0.1
     _POSITIVE: ClassVar[tuple[str, ...]] = ("alpha",)
-    _ARRAYS = ("center_ D", "spread_ D", "mean_ P", "weights_ DP")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.mean_: Float64 = target.mean(axis=0)
@@ -74,7 +73,6 @@ class _Landmarks(Reducing):
     random_state: int = 0
     _POSITIVE = ("length_scale", "alpha")
     _COUNTS = ("landmarks",)
-    _ARRAYS = (*Reducing._ARRAYS, "middle_ R", "spread_ R", "landmarks_ mR", "weights_ mP", "mean_ P")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         context = self.context_columns

@@ -51,7 +51,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     random_state: int | np.random.RandomState | None = None
     _POSITIVE = ("learning_rate",)
     _COUNTS = ("epochs", "batch_size")
-    _ARRAYS = ("mean_ D", "scale_ D", "classes_ L")
 
     def _check_parameters(self, columns: int) -> None:
         widths = self.hidden if isinstance(self.hidden, (tuple, list)) else (None,)
@@ -61,15 +60,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         if not isinstance(alpha, Real) or not 0 <= float(alpha) < math.inf:
             raise ConfigError(f"alpha is {alpha!r}; allowed: a number from 0 up")
         super()._check_parameters(columns)
-
-    def _check_learned(self) -> None:
-        super()._check_learned()
-        widths = [np.shape(bias) for bias in self.intercepts_]
-        hidden = [(width,) for width in self.hidden] if widths else []
-        if widths[:-1] != hidden or widths != [weights.shape[1:] for weights in self.coefs_]:
-            raise HeadError(f"layers of an MLPHead are not of the widths {self.hidden}. Save the head again")
-        if not (self.scale_ > 0).all():
-            raise HeadError("an MLPHead has columns of no scale. Save the head again")
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.

@@ -53,7 +53,6 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     takes_settings: ClassVar[bool] = True
     _POSITIVE = ("clip",)
     _COUNTS = ("components", "most_pairs")
-    _ARRAYS = (*Reducing._ARRAYS, "middle_ S", "spread_ S", "setting_middle_ F", "setting_spread_ F")
 
     def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
         features = self._seen(features)

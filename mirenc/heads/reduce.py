@@ -1,7 +1,5 @@
 """`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
 
-from typing import ClassVar
-
 import numpy as np
 from sklearn.decomposition import PCA
 
@@ -17,18 +15,9 @@ class Reducing(Head):
 
     context_columns: int
     components: int
-    _ARRAYS: ClassVar[tuple[str, ...]] = ("center_ E", "axes_ EC")
 
     def _seen(self, features: Float64) -> Float64:
-        return features[:, : self._seen_columns]
-
-    @property
-    def _seen_columns(self) -> int:
-        return int(self.n_features_in_ if getattr(self, "use_code", True) else self.context_columns)
-
-    def _lengths(self) -> dict[str, int]:
-        code = self._seen_columns - self.context_columns
-        return {**super()._lengths(), "E": code, "R": self.context_columns + (self.axes_.shape[1] or code)}
+        return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
 
     def _find_components(self, seen: Float64) -> None:
         code = seen[:, self.context_columns :]

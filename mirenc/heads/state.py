@@ -61,7 +61,7 @@ def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     """What stands in JSON for a value; arrays go to ``arrays``."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         arrays[name] = value
-        return {"array": name}
+        return {"array": name, "shape": [*value.shape]}
     if isinstance(value, np.ndarray):
         return {"labels": meta_of_labels(value)}
     if isinstance(value, np.generic):
@@ -88,6 +88,9 @@ def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
         case {"array": str(name)}:
             if name not in arrays:
                 raise damaged(where, f"array {name!r} is missing")
+            shape = [*arrays[name].shape]
+            if entry.get("shape", shape) != shape:  # heads of an earlier checkout say nothing of it
+                raise damaged(where, f"array {name!r} has shape {shape}, not {entry['shape']}")
             return arrays[name]
         case {"labels": dict(labels)}:
             try:

@@ -67,6 +67,7 @@ class Forest:
         # A leaf is its own child, whatever a row has. (A,), (A,), (2 A,): right and left child; (A,) number of the leaf
         here = np.arange(nodes)
         self._column = np.maximum(self.column, 0).astype(np.int64)
+        self._last = int(self._column.max())
         self._cut = np.full(nodes, np.inf)
         self._cut[inner] = self.cut
         self._child = np.where(inner, [right, here + 1], here).T.ravel()
@@ -84,6 +85,8 @@ class Forest:
 
     def leaves(self, rows: Floating) -> Float64:
         """Values of the leaf that each row falls into in each tree. (n, C) -> (n, M, V)."""
+        if self._last >= rows.shape[1]:
+            raise HeadError(_UNFIT)
         node = np.repeat(self._root[None, :], len(rows), axis=0)  # (n, M)
         flat, first = np.ascontiguousarray(rows).ravel(), rows.shape[1] * np.arange(len(rows))[:, None]
         for _ in range(self._depth):
@@ -140,11 +143,6 @@ class _Trees(Reducing):
         seen = self._seen(features)
         self._find_components(seen)
         self.forest_ = Forest.join(self._grown(self._reduced(seen), target))
-
-    def _check_learned(self) -> None:
-        super()._check_learned()
-        if self.forest_.column.max() >= self._lengths()["R"]:
-            raise HeadError(_UNFIT)
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         raise NotImplementedError
@@ -223,7 +221,6 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
     components: int = 48
     outputs: int = 8
     leaf: int = 4
-    _ARRAYS = (*Reducing._ARRAYS, "mean_ K", "directions_ OK")
 
     def _learn(self, features: Float64, target: Float64) -> None:
         if self.default not in range(self.n_choices_):

@@ -130,8 +130,7 @@ def test_arrays_that_do_not_fit_are_refused(name: str, change: str) -> None:
     description, arrays = pack(fitted(name))
     changes = {"shorter": lambda array: array[:-1], "row": lambda array: array[None], "number": lambda array: array[0]}
     for each, array in arrays.items():
-        # Nothing to leave out, as of components where columns are kept; and of errors a head has any number.
-        if array.size == 0 or (each, change) == ("errors_", "shorter"):
+        if array.size == 0:  # nothing to leave out, as of components where columns are kept
             continue
         with pytest.raises(HeadError, match=r"^here"):
             unpack(description, arrays | {each: changes[change](array)}, "here")
@@ -161,15 +160,11 @@ def test_an_array_that_is_missing_is_named(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "changes"),
     [
-        *(("cautious ensemble", {"margin_": margin}) for margin in (-1.0, "wide", 1e9)),
+        *(("cautious ensemble", {"margin_": margin}) for margin in ("wide", 1e9)),
         ("ensemble", {"n_choices_": 5}),
-        *(
-            ("number ensemble", {"weights_": {"dict": shares}})
-            for shares in ({}, {"ridge number": 0.5}, {"other": 1.0})
-        ),
+        *(("number ensemble", {"weights_": {"dict": shares}}) for shares in ({}, {"other": 1.0})),
         ("labels ensemble", {"n_labels_": 2}),
         ("mlp", {"classes_": {"labels": {"dtype": "<i8", "values": [0, 1, 2]}}}),
-        ("mlp", {"hidden": {"tuple": [9]}}),
         ("label", {"n_choices_": 2}),
         ("pairs, ridge", {"n_features_in_": 8}),
         ("trees", {"n_features_in_": 10}),
@@ -188,7 +183,7 @@ def test_a_walk_that_would_leave_the_columns_is_refused(name: str) -> None:
     description, arrays = pack(fitted(name))
     column = arrays["forest_/column"].copy()
     column[np.flatnonzero(column >= 0)[-1]] = 9  # one that the rows which a head is tried on need not come by
-    with pytest.raises(HeadError, match="here: arrays of trees do not belong together"):
+    with pytest.raises(HeadError, match=r"here is damaged: .* arrays of trees do not belong together"):
         unpack(description, arrays | {"forest_/column": column}, "here")
 
 
