@@ -6,6 +6,7 @@ description never names a module or a class: what a stranger's folder can bring 
 refused where it cannot answer.
 """
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from mirenc.errors import HeadError, MirencError
 
 _SEPARATOR = "/"  # between a prefix and an array's name
-_LONGEST_LABEL = 4096  # characters
 # What no table of measurements comes near: a head that says more was not made by training.
 _COUNTS = (("n_features_in_", "features", 0, 1_000_000), ("n_choices_", "choices", 1, 100_000))
 _SUM_ERROR = 1e-3
+# Types of labels that are text; numpy gives each the room that its type says, whatever its length.
+_TEXT = re.compile(r"[<>]U\d{1,4}|\|O")
 # What a description or arrays that do not fit each other may raise.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
@@ -63,7 +65,11 @@ def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
         arrays[name] = value
         return {"array": name, "shape": [*value.shape]}
     if isinstance(value, np.ndarray):
-        return {"labels": meta_of_labels(value)}
+        labels = value.tolist()
+        if not all(isinstance(label, str) for label in labels):
+            problem = f"labels of type {value.dtype} cannot be saved; available: bool, int, float, str"
+            raise HeadError(f"{problem}. Give the classes as strings or numbers")
+        return {"labels": {"dtype": value.dtype.str, "values": labels}}
     if isinstance(value, np.generic):
         return value.item()
     if value is None or isinstance(value, bool | int | float | str):
@@ -92,11 +98,10 @@ def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
             if entry.get("shape", shape) != shape:  # heads of an earlier checkout say nothing of it
                 raise damaged(where, f"array {name!r} has shape {shape}, not {entry['shape']}")
             return arrays[name]
-        case {"labels": dict(labels)}:
-            try:
-                return labels_of_meta(labels)
-            except (HeadError, *_DAMAGE) as error:
-                raise damaged(where, error) from None
+        case {"labels": {"dtype": str(kind), "values": list(labels)}}:
+            if not _TEXT.fullmatch(kind) or not all(isinstance(label, str) for label in labels):
+                raise damaged(where, f"labels of type {kind} are none that mirenc writes")
+            return np.array(labels, dtype=kind)
         case {"dict": dict(items)}:
             return {key: unpack(each, arrays, where) for key, each in items.items()}
         case {"list": list(items)}:
@@ -163,22 +168,3 @@ def _check_answer(head: Any, where: str) -> None:
     if not whole or not right:
         kind = "preference" if chooses else "finite number"
         raise damaged(where, f"it answers {answer.tolist()}, which is no {kind}")
-
-
-def meta_of_labels(labels: NDArray[Any]) -> dict[str, Any]:
-    """(K,) labels, bool, int, float or str, as JSON can hold them; `HeadError` for others."""
-    values = labels.tolist()
-    if labels.dtype.kind not in "biufUO" or not all(isinstance(value, (bool, int, float, str)) for value in values):
-        problem = f"labels of type {labels.dtype} cannot be saved; available: bool, int, float, str"
-        raise HeadError(f"{problem}. Give the classes as strings or numbers")
-    return {"dtype": labels.dtype.str, "values": values}
-
-
-def labels_of_meta(meta: dict[str, Any]) -> NDArray[Any]:
-    """(K,) labels that `meta_of_labels` described; `HeadError` for others."""
-    values, dtype = meta["values"], np.dtype(meta["dtype"])
-    # numpy gives each string the room that the type says, whatever its length.
-    too_long = dtype.kind == "U" and dtype.itemsize > np.dtype(f"U{_LONGEST_LABEL}").itemsize
-    if dtype.kind not in "biufUO" or too_long or not all(isinstance(each, (bool, int, float, str)) for each in values):
-        raise HeadError(f"labels of type {meta['dtype']!r} are none that mirenc writes. Train the head anew")
-    return np.array(values, dtype=dtype)

@@ -14,7 +14,7 @@ import pytest
 from mirenc.errors import HeadError, ModelError
 from mirenc.heads import state
 from mirenc.heads.files import ARRAY_FILE, HEAD_FILE, load_head, narrowed, save_head, widened
-from mirenc.heads.state import kind_of_head, labels_of_meta, meta_of_labels, register
+from mirenc.heads.state import kind_of_head, pack, register, unpack
 
 
 class Line:
@@ -154,7 +154,8 @@ def test_saving_again_replaces_the_head(folder: Path) -> None:
     ],
 )
 def test_labels_go_through_json(labels: np.ndarray) -> None:
-    back = labels_of_meta(json.loads(json.dumps(meta_of_labels(labels))))
+    description, arrays = pack([labels])
+    (back,) = unpack(json.loads(json.dumps(description)), arrays, "here")
     assert back.dtype == labels.dtype
     np.testing.assert_array_equal(back, labels)
 
@@ -162,7 +163,7 @@ def test_labels_go_through_json(labels: np.ndarray) -> None:
 @pytest.mark.parametrize("labels", [np.array([1j]), np.array([None, "a"], dtype=object), np.array(["2026"], "M8[Y]")])
 def test_labels_that_json_cannot_hold_are_refused(labels: np.ndarray) -> None:
     with pytest.raises(HeadError, match=r"cannot be saved; available: bool, int, float, str"):
-        meta_of_labels(labels)
+        pack([labels])
 
 
 def test_numpy_scalars_are_stored_as_numbers(tmp_path: Path) -> None:
