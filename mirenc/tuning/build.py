@@ -64,7 +64,7 @@ class UserBuild:
     def __init__(self, command: str, folder: Path, work: Path, compiler: str) -> None:
         self.command, self.folder, self.work, self.compiler = command, folder, work, compiler
         self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call, of earlier runs too
-        self.count, self.words = 0, ""  # builds so far; what the last one said
+        self.count = 0  # builds so far
         found = shutil.which(compiler)
         if found is None:
             raise ToolchainError(f"compiler {compiler!r} is not on PATH. Name a clang with --compiler")
@@ -105,10 +105,9 @@ class UserBuild:
                 check=False,
             )
         self.count += 1
-        self.words = done.stdout.decode("utf-8", "replace")
         compiled = self._note_calls()
         if done.returncode:
-            last = "\n".join(self.words.splitlines()[-_SHOWN:])
+            last = "\n".join(done.stdout.decode("utf-8", "replace").splitlines()[-_SHOWN:])
             raise CompileError(
                 f"the build ends with {done.returncode}. Mend --build, which is run in {self.folder} with clang as CC, "
                 "or add what it needs",
