@@ -5,7 +5,6 @@ import itertools
 import json
 import math
 import shutil
-import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +33,6 @@ MAX_TRIES = 3
 """How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
 
 _CHUNK = 16  # samples that are built before they are timed, a job
-_SAVE_EVERY = 180.0  # seconds between two writings of the table
 _SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
 
 
@@ -177,7 +175,6 @@ class TimedRun(Run):
         self.built = 0
         self.not_built: list[str] = []
         self._keepers: dict[str, Timekeeper] = {}
-        self._saved = time.monotonic()
 
     def _spread(self) -> Iterator[tuple[MeasuredKernel, str]]:
         """All samples: every kernel at one part, then at the others, so that any beginning is spread over the parts."""
@@ -227,14 +224,12 @@ class TimedRun(Run):
             for (kernel, part), build in self.in_time(ready):
                 self._finish(kernel, part, build)
                 advance(note=kernel.name)
-                if time.monotonic() - self._saved > _SAVE_EVERY:
-                    self.save()
 
     def close(self) -> None:
         for keeper in self._keepers.values():
             keeper.close()
-        if not self.plan.compile_only:
-            self.save()
+        if not self.plan.compile_only and (table := self.table()).samples:
+            table.write(self.folder)
 
     def _build(self, sample: tuple[MeasuredKernel, str]) -> Build | MirencError:
         try:
@@ -262,12 +257,6 @@ class TimedRun(Run):
             sample = self._keepers[runner].sample(kernel, part, build, self.objects.folder(kernel, part), seed)
         self.journal.add(measured, replace(sample, tries=self.journal.tries(kernel, part) + 1))
         self.objects.discard(kernel, part)
-
-    def save(self) -> None:
-        table = self.table()
-        if table.samples:
-            table.write(self.folder)
-        self._saved = time.monotonic()
 
     def table(self) -> MeasuredTable:
         """What is finished, in the order of the kernels and of the machine's parts."""
