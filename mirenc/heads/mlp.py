@@ -22,19 +22,14 @@ from mirenc.heads.base import Head, is_count
 from mirenc.heads.choosing import Chooser
 from mirenc.metrics import oracle_choice
 
-_HELD_OUT = 0.1  # share of the rows that early stopping watches
-_PATIENCE = 10  # epochs without improvement
-
 
 @dataclass(eq=False, repr=False)
 class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     """A classifier of three linear layers with ReLU between them, on standardised columns.
 
     ``hidden``: widths between the layers; two of them make three layers. ``alpha``: strength of the L2 penalty.
-    ``learning_rate``: Adam's. ``epochs``: passes over the rows, all of which are taken unless ``early_stopping``, which
-    holds out a tenth of the rows at random and stops when their accuracy has not grown for 10 epochs: rows of one group
-    (one program on several inputs) may then be on both sides. ``batch_size``: rows a step. ``random_state``: of first
-    weights and the order of the rows.
+    ``learning_rate``: Adam's. ``epochs``: passes over the rows, all of which are taken. ``batch_size``: rows a step.
+    ``random_state``: of first weights and the order of the rows.
 
     ``classes_`` (K,) are the labels, sorted; ``mean_`` and ``scale_`` (D,) what columns are standardised with;
     ``coefs_`` (rows, columns) and ``intercepts_`` (columns,) one a layer, none where all rows had one label, which is
@@ -47,7 +42,6 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     learning_rate: float = 1e-3
     epochs: int = 200
     batch_size: int = 64
-    early_stopping: bool = False
     random_state: int | np.random.RandomState | None = None
     _POSITIVE = ("learning_rate",)
     _COUNTS = ("epochs", "batch_size")
@@ -65,8 +59,8 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.
 
         ``sample_weight`` (n,) says how much each row counts; a row of weight 0 is as good as left out. Raises
-        ConfigError, HeadError: a parameter out of range; weights that cannot be used, or too few rows for early
-        stopping; ValueError: NaN or infinity in ``X``, labels with a fraction, wrong shapes.
+        ConfigError, HeadError: a parameter out of range; weights that cannot be used; ValueError: NaN or infinity in
+        ``X``, labels with a fraction, wrong shapes.
         """
         features, labels = self._training_rows(X, y)
         check_classification_targets(labels)
@@ -81,18 +75,13 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             # A batch of nothing but weights of 0 has no mean; and classes without a row cannot be learned.
             counted = weight > 0
             features, labels, weight = features[counted], labels[counted], weight[counted]
-        self.classes_, code, rows = np.unique(labels, return_inverse=True, return_counts=True)
+        self.classes_, code = np.unique(labels, return_inverse=True)
         scaler = StandardScaler().fit(features, sample_weight=weight)
         self.mean_, self.scale_ = scaler.mean_, scaler.scale_
         self.coefs_: list[Float64] = []
         self.intercepts_: list[Float64] = []
         self.n_iter_ = 1
         if len(self.classes_) > 1:  # folds of small tasks may hold one label only
-            if self.early_stopping and (math.ceil(_HELD_OUT * rows.sum()) < 2 or rows.min() < 2):
-                raise HeadError(
-                    f"early_stopping holds out a tenth of the rows and needs 11 rows and 2 of each class; found "
-                    f"{rows.sum()} rows, and {rows.min()} of the rarest class. Use early_stopping=False"
-                )
             self._train((features - self.mean_) / self.scale_, code, weight)
         return self
 
@@ -103,9 +92,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             learning_rate_init=self.learning_rate,
             max_iter=self.epochs,
             batch_size=min(self.batch_size, len(X)),
-            early_stopping=self.early_stopping,
-            validation_fraction=_HELD_OUT,
-            n_iter_no_change=_PATIENCE if self.early_stopping else self.epochs,
+            n_iter_no_change=self.epochs,
             random_state=self.random_state,
         )
         # Threads of BLAS wait for each other longer than such small products take.

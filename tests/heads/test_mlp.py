@@ -112,17 +112,6 @@ def test_all_epochs_are_taken_without_a_warning() -> None:
         assert head(epochs=40, learning_rate=1e-12).fit(*made()).n_iter_ == 40
 
 
-def test_early_stopping_stops() -> None:
-    features, labels = made(rows=200)
-    assert 10 < head(epochs=2000, early_stopping=True, learning_rate=0.01).fit(features, labels).n_iter_ < 1000
-
-
-@pytest.mark.parametrize(("rows", "labels"), [(10, ["a", "b"] * 5), (12, ["a"] * 11 + ["b"])])
-def test_early_stopping_wants_rows_to_hold_out(rows: int, labels: list[str]) -> None:
-    with pytest.raises(HeadError, match=r"needs 11 rows and 2 of each class; found .* Use early_stopping=False"):
-        head(early_stopping=True).fit(np.arange(rows, dtype=float)[:, None], labels)
-
-
 def test_ctrl_c_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*given: object) -> None:
         raise KeyboardInterrupt
