@@ -19,8 +19,6 @@ from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, diges
 
 Advance = Callable[[int, str], None]
 """Called with the number of files that were finished since the last call, and a note on where the run is."""
-Report = Callable[[str], None]
-"""Called with a line for people: what was left out and why, and the summary."""
 
 CHUNK = 24  # programs handed to the compilers at once: what bounds the IR in memory
 LEVEL_FLAGS: Mapping[str, tuple[str, ...]] = {

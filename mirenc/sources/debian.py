@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import ToolchainError
-from mirenc.ir.projects import header_flags
-from mirenc.sources.compiling import CHUNK, Advance, Choices, Program, Report, compile_chunk, run_quietly
+from mirenc.ir.projects import Report, header_flags
+from mirenc.sources.compiling import CHUNK, Advance, Choices, Program, compile_chunk, run_quietly
 from mirenc.sources.ir_folder import FAILURES, IRFolder, Key, digest
 from mirenc.sources.programs import find_sources, make_program
 from mirenc.sources.recipe import Package, Recipe, RecipeLimits

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from mirenc.errors import IRFileError
 from mirenc.ir.files import find_inputs
-from mirenc.ir.projects import COMMANDS
-from mirenc.sources.compiling import Advance, Choices, Limits, Report, compile_programs
+from mirenc.ir.projects import COMMANDS, Report
+from mirenc.sources.compiling import Advance, Choices, Limits, compile_programs
 from mirenc.sources.debian import compile_recipe
 from mirenc.sources.ir_folder import IRFolder, IRRecord, stamp_of
 from mirenc.sources.parquet import find_parquet, unpack_parquet

@@ -12,13 +12,14 @@ from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler
 from mirenc.ir.projects import (
     COMMANDS,
     SKIPPED_FOLDERS,
+    Report,
     find_headers,
     header_flags,
     kept_flags,
     read_entries,
     walk_sources,
 )
-from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, Report, levels_of
+from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, levels_of
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 
@@ -193,14 +194,13 @@ def command_programs(
             continue
         if language not in compilers:
             continue
-        command, flags = compilers[language], kept_flags(arguments)
-        options = [*flags]
+        command, options = compilers[language], kept_flags(arguments)
         if language != "fortran":
             # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
             options.append(f"-fmacro-prefix-map={top}/=")
         stamp = stamp_of([file], *command, *options, str(choices.toolkit))
         facts: dict[str, Any] = {"project": project, "language": language, "root": directory, "stamp": stamp}
-        facts["others"] = frozenset(flags)
+        facts["others"] = frozenset(options)
         name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
         yield make_program(choices, command, options, file=name, place=os.path.relpath(file, directory), **facts)
     if reserved:
