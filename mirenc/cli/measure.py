@@ -16,7 +16,6 @@ from mirenc.errors import ConfigError, TaskError
 from mirenc.writing import only_one
 
 if TYPE_CHECKING:
-    from mirenc.measure.passes.run import PassRun
     from mirenc.measure.run import Plan
     from mirenc.measure.timed import TimedRun
     from mirenc.tasks.compiled import CompiledTable
@@ -171,7 +170,7 @@ def _measure_passes(plan: Plan, output: Path) -> None:
                 run.go(advance)
         finally:
             table = run.save()
-            _say_labelled(run, table)
+            _say_labelled(table)
         if not table.pieces:
             if run.left:
                 raise TaskError(f"the time was up before any of {len(run.pieces)} pieces. Give --budget more minutes")
@@ -228,7 +227,7 @@ def _say_done(run: TimedRun, wanted: int) -> None:
         common.say(f"noise (two copies of the default): median {median}, 90 of 100 samples below {most}")
 
 
-def _say_labelled(run: PassRun, table: CompiledTable) -> None:
+def _say_labelled(table: CompiledTable) -> None:
     import numpy as np
 
     record = table.record
@@ -244,5 +243,3 @@ def _say_labelled(run: PassRun, table: CompiledTable) -> None:
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
         common.say(f"{found}. For the other one compile with: {' '.join(record['flags'])}")
-    for level, (count, seconds) in sorted(run.seconds.items()):
-        common.say(f"{seconds / count:.2f} s a {level}")

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import threading
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -64,8 +63,6 @@ class PassRun(EngineRun):
         super().__init__(*given)
         self.files = self.unread = 0  # files of IR, and those that cannot be read; known after `prepare`
         self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
-        # Level of a piece -> how many were labelled now, and the seconds it took a job
-        self.seconds: dict[str, tuple[int, float]] = {}
         self._names = [source.resolve().name for source in self.plan.sources]  # however they were typed
 
     def prepare(self) -> None:
@@ -152,21 +149,18 @@ class PassRun(EngineRun):
         return self.journal.known.get((piece.name, piece.source.stamp))
 
     def measure(self, advance: Callable[..., None]) -> None:
-        for piece, (record, seconds) in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
+        for piece, record in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
             self.journal.add(record)
-            count, total = self.seconds.get(piece.level, (0, 0.0))
-            self.seconds[piece.level] = count + 1, total + seconds
             advance(note=piece.source.project)
 
-    def _label(self, piece: Chosen) -> tuple[Record, float]:
-        start = time.monotonic()
+    def _label(self, piece: Chosen) -> Record:
         try:
             labels = label(self.engine, self.texts.of(piece), self.lists)
         except (IRParseError, PassError) as error:
             labels = {"dropped": one_line(str(error))}
         of = piece.source
         facts = (piece.name, of.project, of.file, piece.symbol, piece.level, of.held_out, of.stamp)
-        return Record(*facts, **labels), time.monotonic() - start
+        return Record(*facts, **labels)
 
     def table(self) -> CompiledTable:
         records = [record for piece in self.pieces if (record := self._record(piece)) is not None]
