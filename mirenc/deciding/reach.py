@@ -77,6 +77,4 @@ class Reach:
         shapes = shapes and all(one.shape == kernels.shape[1:] for one in steps.values())
         if not shapes or len(low) + kernels.shape[1] != columns or not 0 < code_reach < np.inf:
             raise HeadError(f"{where}: what the head knows of its training samples is damaged. Train it anew")
-        if not all(np.isfinite(array).all() for array in (kernels, low, high, *steps.values())):
-            raise HeadError(f"{where}: training samples of the head hold NaN or infinity. Train it anew")
         return cls(kernels, code_reach, low, high, **steps)

@@ -136,6 +136,13 @@ def test_children_share_one_file_and_nest(tmp_path: Path) -> None:
     assert [(member.slope[0], member.offset) for member in back.members[1:]] == [(n, n) for n in range(11)]
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_what_belongs_to_a_head_is_finite_too(tmp_path: Path, value: float) -> None:
+    save_head(Line(np.ones(1)), tmp_path, arrays={"kernels": np.array([[1.0], [value]])})
+    with pytest.raises(HeadError, match="array 'extra/kernels' has values that are no finite numbers"):
+        load_head(tmp_path)
+
+
 def test_saving_again_replaces_the_head(folder: Path) -> None:
     save_head(Line(np.array([9.0]), 1.0), folder)
     head, extra = load_head(folder)
