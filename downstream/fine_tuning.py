@@ -35,11 +35,12 @@ from torch import Tensor, nn
 
 import mirenc
 from mirenc.embed import Encoder
+from mirenc.embed.encoding import join_samples
 from mirenc.metrics import decision_figures, group_interval
-from mirenc.model.data import IRData, join_data, sample_data
+from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.pooling import module_pools
-from mirenc.model.sample import make_sample
+from mirenc.model.pooling import Pools, module_pools
+from mirenc.model.sample import IRSample, make_sample
 from mirenc.tasks import TaskData
 
 Rows = NDArray[np.int64]
@@ -57,29 +58,24 @@ def clocks() -> NDArray[np.float64]:
     return np.array([time.perf_counter(), time.process_time()])
 
 
-def read_kernels(encoder: Encoder, pieces: Sequence[Any]) -> list[IRData]:
+def read_kernels(encoder: Encoder, pieces: Sequence[Any]) -> list[tuple[IRSample, Pools]]:
     """Read some IR for a model's tokenizer and pooling."""
-    table: dict[str, int] = {}
-    each = []
-    for piece in pieces:
-        sample = make_sample(encoder.read(piece), encoder.tokenizer)
-        key = np.array([table.setdefault(text, len(table)) for text in sample.texts])
-        pools = module_pools(sample, encoder.files.config.pooling.weighting)
-        each.append(sample_data(sample, pools, text_key=key))
-    return each
+    samples = [make_sample(encoder.read(piece), encoder.tokenizer) for piece in pieces]
+    return [(sample, module_pools(sample, encoder.files.config.pooling.weighting)) for sample in samples]
 
 
 class LiveModel(nn.Module):
     """A model's encoders and its whitening maps, differentiable from end to end."""
 
-    def __init__(self, model: MIREncoder, kernels: list[IRData]) -> None:
+    def __init__(self, model: MIREncoder, kernels: list[tuple[IRSample, Pools]]) -> None:
         super().__init__()
         self.model = model
         self.kernels = kernels
 
     def forward(self, chosen: Sequence[int]) -> Tensor:
         """Vectors of some kernels as `mirenc.Encoder.embed` gives them. Shapes: B numbers -> (B, H + d)."""
-        encoded = self.model(join_data([self.kernels[number] for number in chosen]))
+        samples, pools = zip(*(self.kernels[number] for number in chosen), strict=True)
+        encoded = self.model(sample_data(*join_samples(samples, pools)))
         return torch.cat([self.model.whiten_text(encoded.text), self.model.whiten_graph(encoded.graph)], 1)
 
 

@@ -83,23 +83,21 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
         if len(some) == 1:
             yield runtime.forward(some[0].sample, some[0].pools, text_vectors=of_texts[0])
             continue
-        texts = starts([len(module.sample.texts) for module in some]).tolist()
-        nodes = starts([len(module.sample.node_row) for module in some]).tolist()
-        groups = starts([module.pools.text.groups for module in some]).tolist()
-        of_text = _joined_pool([module.pools.text for module in some], texts, groups)
-        pools = Pools(of_text, _joined_pool([module.pools.graph for module in some], nodes, groups))
-        sample = _joined([module.sample for module in some], texts, nodes)
+        sample, pools = join_samples([module.sample for module in some], [module.pools for module in some])
         made = runtime.forward(sample, pools, text_vectors=np.concatenate(of_texts))
-        for start, end in itertools.pairwise(groups):
+        for start, end in itertools.pairwise(starts([module.pools.text.groups for module in some]).tolist()):
             yield Pooled(*(part[start:end] for part in made))
 
 
-def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[int]) -> IRSample:
-    """The samples as one; where the texts and nodes of each begin.
+def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[IRSample, Pools]:
+    """The modules as one, their groups one after the other; of the pools, those of texts and nodes.
 
     Equal texts of two samples stay two: so nodes of two modules are never taken for equal, and neighbours are added up
     in the order that each module has them in.
     """
+    texts = starts([len(sample.texts) for sample in samples]).tolist()
+    nodes = starts([len(sample.node_row) for sample in samples]).tolist()
+    groups = starts([each.text.groups for each in pools]).tolist()
     joined: dict[str, Any] = {"texts": list(itertools.chain.from_iterable(sample.texts for sample in samples))}
     for name in ("text_ids", "text_length", "node_kind", "node_argument", "edge_flow", "edge_position"):
         joined[name] = np.concatenate([getattr(sample, name) for sample in samples])
@@ -107,7 +105,8 @@ def _joined(samples: Sequence[IRSample], texts: Sequence[int], nodes: Sequence[i
     for name, begins in numbers.items():  # which have an end, too
         shifted = [getattr(sample, name) + np.int32(start) for sample, start in zip(samples, begins, strict=False)]
         joined[name] = np.concatenate(shifted, axis=-1)
-    return IRSample(**joined)
+    text = _joined_pool([each.text for each in pools], texts, groups)
+    return IRSample(**joined), Pools(text, _joined_pool([each.graph for each in pools], nodes, groups))
 
 
 def _joined_pool(pools: Sequence[Pool], items: Sequence[int], groups: Sequence[int]) -> Pool:

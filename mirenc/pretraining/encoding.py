@@ -12,12 +12,11 @@ from mirenc.arrays import Float32, Int64
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
-from mirenc.model.data import IRData, make_data
+from mirenc.model.data import IRData
 from mirenc.model.mirencoder import Encoded, MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.model.pooling import Pools, make_pool
-from mirenc.model.sample import GraphArrays, no_graph
-from mirenc.pretraining.corpus import Corpus, CorpusModule
+from mirenc.model.pooling import make_pool
+from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.parallel import Processes
 
@@ -36,14 +35,6 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
         hint = config.graph.without_order and f", or {config.graph.without_order}"
         found = "the corpus (format 2) keeps no operand positions and no argument numbers"
         raise ConfigError(f"{found}, which this graph encoder sees. Build it again with `mirenc corpus build`{hint}")
-
-
-def text_data(corpus: Corpus, module: CorpusModule) -> IRData:
-    """The statements of one module, with one row, its own."""
-    row, none = module.statement_row, np.zeros(0, dtype=np.int64)
-    text = make_pool(np.arange(len(row)), np.zeros_like(row), 1, "count", count=module.statement_count)
-    ids = corpus.padded_ids(row, corpus.tokenizer.config.max_length)
-    return make_data(GraphArrays(**no_graph()), Pools(text, make_pool(none, none, 1, "count")), ids, row)
 
 
 @torch.no_grad()

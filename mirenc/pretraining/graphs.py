@@ -31,26 +31,26 @@ class Graphs(GraphArrays):
 
     def data(self, device: torch.device, corpus: Corpus | None = None) -> IRData:
         """The batch as the model takes it, with the ``corpus`` whose texts are to be encoded; see `flow_pairs`."""
-        text_ids: Integer = np.zeros((len(self.text_key), int(corpus is not None)), dtype=np.int32)
+        none = np.zeros((len(self.text_key), 0), dtype=np.int32)
         integers: dict[str, Integer] = {
             **{name: getattr(self, name) for name in GRAPH_ARRAYS},
             "text_key": self.text_key,
             "pool_node_group": self.group,
             "positive_index": self.positive,
             "negative_index": self.negative,
-            "text_ids": corpus.padded_ids(self.text_key) if corpus is not None and len(text_ids) else text_ids,
+            "text_ids": none if corpus is None else corpus.padded_ids(self.text_key),
         }
         # In one piece: each copy to a GPU waits for what it has to do. Widened there, so that there is less to copy.
         flat = np.concatenate([array.ravel() for array in integers.values()], dtype=np.int32, casting="unsafe")
         parts = torch.split(torch.from_numpy(flat).to(device).long(), [array.size for array in integers.values()])
         shaped = {name: part.view(array.shape) for (name, array), part in zip(integers.items(), parts, strict=True)}
-        none, nodes = parts[0][:0], len(self.node_row)
+        empty, nodes = parts[0][:0], len(self.node_row)
         return IRData(
             **shaped,
             num_nodes=nodes,
-            pool_row=none,
-            pool_row_group=none,
-            pool_row_weight=none.double(),
+            pool_row=empty,
+            pool_row_group=empty,
+            pool_row_weight=empty.double(),
             pool_node=torch.arange(nodes, device=device),
             pool_node_weight=torch.from_numpy(self.weight).to(device),
             groups=self.groups,

@@ -1,6 +1,5 @@
 """What each stage trains, and its loss on a batch: this process's part of the sum over the batch."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from mirenc.arrays import Int64
-from mirenc.model.data import join_data, no_data
-from mirenc.model.mirencoder import Encoded, MIREncoder
+from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import encoding
 from mirenc.pretraining.answers import Teacher
 from mirenc.pretraining.batches import Batch, Sampler
@@ -76,14 +74,14 @@ class Losses:
     def _sampled_text(self, modules: Int64, step: int) -> Tensor:
         """(B, H) mean vectors of statements drawn from each module, with gradient."""
         count = self._config.matching_statements
-        drawn = []
-        for number in modules.tolist():
+        drawn = np.zeros((len(modules), count), dtype=np.int64)  # rows of the corpus's table of texts
+        for place, number in enumerate(modules.tolist()):
             module = self._corpus[number]
             ends = np.cumsum(module.statement_count)
             at = np.searchsorted(ends, self._sampler.rng(203, step, number).random(count) * ends[-1], side="right")
-            row, times = np.unique(module.statement_row[np.minimum(at, len(ends) - 1)], return_counts=True)
-            chosen = replace(module, statement_row=row, statement_count=times.astype(np.int32))
-            drawn.append(encoding.text_data(self._corpus, chosen))
+            drawn[place] = module.statement_row[np.minimum(at, len(ends) - 1)]
+        rows, which = np.unique(drawn, return_inverse=True)
+        ids = torch.from_numpy(self._corpus.padded_ids(rows))
         with self._precision:
-            encoded: Encoded = self._model(join_data(drawn or [no_data()]).to(self._device), "text")
-        return encoded.text
+            vectors = self._model.text.encode_all(ids.to(self._device))
+        return vectors[torch.from_numpy(which.reshape(drawn.shape)).to(self._device)].mean(1)

@@ -9,11 +9,12 @@ import pytest
 import torch
 from random_model import random_weights
 
+from mirenc.embed.encoding import join_samples
 from mirenc.graph import Flow, NodeKind
 from mirenc.ir import IRModule, parse_ir, regions_of
 from mirenc.model import layers
 from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, weight_shapes
-from mirenc.model.data import IRData, join_data, sample_data
+from mirenc.model.data import IRData, sample_data
 from mirenc.model.directed import ARGUMENTS, RELATIONS, numpy as directed_numpy
 from mirenc.model.directed.torch import Encoder, neighbours
 from mirenc.model.layers import Layers
@@ -321,14 +322,12 @@ def test_a_graph_s_vector_does_not_depend_on_its_batch(
     model_config: ModelConfig, samples: dict[str, IRSample], name: str
 ) -> None:
     runtime = TorchRuntime(config := with_graph(model_config, VARIANTS[name]), random_weights(config))
-    table: dict[str, int] = {}
-    each = []
-    for file in ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll", "handwritten/functions.ll"):
-        key = np.array([table.setdefault(text, len(table)) for text in samples[file].texts])
-        each.append(sample_data(samples[file], module_pools(samples[file], "sqrt"), text_key=key))
+    files = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll", "handwritten/functions.ll")
+    each = [samples[file] for file in files]
+    pools = [module_pools(sample, "sqrt") for sample in each]
     with torch.inference_mode():
-        singles = [runtime.model(data) for data in each]
-        together = runtime.model(join_data(each))
+        singles = [runtime.model(sample_data(*one)) for one in zip(each, pools, strict=True)]
+        together = runtime.model(sample_data(*join_samples(each, pools)))
     torch.testing.assert_close(together.graph, torch.cat([single.graph for single in singles]), rtol=1e-5, atol=1e-5)
     for flow, found in enumerate(together.flows):
         torch.testing.assert_close(found, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)

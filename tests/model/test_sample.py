@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 import torch
 from random_model import random_weights
-from torch_geometric.data import Batch
 
 from mirenc.embed import load
+from mirenc.embed.encoding import join_samples
 from mirenc.graph import Flow, NodeKind, build_graph
 from mirenc.ir import IRModule, parse_ir, regions_of, statements_of
 from mirenc.model.config import ModelConfig
-from mirenc.model.data import join_data, no_data, sample_data
+from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample, make_sample
@@ -156,15 +156,17 @@ def test_the_tokenizer_names_the_level() -> None:
     assert [found.texts[row] for row in found.node_row][7] == "i32 %a"
 
 
-# -- PyG -----------------------------------------------------------------------------------------------
+# -- several modules as one ----------------------------------------------------------------------------
 NAMES = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll")
 
 
-def test_a_batch_of_two_has_the_fields_of_two_singles(samples: dict[str, IRSample]) -> None:
-    first, second = (sample_data(samples[name], module_pools(samples[name], "sqrt")) for name in NAMES)
-    batch = Batch.from_data_list([first, second])
+def test_two_modules_have_the_fields_of_two_singles(samples: dict[str, IRSample]) -> None:
+    each = [samples[name] for name in NAMES]
+    pools = [module_pools(sample, "sqrt") for sample in each]
+    first, second = (sample_data(*one) for one in zip(each, pools, strict=True))
+    both = sample_data(*join_samples(each, pools))
     nodes, texts = first.num_nodes, len(first.text_ids)
-    assert batch.num_nodes == nodes + second.num_nodes
+    assert both.num_nodes == nodes + second.num_nodes
     shifts = {"edge_index": nodes, "pool_node": nodes, "node_row": texts, "pool_row": texts}
     shifts |= {"pool_row_group": 1, "pool_node_group": 1}
     for name in first.keys():  # noqa: SIM118 - a Data is no dict
@@ -172,50 +174,41 @@ def test_a_batch_of_two_has_the_fields_of_two_singles(samples: dict[str, IRSampl
             continue
         count = first[name].shape[-1] if name == "edge_index" else len(first[name])
         one, other = (
-            (batch[name][..., :count], batch[name][..., count:])
+            (both[name][..., :count], both[name][..., count:])
             if name == "edge_index"
-            else (batch[name][:count], batch[name][count:])
+            else (both[name][:count], both[name][count:])
         )
         assert one.equal(first[name]), name
         assert other.equal(second[name] + shifts.get(name, 0)), name
-    assert [name for name in first.keys() if "index" in name] == ["edge_index"]  # noqa: SIM118
+    assert both.groups == 2
     assert first.validate()
 
 
 @pytest.mark.parametrize("level", ["module", "function"])
-def test_a_batch_of_two_encodes_as_two_singles(
+def test_two_modules_encode_as_two_singles(
     samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], model_config: ModelConfig, level: str
 ) -> None:
-    """Texts that both modules have are there once."""
     model = MIREncoder(model_config).eval()
     model.load_state_dict({name: torch.from_numpy(value) for name, value in random_weights(model_config).items()})
-    table: dict[str, int] = {}
-    each = []
-    for name in (*NAMES, NAMES[0]):
-        sample = samples[name]
-        key = np.array([table.setdefault(text, len(table)) for text in sample.texts])
-        regions = regions_of(fixture_modules[name], "function")
-        pools = module_pools(sample, "sqrt")
-        if level == "function":
-            pools = region_pools(sample, regions.instruction, regions.region, len(regions), "sqrt")
-        each.append(sample_data(sample, pools, text_key=key))
+    names = (*NAMES, NAMES[0])
+    pools = [module_pools(samples[name], "sqrt") for name in names]
+    if level == "function":
+        regions = [regions_of(fixture_modules[name], "function") for name in names]
+        pools = [
+            region_pools(samples[name], one.instruction, one.region, len(one), "sqrt")
+            for name, one in zip(names, regions, strict=True)
+        ]
+    each = [samples[name] for name in names]
     with torch.inference_mode():
-        singles = [model(data) for data in each]
-        batch = join_data(each)
-        together = model(batch)
-    assert len(batch.text_ids) == len(table) < sum(len(data.text_ids) for data in each)
+        singles = [model(sample_data(*one)) for one in zip(each, pools, strict=True)]
+        joined = sample_data(*join_samples(each, pools))
+        together = model(joined)
     for part in ("text", "graph"):
         expected = torch.cat([getattr(single, part) for single in singles])
-        assert len(expected) == batch.groups
+        assert len(expected) == joined.groups
         torch.testing.assert_close(getattr(together, part), expected, rtol=1e-5, atol=1e-5)
     for flow, found in enumerate(together.flows):
         torch.testing.assert_close(found, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)
-
-
-def test_a_batch_of_nothing_has_no_rows(model_config: ModelConfig) -> None:
-    found = MIREncoder(model_config)(join_data([no_data()]))
-    assert (found.text.shape, found.graph.shape) == ((0, 32), (0, 16))
-    assert [tuple(flow.shape) for flow in found.flows] == [(0, 16)] * 3
 
 
 # -- order of the nodes --------------------------------------------------------------------------------

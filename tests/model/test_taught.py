@@ -7,6 +7,7 @@ import pytest
 import torch
 from random_model import random_weights
 
+from mirenc.embed.encoding import join_samples
 from mirenc.graph import NodeKind
 from mirenc.model.config import (
     DirectedGraphConfig,
@@ -16,7 +17,7 @@ from mirenc.model.config import (
     TaughtConfig,
     weight_shapes,
 )
-from mirenc.model.data import join_data, sample_data
+from mirenc.model.data import sample_data
 from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder, Trunk
 from mirenc.model.numpy_runtime import NumpyRuntime
@@ -92,14 +93,10 @@ def test_counts_by_hand() -> None:
 def test_a_batch_is_its_members(convolution_config: ModelConfig, samples: dict[str, IRSample]) -> None:
     config = with_trunk(convolution_config, GRAPHS[0])
     runtime = TorchRuntime(config, random_weights(config, seed=6))
-    each = [sample_data(sample, module_pools(sample, "sqrt")) for sample in samples.values()]
-    # Texts of different modules are different here, whatever they say.
-    first = 0
-    for data in each:
-        data.text_key += first
-        first += len(data.text_key)
+    each = list(samples.values())
     with torch.inference_mode():
-        together = runtime.model(join_data(each)).taught.numpy()
+        joined = sample_data(*join_samples(each, [module_pools(sample, "sqrt") for sample in each]))
+        together = runtime.model(joined).taught.numpy()
     alone = [runtime.forward(sample, module_pools(sample, "sqrt")).taught[0] for sample in samples.values()]
     np.testing.assert_allclose(together, alone, rtol=1e-4, atol=1e-4)
 

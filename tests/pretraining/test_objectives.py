@@ -12,10 +12,8 @@ from torch import Tensor
 
 from mirenc.errors import ConfigError
 from mirenc.graph import Flow
-from mirenc.model.sample import no_graph
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import CorpusModule
-from mirenc.pretraining.encoding import text_data
 from mirenc.pretraining.graphs import Graphs, flow_pairs, join_graphs
 from mirenc.pretraining.objectives import Pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
 from mirenc.tokenizer import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, UNK
@@ -151,18 +149,13 @@ def modules() -> list[CorpusModule]:
 
 
 class Texts:
-    """Stands for a corpus whose texts are empty."""
-
-    tokenizer = SimpleNamespace(config=SimpleNamespace(max_length=4))
+    """Stands for a corpus."""
 
     def __init__(self, modules: list[CorpusModule]) -> None:
         self.modules = modules
 
     def __getitem__(self, number: int) -> CorpusModule:
         return self.modules[number]
-
-    def padded_ids(self, rows: np.ndarray, width: int) -> np.ndarray:
-        return np.full((len(rows), width), PAD)
 
 
 def draw(modules: list[CorpusModule], seed: int = 0, share: slice = slice(None)) -> Graphs:
@@ -274,13 +267,6 @@ def test_node_weights(modules: list[CorpusModule]) -> None:
     assert [weight.sum() for weight in each] == pytest.approx([1, 1, 1])
     # Four equal nodes weigh sqrt(4) = 2 together, the fifth 1.
     assert each[2].tolist() == pytest.approx([1 / 6] * 4 + [1 / 3])
-
-
-def test_statement_weights() -> None:
-    text = CorpusModule(statement_row=np.array([3, 8]), statement_count=np.array([9, 1]), **no_graph())
-    data = text_data(Texts([]), text)
-    assert data.text_key[data.pool_row].tolist() == [3, 8]
-    assert data.pool_row_weight.tolist() == pytest.approx([0.9, 0.1])
 
 
 def test_igm_loss_falls_when_pairs_are_told_apart() -> None:

@@ -21,9 +21,11 @@ from mirenc.model.config import ConvolutionConfig, preset
 from mirenc.pretraining.batches import Sampler
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
+from mirenc.pretraining.encoding import text_vectors
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
 from mirenc.pretraining.parallel import Processes
+from mirenc.pretraining.stages import Losses
 from mirenc.pretraining.trainer import StepReport, Trainer
 from mirenc.weights import PROVENANCE_FILE, Source, load_files, read_provenance, save_files, seen_by, write_provenance
 from mirenc.writing import only_one
@@ -282,6 +284,20 @@ def test_a_joint_run_moves_everything(short_run: PretrainConfig, corpus: Corpus,
     moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
     assert moved == {"text", "mlm", "graph", "matching"}
     assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
+
+
+def test_a_joint_step_takes_the_mean_of_the_statements_it_draws(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    """Of so many draws the mean is the module's own vector."""
+    joint = short_run.model_copy(update={"schedule": "joint", "matching_statements": 40_000})
+    trainer = Trainer(joint, corpus, tmp_path)
+    losses = Losses("joint", trainer.model.eval(), trainer.sampler)
+    modules = trainer.sampler.graphs[:3]
+    own = text_vectors(trainer.model, corpus, modules)
+    torch.testing.assert_close(losses._sampled_text(modules, 0), own, rtol=0, atol=0.02)
+    assert (own[0] - own[1]).abs().max() > 0.04
+    assert losses._sampled_text(modules[:0], 0).shape == (0, 32)
 
 
 def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:

@@ -174,7 +174,7 @@ class Corpus(CorpusModule):
     def padded_ids(self, rows: Integer, width: int | None = None) -> Int64:
         """Token ids of some texts, padded to ``width`` or the longest. Shapes: (B,) -> (B, T)."""
         lengths = self.text_start[rows + 1] - self.text_start[rows]
-        out = np.full((len(rows), int(lengths.max()) if width is None else width), PAD, dtype=np.int64)
+        out = np.full((len(rows), int(lengths.max(initial=0)) if width is None else width), PAD, dtype=np.int64)
         out[np.arange(out.shape[1]) < lengths[:, None]] = self.text_ids[self.token_places(rows)]
         return out
 
