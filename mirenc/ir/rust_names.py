@@ -14,12 +14,23 @@ _LEGACY_SIGNS = {"SP": "@", "BP": "*", "RF": "&", "LT": "<", "GT": ">", "LP": "(
 _BASIC_TYPES = "i8 bool char f64 str f32 u8 isize usize i32 u32 i128 u128 _ i16 u16 () ... i64 u64 !".split()
 _BASIC = dict(zip("abcdefhijlmnopstuvxyz", _BASIC_TYPES, strict=True))
 _DIGITS = string.digits + string.ascii_lowercase + string.ascii_uppercase  # of base 62
-_LETTER = re.compile(r"[a-zA-Z]")
-_NUMBER = re.compile(r"([0-9a-zA-Z]*)_")
-_LENGTH = re.compile(r"(u?)(0|[1-9]\d*)_?")
-_CONSTANT = re.compile(r"([abchijlmnostxy])(n?)([0-9a-f]*)_")
-_MAX_DEPTH = 200  # a back reference may point at what holds it
-_MAX_LENGTH = 100_000  # and short names may expand without end
+_NUMBER = "[0-9a-zA-Z]*_"  # `_base_62`
+# A letter's meaning: what is passed over after it, what is read then (i: item, k: constant), and how that is shown.
+_IMPL, _LIFETIME = f"(?:s{_NUMBER})?", f"(?:L{_NUMBER})?"
+_SHAPES = {
+    "M": (_IMPL, "ii", "<{1}>"),  # the first of an impl is where it stands
+    "X": (_IMPL, "iii", "<{1} as {2}>"),
+    "Y": ("", "ii", "<{0} as {1}>"),
+    "R": (_LIFETIME, "i", "&{0}"),
+    "Q": (_LIFETIME, "i", "&mut {0}"),
+    "P": ("", "i", "*const {0}"),
+    "O": ("", "i", "*mut {0}"),
+    "A": ("", "ik", "[{0}; {1}]"),
+    "S": ("", "i", "[{0}]"),
+    "L": (_NUMBER, "", "'_"),
+    "K": ("", "k", "{0}"),
+}
+_MAX_LENGTH = 100_000  # short names may expand without end
 
 
 def rust_name(symbol: str) -> str | None:
@@ -37,7 +48,7 @@ def rust_name(symbol: str) -> str | None:
             return _Symbol(symbol[2:].partition(".")[0]).read()
         legacy = _LEGACY.match(symbol)
         return _legacy(legacy[1]) if legacy else None
-    except (ValueError, IndexError, KeyError, OverflowError):
+    except (ValueError, LookupError, OverflowError, RecursionError):  # a back reference may point at what holds it
         return None
 
 
@@ -64,64 +75,44 @@ def _legacy_sign(match: re.Match[str]) -> str:
 
 
 class _Symbol:
-    """Reader of one v0 name, without its ``_R``; what is none raises ValueError, IndexError or KeyError."""
+    """Reader of one v0 name, without its ``_R``; what is none raises as `rust_name` catches."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = self.depth = 0
+        self.text, self.at = text, 0
 
     def read(self) -> str:
         name = self._item(is_value=True)
         if self.at < len(self.text):
             self._item()  # the crate that instantiated it
-        if self.at < len(self.text):
-            raise ValueError(self.text)
+        self._take(r"\Z")
         return name
 
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        match = pattern.match(self.text, self.at)
+    def _take(self, pattern: str) -> re.Match[str]:
+        match = re.compile(pattern).match(self.text, self.at)
         if match is None:
             raise ValueError(self.text)
         self.at = match.end()
         return match
 
-    def _accept(self, letter: str) -> bool:
-        accepted = self.text.startswith(letter, self.at)
-        self.at += accepted
-        return accepted
+    def _items(self) -> list[str]:
+        """Items up to an ``E``."""
+        items = []
+        while not self._take("E?")[0]:
+            items.append(self._item())
+        return items
 
-    def _number(self) -> int:
-        """Base 62, closed by ``_``; ``_`` alone is 0 and ``0_`` is 1."""
-        digits, value = self._take(_NUMBER)[1], 0
-        for digit in digits:
-            value = 62 * value + _DIGITS.index(digit)
-        return value + bool(digits)
-
-    def _optional_number(self, letter: str) -> int:
-        """0 where the letter is not there, else one more than the number after it."""
-        return self._number() + 1 if self._accept(letter) else 0
-
-    def _identifier(self) -> str:
-        length = self._take(_LENGTH)
-        self.at += int(length[2])
-        if self.at > len(self.text):
-            raise ValueError(self.text)
-        name = self.text[length.end() : self.at]
-        if length[1]:
+    def _identifier(self) -> tuple[str, int]:
+        """A name, and which of several of that name it is."""
+        number, punycode, length = self._take(rf"(?:s({_NUMBER}))?(u?)(0|[1-9]\d*)_?").groups()
+        name = self._take(f".{{{length}}}")[0]
+        if punycode:
             head, _, tail = name.rpartition("_")
             name = (f"{head}-{tail}" if head else tail).encode("ascii").decode("punycode")
-        return name
-
-    def _items(self, after_one: str = "") -> str:
-        """Items up to an ``E``, with commas."""
-        items = []
-        while not self._accept("E"):
-            items.append(self._item())
-        return ", ".join(items) + (after_one if len(items) == 1 else "")
+        return name, 0 if number is None else _base_62(number) + 1
 
     def _reference(self, read: Callable[[], str]) -> str:
         """What stands where a back reference points."""
-        begin, target = self.at - 1, self._number()
+        begin, target = self.at - 1, _base_62(self._take(_NUMBER)[0])
         if target >= begin:
             raise ValueError(self.text)
         back, self.at = self.at, target
@@ -131,90 +122,76 @@ class _Symbol:
 
     def _item(self, *, is_value: bool = False) -> str:
         """A path, type or generic argument; generic arguments of a value are written ``::<T>``, of a type ``<T>``."""
-        self.depth += 1
-        if self.depth > _MAX_DEPTH:
-            raise ValueError(self.text)
-        letter = self.text[self.at]
-        self.at += 1
-        text = self._path(letter, is_value) if letter in "CMXYNIB" else self._type(letter)
-        self.depth -= 1
+        letter = self._take(".")[0]
+        if letter in _BASIC:
+            text = _BASIC[letter]
+        elif letter in _SHAPES:
+            passed, parts, shown = _SHAPES[letter]
+            self._take(passed)
+            text = shown.format(*[self._item() if part == "i" else self._constant() for part in parts])
+        elif letter == "B":
+            text = self._reference(lambda: self._item(is_value=is_value))
+        elif letter == "C":
+            text = self._identifier()[0]
+        elif letter == "N":
+            text = self._nested(is_value)
+        elif letter == "I":
+            text = f"{self._item(is_value=is_value)}{'::' if is_value else ''}<{', '.join(self._items())}>"
+        elif letter == "T":
+            items = self._items()
+            text = f"({', '.join(items)}{',' * (len(items) == 1)})"
+        else:
+            text = {"F": self._function, "D": self._dynamic}[letter]()
         if len(text) > _MAX_LENGTH:
             raise ValueError(self.text)
         return text
 
-    def _path(self, letter: str, is_value: bool) -> str:
-        if letter == "B":
-            return self._reference(lambda: self._item(is_value=is_value))
-        if letter == "N":
-            namespace = self._take(_LETTER)[0]
-            path, number, name = self._item(is_value=is_value), self._optional_number("s"), self._identifier()
-            if namespace.islower():
-                return f"{path}::{name}" if name else path
-            kind = {"C": "closure", "S": "shim"}.get(namespace, namespace)
-            return f"{path}::{{{kind}{':' if name else ''}{name}#{number}}}"
-        if letter == "I":
-            return f"{self._item(is_value=is_value)}{'::' if is_value else ''}<{self._items()}>"
-        if letter in "CMX":
-            self._optional_number("s")
-        if letter == "C":
-            return self._identifier()
-        if letter in "MX":
-            self._item()  # where the impl stands
-        return f"<{self._item()}>" if letter == "M" else f"<{self._item()} as {self._item()}>"
+    def _nested(self, is_value: bool) -> str:
+        space, path, (name, number) = self._take("[a-zA-Z]")[0], self._item(is_value=is_value), self._identifier()
+        if space.islower():
+            return f"{path}::{name}" if name else path
+        kind = {"C": "closure", "S": "shim"}.get(space, space)
+        return f"{path}::{{{kind}{':' if name else ''}{name}#{number}}}"
 
-    def _type(self, letter: str) -> str:
-        if letter in _BASIC:
-            return _BASIC[letter]
-        if letter == "L":
-            self._number()
-            return "'_"
-        if letter == "K":
-            return self._constant()
-        if letter in "RQ":
-            self._optional_number("L")
-            return f"&{'mut ' if letter == 'Q' else ''}{self._item()}"
-        if letter in "PO":
-            return f"*{'const' if letter == 'P' else 'mut'} {self._item()}"
-        if letter == "A":
-            return f"[{self._item()}; {self._constant()}]"
-        if letter == "S":
-            return f"[{self._item()}]"
-        if letter == "T":
-            return f"({self._items(after_one=',')})"
-        self._optional_number("G")
-        if letter == "D":
-            return self._dynamic_type()
-        if letter != "F":
-            raise ValueError(self.text)
-        words = "unsafe " if self._accept("U") else ""
-        if self._accept("K"):
-            abi = "C" if self._accept("C") else self._identifier().replace("_", "-")
+    def _function(self) -> str:
+        unsafe, foreign = self._take(f"(?:G{_NUMBER})?(U?)(KC?)?").groups()
+        words = "unsafe " if unsafe else ""
+        if foreign:
+            abi = "C" if foreign == "KC" else self._identifier()[0].replace("_", "-")
             words += f'extern "{abi}" '
-        arguments, result = self._items(), self._item()
+        arguments, result = ", ".join(self._items()), self._item()
         return f"{words}fn({arguments})" + ("" if result == "()" else f" -> {result}")
 
-    def _dynamic_type(self) -> str:
+    def _dynamic(self) -> str:
         """Traits, each with what its associated types are: ``dyn Iterator<Item = u8>``."""
+        self._take(f"(?:G{_NUMBER})?")
         traits = []
-        while not self._accept("E"):
+        while not self._take("E?")[0]:
             trait, associated = self._item(), []
-            while self._accept("p"):
-                associated.append(f"{self._identifier()} = {self._item()}")
+            while self._take("p?")[0]:
+                associated.append(f"{self._identifier()[0]} = {self._item()}")
             if associated:
                 opening = f"{trait[:-1]}, " if trait.endswith(">") else f"{trait}<"
                 trait = f"{opening}{', '.join(associated)}>"
             traits.append(trait)
-        if not self._optional_number("L"):
-            raise ValueError(self.text)
+        self._take(f"L{_NUMBER}")
         return "dyn " + " + ".join(traits)
 
     def _constant(self) -> str:
-        if self._accept("B"):
+        if self._take("B?")[0]:
             return self._reference(self._constant)
-        if self._accept("p"):
+        if self._take("p?")[0]:
             return "_"
-        letter, sign, digits = self._take(_CONSTANT).groups()
+        letter, sign, digits = self._take("([abchijlmnostxy])(n?)([0-9a-f]*)_").groups()
         value = int(digits or "0", 16)
         if letter == "b":
             return ("false", "true")[value]
         return repr(chr(value)) if letter == "c" else f"{'-' if sign else ''}{value}"
+
+
+def _base_62(number: str) -> int:
+    """Digits closed by ``_``, which alone is 0; ``0_`` is 1."""
+    value = 0
+    for digit in number[:-1]:
+        value = 62 * value + _DIGITS.index(digit)
+    return value + (number != "_")
