@@ -42,17 +42,17 @@ class TextKind(Config):
 class GraphKind(Config):
     """What a graph encoder is.
 
-    Each kind has its name, ``kind``; ``add_shapes(shapes, features, statement)``, which adds those of all its weights,
-    named ``graph...``; for the model card ``card(features)``, and ``order``: how far it sees that of operands and of
-    targets, or why not. In torch its ``Encoder(config, features, statement)``, by the widths of what it takes, is a
-    `mirenc.model.torch_encoders.GraphEncoder`; in numpy ``Encoder(config, layers, threads)`` is a
-    `mirenc.model.numpy_runtime.GraphEncoder`.
+    Each kind has its name, ``kind``; ``statements``, whether instructions go into it with their statement vectors, and
+    ``positions``, whether it reads positions of edges and argument numbers; ``add_shapes(shapes, features,
+    statement)``, which adds those of all its weights, named ``graph...``; for the model card ``card(features)``, and
+    ``order``: how far it sees that of operands and of targets, or why not. In torch its ``Encoder(config, features,
+    statement)``, by the widths of what it takes, is a `mirenc.model.torch_encoders.GraphEncoder`; in numpy
+    ``Encoder(config, layers, threads)`` is a `mirenc.model.numpy_runtime.GraphEncoder`.
 
     ``hidden`` is the width of its layers, ``out`` of a node's vector; ``readout`` leads from those to one of a module:
     ``mean`` (paper section 3.4) or ``mean-max-sum`` (`mirenc.model.pooling`).
     """
 
-    without_order: ClassVar[str] = ""  # what to set in a recipe for one that sees no order, where that can be
     joins: ClassVar[bool] = False
     """Whether modules side by side in one small graph have the vectors that they have alone."""
     hidden: int = Field(128, ge=8)
@@ -63,16 +63,6 @@ class GraphKind(Config):
     def width(self) -> int:
         """Components of a module's graph vector."""
         return self.out if self.readout == "mean" else 3 * self.out
-
-    @property
-    def takes_statements(self) -> bool:
-        """Whether instructions go into it with their statement vectors."""
-        return False
-
-    @property
-    def sees_order(self) -> bool:
-        """Whether it reads positions of edges and argument numbers, which a corpus of format 2 has not."""
-        return False
 
 
 def encoder_class(config: TextKind | GraphKind, backend: str) -> Any:

@@ -148,7 +148,7 @@ class MIREncoder(nn.Module):
         if part != "text":
             if text_features is None:
                 text_features = self.text_features(data.text_ids)
-            statements = text_vectors[data.node_row] if self.config.graph.takes_statements else None
+            statements = text_vectors[data.node_row] if self.config.graph.statements else None
             flows = self.graph(data, text_features[data.node_row], statements)
             nodes = self.graph.combine(flows)
             memberships = (data.pool_node, data.pool_node_group)
@@ -162,7 +162,7 @@ class MIREncoder(nn.Module):
     def text_vectors(self, data: IRData, part: str) -> Tensor:
         """Statement vectors of the texts that ``part`` takes; those of other texts are zero. (U, H)."""
         rows = [data.pool_row[:0] if part == "graph" else data.pool_row]
-        if part != "text" and self.config.graph.takes_statements:
+        if part != "text" and self.config.graph.statements:
             rows.append(data.node_row[data.node_kind == NodeKind.INSTRUCTION])
         used = torch.unique(torch.cat(rows))
         table = self.text.token.weight.new_zeros(len(data.text_ids), self.config.text.hidden)

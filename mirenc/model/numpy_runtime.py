@@ -92,7 +92,7 @@ class NumpyRuntime:
         with one_blas_thread():
             if part != "text":
                 features = self.text_features(sample.text_ids, sample.text_length)
-                statements = text_vectors if self.config.graph.takes_statements else None
+                statements = text_vectors if self.config.graph.statements else None
                 graph = self._graph.pooled(sample, pools.graph, features, statements)
             if part == "both" and self.config.taught is not None:
                 counts, width = pools.counts(sample.node_kind), self.config.taught.width

@@ -25,7 +25,7 @@ def needed_texts(config: ModelConfig, sample: IRSample, pools: Pools, part: str 
     needed = np.zeros(len(sample.texts), dtype=bool)
     if part != "graph":
         needed[pools.text.item] = True
-    if part != "text" and config.graph.takes_statements:
+    if part != "text" and config.graph.statements:
         needed[sample.node_row[sample.node_kind == NodeKind.INSTRUCTION]] = True
     return np.flatnonzero(needed)
 

@@ -31,10 +31,10 @@ def _device(model: MIREncoder) -> torch.device:
 
 def check_order(config: ModelConfig, corpus: Corpus) -> None:
     """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
-    if not corpus.ordered and config.graph.sees_order:
-        hint = config.graph.without_order and f", or {config.graph.without_order}"
+    if not corpus.ordered and config.graph.positions:
         found = "the corpus (format 2) keeps no operand positions and no argument numbers"
-        raise ConfigError(f"{found}, which this graph encoder sees. Build it again with `mirenc corpus build`{hint}")
+        how = "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
+        raise ConfigError(f"{found}, which this graph encoder sees. {how}")
 
 
 @torch.no_grad()
@@ -129,7 +129,7 @@ class FrozenTexts:
         node, spoken, pooled = np.zeros((3, total), dtype=bool)
         for module in map(corpus.__getitem__, modules.tolist()):
             node[module.node_row] = True
-            said = model.config.graph.takes_statements & (module.node_kind == NodeKind.INSTRUCTION)
+            said = model.config.graph.statements & (module.node_kind == NodeKind.INSTRUCTION)
             spoken[module.node_row[said]] = True
             pooled[module.statement_row] = weighting is not None
         rows = np.flatnonzero(node)

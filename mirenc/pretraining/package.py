@@ -119,7 +119,7 @@ def model_card(name: str, trainer: Trainer, figures: Figures) -> str:
     alike = "Vectors of two modules are alike because both are IR: rank by cosine, do not threshold it. "
     order = f"""At level `locals` the order of operands and of branch targets is not seen: `sub %x, %y` and `sub %y, %x`
 have one statement, and {graph.order}."""
-    if graph.sees_order:
+    if graph.positions:
         order = f"""At level `locals` the text encoder does not see the order of operands and of branch targets: `sub %x, %y` and
 `sub %y, %x` have one statement. The graph encoder does, {graph.order}."""
     return f"""# {name}

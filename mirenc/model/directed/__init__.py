@@ -33,21 +33,12 @@ class DirectedGraphConfig(GraphKind):
     features have its statement vector, beside its tokens: an encoder pass for each distinct instruction of a graph.
     """
 
-    without_order: ClassVar[str] = "set positions = false in [graph]"
     joins: ClassVar[bool] = True  # sums are cut by slices of nodes alone
     kind: Literal["directed"] = "directed"
     layers: int = Field(2, ge=1, le=8)
     bases: int = Field(4, ge=1)
     positions: bool = True
     statements: bool = False
-
-    @property
-    def takes_statements(self) -> bool:
-        return self.statements
-
-    @property
-    def sees_order(self) -> bool:
-        return self.positions
 
     @property
     def order(self) -> str:

@@ -9,6 +9,8 @@ from mirenc.model.kinds import GraphKind, Shapes
 class GraphEncoderConfig(GraphKind):
     """GCN over the three flows (paper section 3.3)."""
 
+    positions: ClassVar[bool] = False
+    statements: ClassVar[bool] = False
     order: ClassVar[str] = "the GCN takes edges without position or direction"
     kind: Literal["gcn"] = "gcn"
 
