@@ -131,7 +131,7 @@ def torch_model(files: ModelFiles, device: torch.device) -> MIREncoder:
 
 
 def targets(
-    teacher: ModelFiles, corpus: Corpus, rows: Array, folder: Path, device: torch.device, threads: int
+    teacher: ModelFiles, corpus: Corpus, rows: Array, folder: Path, device: torch.device
 ) -> tuple[Array, float]:
     """(R, H) float16 vectors of the teacher, read from the folder as far as it has them; seconds spent on all so far.
 
@@ -152,7 +152,7 @@ def targets(
         stream.truncate(done * 2 * width)  # a slice that was cut off
         for first in range(done, len(rows), SLICE):
             started = time.monotonic()
-            part = encoding.statement_vectors(model, corpus, rows[first : first + SLICE], threads=threads)
+            part = encoding.statement_vectors(model, corpus, rows[first : first + SLICE])
             stream.write(part.astype(np.float16).tobytes())
             stream.flush()
             known["seconds"] += time.monotonic() - started
@@ -347,7 +347,7 @@ def distil(
     rows = ordered[: recipe.count]
     with only_one(target_folder):
         each = np.concatenate([validation, rows])
-        vectors, teacher_seconds = targets(teacher, corpus, each, target_folder, device, threads)
+        vectors, teacher_seconds = targets(teacher, corpus, each, target_folder, device)
     wanted = Wanted.split(rows, validation, vectors)
     training = Distillation(recipe, new_student(config, teacher), corpus, wanted, device)
     identity = {"recipe": recipe.model_dump(), "teacher": teacher.digest, "corpus": corpus.digest}

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,8 +100,7 @@ def study(root: Path, corpus: Corpus, model_name: str, limit: int) -> dict[str, 
         every = np.unique(np.concatenate([chosen for _, chosen, _, _ in planned]))
         weighting = files.config.pooling.weighting
         if part == "text":
-            threads = len(os.sched_getaffinity(0))
-            vectors = encoding.text_vectors(model, corpus, every, weighting=weighting, threads=threads).numpy()
+            vectors = encoding.text_vectors(model, corpus, every, weighting=weighting).numpy()
         else:
             vectors = encoding.graph_vectors(model, corpus, every, weighting=weighting).numpy()
         for name, chosen, pairs, shrinkage in planned:

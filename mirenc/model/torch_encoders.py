@@ -11,7 +11,8 @@ from mirenc.model.config import TextConfig
 from mirenc.model.data import IRData
 from mirenc.tokenizer import PAD, TokenizerConfig
 
-_SLICE_TOKENS = 16384
+# Tokens that are encoded at once: on a CPU as many as its cache takes.
+_SLICE_TOKENS, _SLICE_TOKENS_GPU = 4096, 16384
 
 
 def gelu(x: Tensor) -> Tensor:
@@ -50,9 +51,10 @@ class TextEncoder(nn.Module, ABC):
         order = torch.argsort(length, stable=True)
         # Up to a multiple of 4: on a CPU every new shape of a product costs memory for good.
         width = (-(-length[order] // 4) * 4).clamp(max=ids.shape[1]).tolist()
+        tokens = _SLICE_TOKENS if ids.device.type == "cpu" else _SLICE_TOKENS_GPU
         parts, last = [ids.new_zeros(0, self.hidden, dtype=self.token.weight.dtype)], len(ids)
         while last:
-            first = max(0, last - max(1, _SLICE_TOKENS // width[last - 1]))
+            first = max(0, last - max(1, tokens // width[last - 1]))
             parts.append(self.encode(ids[order[first:last], : width[last - 1]]))
             if advance is not None:
                 advance(last - first)

@@ -211,16 +211,13 @@ def answers_loss(
 class Teacher:
     """Answers about pieces, and what does not move, on the device: the text encoder stays as it is from here."""
 
-    def __init__(
-        self, answers: Answers, heads: Heads, model: MIREncoder, *, processes: Processes, threads: int = 1
-    ) -> None:
+    def __init__(self, answers: Answers, heads: Heads, model: MIREncoder, *, processes: Processes) -> None:
         assert model.taught is not None
         self.answers = answers
         self.trained: list[nn.Module] = [model.taught, heads]
         self._heads, self._trunk, self._model = heads, model.taught, model
-        self._texts = FrozenTexts(
-            model, answers.corpus, answers.modules, processes=processes, weighting=answers.weighting, threads=threads
-        )
+        weighting = answers.weighting
+        self._texts = FrozenTexts(model, answers.corpus, answers.modules, processes=processes, weighting=weighting)
         self._device = device = self._texts.means.device
         self._counts = torch.from_numpy(piece_counts(answers)).to(device)
         self._labels = {kind: torch.from_numpy(labels.values).to(device) for kind, labels in answers.labels.items()}

@@ -14,14 +14,12 @@ from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig
 from mirenc.model.data import IRData
 from mirenc.model.mirencoder import Encoded, MIREncoder
-from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import make_pool
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.graphs import join_graphs
 from mirenc.pretraining.parallel import Processes
 
-# Texts that are encoded at once on a CPU and on a GPU, and whose node features are computed at once.
-_SLICE, _SLICE_GPU, _SLICE_FEATURES = 65536, 8192, 4096
+_SLICE = 8192  # texts that are on the device at once
 _NODES = 1 << 15  # of modules that are encoded at once, or of one larger module
 
 
@@ -56,28 +54,20 @@ def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = N
     return model(data, "graph", text_features=features, text_vectors=vectors)
 
 
-def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64, *, threads: int = 1) -> Float32:
-    """Vectors of some texts, by the numpy runtime on a CPU (it needs no padding). Shapes: (U,) -> (U, H)."""
+@torch.inference_mode()
+def statement_vectors(model: MIREncoder, corpus: Corpus, rows: Int64) -> Float32:
+    """Vectors of some texts. Shapes: (U,) -> (U, H)."""
     parts = [np.zeros((0, model.config.text.hidden), dtype=np.float32)]
-    if (device := _device(model)).type == "cpu":
-        weights = {name: value.numpy() for name, value in model.state_dict().items()}
-        runtime, lengths = NumpyRuntime(model.config, weights, threads=threads), corpus.text_length.astype(np.int32)
-        for some in _slices(rows, _SLICE):
-            parts.append(runtime.encode_texts(corpus.padded_ids(some).astype(np.uint16), lengths[some]))
-    else:
-        with torch.inference_mode():
-            for some in _slices(rows, _SLICE_GPU):
-                ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
-                parts.append(model.text.encode_all(ids).float().cpu().numpy())
+    for some in _slices(rows):
+        ids = torch.from_numpy(corpus.padded_ids(some)).to(_device(model))
+        parts.append(model.text.encode_all(ids).float().cpu().numpy())
     return np.concatenate(parts)
 
 
-def text_vectors(
-    model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count", threads: int = 1
-) -> Tensor:
+def text_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:
     """Text vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, H)."""
     rows = np.flatnonzero(corpus.text_counts(modules.tolist()))
-    return _text_means(corpus, modules, rows, statement_vectors(model, corpus, rows, threads=threads), weighting)
+    return _text_means(corpus, modules, rows, statement_vectors(model, corpus, rows), weighting)
 
 
 def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, weighting: str) -> Tensor:
@@ -97,8 +87,8 @@ def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weightin
         return torch.cat([encode_graphs(model, data).graph.cpu() for data in each])
 
 
-def _slices(rows: Int64, size: int) -> list[Int64]:
-    return [rows[first : first + size] for first in range(0, len(rows), size)]
+def _slices(rows: Int64) -> list[Int64]:
+    return [rows[first : first + _SLICE] for first in range(0, len(rows), _SLICE)]
 
 
 def _table(texts: int, rows: Int64, values: Tensor) -> Callable[[Tensor], Tensor]:
@@ -123,7 +113,6 @@ class FrozenTexts:
         *,
         processes: Processes,
         weighting: str | None = None,
-        threads: int = 1,
     ) -> None:
         device, total = _device(model), len(corpus.text_length)
         node, spoken, pooled = np.zeros((3, total), dtype=bool)
@@ -134,12 +123,12 @@ class FrozenTexts:
             pooled[module.statement_row] = weighting is not None
         rows = np.flatnonzero(node)
         features = [torch.zeros(0, model.config.text.token_width, device=device)]
-        for some in _slices(rows, _SLICE_FEATURES):
+        for some in _slices(rows):
             ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
             features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(some))))
         self._features = _table(total, rows, torch.cat(features))
         encoded = np.flatnonzero(spoken | pooled)
-        own = statement_vectors(model, corpus, encoded[processes.share(len(encoded))], threads=threads)
+        own = statement_vectors(model, corpus, encoded[processes.share(len(encoded))])
         vectors = processes.join(torch.from_numpy(own).to(device), len(encoded))
         self.means = torch.zeros(len(modules), 0, device=device)
         if weighting is not None:

@@ -52,7 +52,6 @@ def package(
         baselines=baselines,
         known_texts=corpus.text_counts(trainer.train_modules.tolist()) > 0,
         retrieval=None if ir is None else partial(_retrieval, trainer, folder, ir),
-        threads=trainer.config.threads,
     )
     if trainer.answers is not None:
         figures["answers"] = evaluate_answers(trainer.teacher())

@@ -31,8 +31,8 @@ class Losses:
         self._texts: encoding.FrozenTexts | None = None
         if stage in ("gae", "igm", "compiler"):
             modules, weighting = (sampler.graphs, None) if stage == "gae" else (sampler.matching_graphs, "count")
-            how: dict[str, Any] = {"processes": self._processes, "threads": self._config.threads}
-            self._texts = encoding.FrozenTexts(model, self._corpus, modules, weighting=weighting, **how)
+            how: dict[str, Any] = {"processes": self._processes, "weighting": weighting}
+            self._texts = encoding.FrozenTexts(model, self._corpus, modules, **how)
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
         """Loss of one step. Shape: ()."""

@@ -124,7 +124,7 @@ class Trainer:
         """The answers and their heads, with what the text encoder, as it is now, says of their pieces."""
         assert self.answers is not None
         assert self.heads is not None
-        return Teacher(self.answers, self.heads, self.model, processes=self.processes, threads=self.config.threads)
+        return Teacher(self.answers, self.heads, self.model, processes=self.processes)
 
     def run(self, *, resume: bool = False) -> MIREncoder:
         """Train to the end and return the model; with ``resume`` from the folder's checkpoint on.

@@ -90,7 +90,7 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
         if not len(chosen):
             vectors = torch.zeros(0, 0)
         elif part == "text":
-            vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting, threads=config.threads)
+            vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting)
         else:
             vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
         parts[part] = vectors.numpy(), pairs if paired else pairs[:0]

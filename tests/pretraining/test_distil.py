@@ -169,7 +169,7 @@ def test_the_teachers_vectors_are_made_once(
     files = load_files(teacher)
     rows, _ = script.choose(corpus, *corpus.split(script.HELD_OUT, script.SEED))
     folder, other = folders(tmp_path, "folder", "other")
-    few, _ = script.targets(files, corpus, rows[:40], folder, CPU, 1)
+    few, _ = script.targets(files, corpus, rows[:40], folder, CPU)
     first = few.copy()
     with (folder / "targets.f16").open("ab") as stream:
         stream.write(b"cut")  # off in the middle of a row
@@ -180,17 +180,17 @@ def test_the_teachers_vectors_are_made_once(
         "statement_vectors",
         lambda model, corpus, rows, **how: asked.extend(rows) or encode(model, corpus, rows, **how),
     )
-    more, _ = script.targets(files, corpus, rows[:100], folder, CPU, 1)
+    more, _ = script.targets(files, corpus, rows[:100], folder, CPU)
     assert asked == rows[40:100].tolist()
     np.testing.assert_array_equal(more[:40], first)
-    whole, _ = script.targets(files, corpus, rows[:100], other, CPU, 1)
+    whole, _ = script.targets(files, corpus, rows[:100], other, CPU)
     assert whole.shape == (100, 32)
     np.testing.assert_allclose(more.astype(np.float32), whole.astype(np.float32), atol=1e-2)
-    again, _ = script.targets(files, corpus, rows[:60], folder, CPU, 1)
+    again, _ = script.targets(files, corpus, rows[:60], folder, CPU)
     np.testing.assert_array_equal(again, more[:60])
     (folder / "targets.json").write_text('{"teacher": "another", "corpus": "", "seconds": 1}')
     with pytest.raises(ConfigError, match="of another teacher or corpus"):
-        script.targets(files, corpus, rows[:100], folder, CPU, 1)
+        script.targets(files, corpus, rows[:100], folder, CPU)
 
 
 def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleType, recipe: Any, corpus: Corpus) -> None:

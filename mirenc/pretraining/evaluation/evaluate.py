@@ -3,7 +3,6 @@
 import os
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +40,11 @@ def evaluate_model(
     baselines: Baselines,
     known_texts: Bool | None = None,
     retrieval: Callable[[], Figures] | None = None,
-    threads: int = 1,
 ) -> Figures:
     """Measure a model on some modules (M,) of a corpus made with its tokenizer; a bar on stderr shows how far it is.
 
     ``known_texts`` (U,) are those of the corpus's texts that training had, for the figure over statements that it never
-    saw. ``retrieval`` measures function retrieval, which needs the IR itself, or raises `NoFigureError`. ``threads``
-    are for statement vectors on a CPU.
+    saw. ``retrieval`` measures function retrieval, which needs the IR itself, or raises `NoFigureError`.
 
     A figure that cannot be measured is None, and ``missing`` says why. Every number is finite. Raises ConfigError: the
     model sees the order of operands, and the corpus has none.
@@ -79,7 +76,7 @@ def evaluate_model(
         "baselines": f"fitted on {'the ' if baselines.source.startswith('training') else ''}{baselines.source}",
         "mlm": {**mlm, "unseen": mlm.get("unseen")},
         "gae": {name: figure(f"gae.{name}", flow_figures, rows) for name, rows in gae.items()},
-        "matching": figure("matching", partial(evaluate_matching, threads=threads), model, corpus, chosen, baselines),
+        "matching": figure("matching", evaluate_matching, model, corpus, chosen, baselines),
         "retrieval": figure("retrieval", retrieval) if retrieval is not None else None,
         "missing": missing,
     }

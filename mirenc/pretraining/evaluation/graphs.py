@@ -74,7 +74,7 @@ def _neighbour_scores(graph: Graphs, flow: Flow, pairs: Int64) -> tuple[Float64,
 
 
 def evaluate_matching(
-    model: MIREncoder, corpus: Corpus, modules: Integer, baselines: Baselines, *, limit: int = 600, threads: int = 1
+    model: MIREncoder, corpus: Corpus, modules: Integer, baselines: Baselines, *, limit: int = 600
 ) -> Figures:
     """Accuracy on each module's own graph and one negative, random or of near size; a `NoFigureError`: no other."""
     rng = np.random.default_rng(_SEED)
@@ -82,7 +82,7 @@ def evaluate_matching(
     others = partners(corpus, chosen, rng)
     if not others:
         raise NoFigureError("fewer than two source files with graphs: there is no other graph to tell from")
-    text = text_vectors(model, corpus, chosen, threads=threads)
+    text = text_vectors(model, corpus, chosen)
     graph = graph_vectors(model, corpus, chosen)
     statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
     device = next(model.parameters()).device

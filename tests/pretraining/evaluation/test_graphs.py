@@ -93,7 +93,7 @@ def test_matching_accuracy_of_known_heads(
     modules = [(f"p/{number}.ll", {0: 2 * size}, size, []) for number, size in enumerate([10, 100, 1000] * 4)]
     corpus = make_corpus(TEXTS, modules)
     vectors = torch.arange(12.0).unsqueeze(-1)
-    monkeypatch.setattr(graph_figures, "text_vectors", lambda model, corpus, modules, threads: vectors)
+    monkeypatch.setattr(graph_figures, "text_vectors", lambda model, corpus, modules: vectors)
     monkeypatch.setattr(graph_figures, "graph_vectors", lambda model, corpus, modules: vectors)
     baselines = Baselines.fit(corpus, np.arange(12))
     found = graph_figures.evaluate_matching(Head(sign), corpus, np.arange(12), baselines)
