@@ -14,18 +14,16 @@ class Dialect:
     ``oldest_clang`` the oldest clang on PATH comes nearest to the one that made the data; else the newest is taken.
     """
 
-    name: str
     title: str
-    triple: str
-    data_layout: str
     flags: Mapping[str, tuple[str, ...]] = field(hash=False)
+    triple: str = ""
+    data_layout: str = ""
     oldest_clang: bool = False
 
 
 # What the published kernels of both OpenCL tasks say of themselves: Apple LLVM 9.1.0, x86_64-apple-macosx10.13.0,
 # kernels by spir_kernel, builtins mangled and without bodies, no address spaces, loops unrolled but not vectorised.
 OPENCL_X86 = Dialect(
-    name="opencl-x86",
     title="OpenCL C compiled for x86-64 (macOS), as in the published data sets",
     triple="x86_64-apple-macosx10.13.0",
     data_layout="e-m:o-i64:64-f80:128-n8:16:32:64-S128",
@@ -42,10 +40,7 @@ OPENCL_X86 = Dialect(
 _SCALAR = ("-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
 # Loops in the form in which the vectorizer meets them, for every instruction set. Lines are for people alone.
 SCALAR_LOOPS = Dialect(
-    name="scalar-loops",
     title="C or C++ at -O1, its loops neither unrolled nor vectorised",
-    triple="",
-    data_layout="",
     flags={"c": ("-x", "c", *_SCALAR), "c++": ("-x", "c++", *_SCALAR)},
 )
 
@@ -53,10 +48,7 @@ CUDA_WORDS = Path(__file__).parent / "cuda_words.h"
 """What stands in for CUDA's headers."""
 
 WITHOUT_CUDA = Dialect(
-    name="cuda-alone",
     title="CUDA device code without CUDA's headers",
-    triple="",  # OpenCL C and IR are taken as they come
-    data_layout="",
     flags={
         "cuda": (
             *("-x", "cuda", "--cuda-device-only", "--cuda-gpu-arch=sm_70", "-nocudalib", "-nocudainc"),

@@ -27,10 +27,7 @@ _SERIAL = len(_SCHEDULES)  # the first setting of one thread
 _COMMON = ("-O1", "-fopenmp", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
 # Loops as written, in the function that the runtime calls. Lines are for people: `without_places`.
 DIALECT = Dialect(
-    name="openmp-loops",
     title="C or C++ with OpenMP at -O1, neither unrolled nor vectorised",
-    triple="",
-    data_layout="",
     flags={"c": ("-x", "c", *_COMMON), "c++": ("-x", "c++", *_COMMON)},
 )
 

@@ -26,10 +26,7 @@ from mirenc.tasks.prediction import PredictedLabels, PredictedNumber
 _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
 # What -Oz begins with: every function marked minsize and optsize, and no pass run.
 BEFORE_OZ = Dialect(
-    name="before-oz",
     title="source at -Oz, before any pass",
-    triple="",
-    data_layout="",
     flags={language: (*own, *_FLAGS) for language, own in LANGUAGE_FLAGS.items()},
 )
 HELD_OUT = Protocol(

@@ -32,7 +32,7 @@ def recorder(tmp_path: Path) -> Path:
 
 
 def test_flags_stand_in_the_order_in_which_they_win(recorder: Path) -> None:
-    dialect = Dialect("d", "a dialect", "t", "l", flags={"cl": ("-dialect",)})
+    dialect = Dialect("a dialect", {"cl": ("-dialect",)}, "t", "l")
     words = {
         name: compile_source(
             recorder.parent / "k.cl", "cl", compiler=str(recorder), cflags=("-mine", "-O0"), dialect=given
@@ -51,7 +51,7 @@ def test_flags_stand_in_the_order_in_which_they_win(recorder: Path) -> None:
 
 
 def test_a_language_without_flags_in_the_dialect_keeps_mirencs(recorder: Path) -> None:
-    dialect = Dialect("d", "a dialect", "t", "l", flags={})
+    dialect = Dialect("a dialect", {}, "t", "l")
     (recorder.parent / "k.cpp").write_text("")
     words = compile_source(recorder.parent / "k.cpp", "c++", compiler=str(recorder), dialect=dialect).decode()
     assert "-x\nc++\n" in words
