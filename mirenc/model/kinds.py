@@ -47,7 +47,8 @@ class GraphKind(Config):
     statement)``, which adds those of all its weights, named ``graph...``; for the model card ``card(features)``, and
     ``order``: how far it sees that of operands and of targets, or why not. In torch its ``Encoder(config, features,
     statement)``, by the widths of what it takes, is a `mirenc.model.torch_encoders.GraphEncoder`; in numpy
-    ``Encoder(config, layers, threads)`` is a `mirenc.model.numpy_runtime.GraphEncoder`.
+    ``Encoder(config, layers, threads).pooled(sample, pool, features, statements)`` gives the vectors of groups of nodes
+    (G, D), from features of texts (U, F) and, where it takes them, statement vectors (U, H).
 
     ``hidden`` is the width of its layers, ``out`` of a node's vector; ``readout`` leads from those to one of a module:
     ``mean`` (paper section 3.4) or ``mean-max-sum`` (`mirenc.model.pooling`).

@@ -1,7 +1,6 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 
@@ -9,18 +8,12 @@ from mirenc.arrays import Float32, Int32, Int64, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import encoder_class
 from mirenc.model.layers import Layers, Weights, by_slices, in_order, one_blas_thread, segment_sum, usable_cores
-from mirenc.model.pooling import Pool, Pools
+from mirenc.model.pooling import Pools
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
 
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
-
-
-class GraphEncoder(Protocol):
-    """Vectors of groups of nodes, from features of the texts and, where the model takes them, statement vectors."""
-
-    def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32: ...
 
 
 class NumpyRuntime:
@@ -37,7 +30,7 @@ class NumpyRuntime:
         self._layers = Layers(weights)
         self.w, self._linear, self._norm = weights, self._layers.linear, self._layers.norm
         self._encode: Callable[[UInt16], Float32] = encoder_class(config.text, "numpy")(config.text, self._layers)
-        self._graph: GraphEncoder = encoder_class(config.graph, "numpy")(config.graph, self._layers, self.threads)
+        self._graph = encoder_class(config.graph, "numpy")(config.graph, self._layers, self.threads)
 
     def encode_texts(
         self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None

@@ -2,7 +2,6 @@
 
 import hashlib
 import math
-from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -303,10 +302,7 @@ def _row(costs: tuple[float, ...] | Mapping[int, float], space: Space, where: st
                 "Give one for each, NaN where it was not measured"
             )
         index, given = list(range(count)), list(costs)
-    try:
-        row[index] = array("d", given)  # which takes no text
-    except TypeError:
-        row[index] = [cost if isinstance(cost, Real) else 0.0 for cost in given]
+    row[index] = [cost if isinstance(cost, Real) else 0.0 for cost in given]
     if len(wrong := np.flatnonzero((row <= 0) | np.isinf(row))):
         name, cost = space.names[wrong[0]], costs[int(wrong[0])]
         raise TaskError(f"{where}: the {what} of {name!r} is {cost!r}; a cost is a positive time, or NaN")

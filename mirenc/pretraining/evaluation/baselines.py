@@ -99,9 +99,7 @@ class Baselines:
     """(5,) each, `fit_size` of ``random`` and ``near_size`` negatives; empty where modules were too few."""
 
     @classmethod
-    def fit(
-        cls, corpus: Corpus, modules: Integer, *, source: str = "training modules", contexts: int = _CONTEXTS
-    ) -> Self:
+    def fit(cls, corpus: Corpus, modules: Integer, *, source: str = "training modules") -> Self:
         """Fit on some modules of a corpus.
 
         A distinct statement weighs the square root of its count: between the figure over distinct statements and that
@@ -118,7 +116,7 @@ class Baselines:
         seen, best, _ = _most_frequent(left, token, weights)
         after[seen.astype(np.int64)] = best
         key, best, heard = _most_frequent((left << np.uint64(16)) | right, token, weights)
-        kept = np.sort(np.argsort(-heard, kind="stable")[:contexts])
+        kept = np.sort(np.argsort(-heard, kind="stable")[:_CONTEXTS])
         chosen = draw_modules(corpus, modules, _MODULES, rng)
         statements, nodes = corpus.statement_total[chosen], corpus.node_count[chosen]
         sizes = {name: fit_size(statements, nodes, other) for name, other in partners(corpus, chosen, rng).items()}

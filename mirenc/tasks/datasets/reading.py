@@ -52,13 +52,15 @@ def _damage_told(path: Path) -> Iterator[None]:
         raise DatasetError(f"{path}: damaged ({reason}). Delete it. {_fetch(path.parent)}") from None
 
 
-def _read_limited(stream: IO[bytes], limit: int, path: Path) -> bytes:
+def _read_limited(stream: IO[bytes], path: Path) -> bytes:
     """All bytes of a stream, part by part: one ``read`` would reserve the limit whatever the size."""
     data = bytearray()
     while part := stream.read(_PART):
         data += part
-        if len(data) > limit:
-            raise DatasetError(f"{path}: more than {limit >> 20} MiB decompressed, so no file of a dataset. Delete it")
+        if len(data) > _MAX_FILE:
+            raise DatasetError(
+                f"{path}: more than {_MAX_FILE >> 20} MiB decompressed, so no file of a dataset. Delete it"
+            )
     return bytes(data)
 
 
@@ -68,7 +70,7 @@ def read_file(folder: Path, name: str) -> bytes:
     if path is None:
         raise DatasetError(f"{folder}: no {name} or {name}.gz. {_fetch(folder)}")
     with _damage_told(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-        return _read_limited(cast("IO[bytes]", stream), _MAX_FILE, path)
+        return _read_limited(cast("IO[bytes]", stream), path)
 
 
 def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -133,13 +135,11 @@ def _folder_members(folder: Path) -> Iterator[tuple[str, bytes]]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not _is_hidden(path.relative_to(folder)):
             with path.open("rb") as stream:
-                yield path.relative_to(folder).as_posix(), _read_limited(stream, _MAX_FILE, path)
+                yield path.relative_to(folder).as_posix(), _read_limited(stream, path)
 
 
 def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
-    with lzma.open(path) as packed:
-        data = _read_limited(packed, _MAX_ARCHIVE, path)
-    with tarfile.open(fileobj=io.BytesIO(data)) as archive:
+    with tarfile.open(path, "r:xz") as archive:
         for member in archive:
             if member.isdir():
                 continue
@@ -150,7 +150,7 @@ def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
                 place = place.relative_to(name)
             stream = archive.extractfile(member)
             if stream is not None and not _is_hidden(place):
-                yield place.as_posix(), _read_limited(stream, _MAX_FILE, path)
+                yield place.as_posix(), _read_limited(stream, path)
 
 
 def hash_members(folder: Path, part: str) -> dict[str, str]:

@@ -57,8 +57,9 @@ def test_special_tokens_are_never_guessed(fitted: Baselines) -> None:
     assert guess(fitted, UNK, SEP) == B  # but a special token is a neighbour like any other
 
 
-def test_the_most_heard_contexts_are_kept(corpus: Corpus) -> None:
-    small = Baselines.fit(corpus, np.array([0, 1]), contexts=1)
+def test_the_most_heard_contexts_are_kept(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mirenc.pretraining.evaluation.baselines._CONTEXTS", 1)
+    small = Baselines.fit(corpus, np.array([0, 1]))
     assert small.between_key.tolist() == [A << 16 | C]  # 2 + 1; every other pair of neighbours has 2 at most
     assert guess(small, A, C) == B
     assert guess(small, E, C) == D  # from the left alone
