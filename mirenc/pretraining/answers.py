@@ -175,18 +175,6 @@ def _spread(values: Float64) -> float:
     return float(known.std()) if len(known) else 0.0
 
 
-class Heads(nn.Module):
-    """A linear map a kind of answer, from the taught vector to its columns."""
-
-    def __init__(self, width: int, columns: Mapping[str, int]) -> None:
-        super().__init__()
-        self.kinds = nn.ModuleDict({kind: nn.Linear(width, count) for kind, count in columns.items()})
-
-    def forward(self, taught: Tensor) -> dict[str, Tensor]:
-        """Each kind's columns: logits of ``fires``, standardised numbers of others. (B, width) -> (B, C) each."""
-        return {kind: head(taught) for kind, head in self.kinds.items()}
-
-
 def answers_loss(
     predictions: Mapping[str, Tensor], truth: Mapping[str, Tensor], *, share: slice = slice(None)
 ) -> Tensor:
@@ -209,9 +197,12 @@ def answers_loss(
 
 
 class Teacher:
-    """Answers about pieces, and what does not move, on the device: the text encoder stays as it is from here."""
+    """Answers about pieces, and what does not move, on the device: the text encoder stays as it is from here.
 
-    def __init__(self, answers: Answers, heads: Heads, model: MIREncoder, *, processes: Processes) -> None:
+    ``heads`` are a linear map a kind of answer: to logits of ``fires``, to standardised numbers of others.
+    """
+
+    def __init__(self, answers: Answers, heads: nn.ModuleDict, model: MIREncoder, *, processes: Processes) -> None:
         assert model.taught is not None
         self.answers = answers
         self.trained: list[nn.Module] = [model.taught, heads]
@@ -230,7 +221,11 @@ class Teacher:
     def loss(self, rows: Tensor, graphs: IRData, share: slice) -> Tensor:
         """Loss of a batch of pieces (B,); ``graphs`` are those of the share."""
         truth = {kind: values[rows] for kind, values in self._labels.items()}
-        return answers_loss(self._heads(self.taught(rows[share], graphs)), truth, share=share)
+        return answers_loss(self._said(self.taught(rows[share], graphs)), truth, share=share)
+
+    def _said(self, taught: Tensor) -> dict[str, Tensor]:
+        """(B, width) -> (B, C) of each kind."""
+        return {kind: head(taught) for kind, head in self._heads.items()}
 
     @torch.no_grad()
     def predict(self, pieces: Int64) -> dict[str, Float32]:
@@ -239,7 +234,7 @@ class Teacher:
         for some in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
             graphs = self.answers.graphs(some).data(self._device)
             taught.append(self.taught(torch.from_numpy(some).to(self._device), graphs))
-        return {kind: values.cpu().numpy() for kind, values in self._heads(torch.cat(taught)).items()}
+        return {kind: values.cpu().numpy() for kind, values in self._said(torch.cat(taught)).items()}
 
 
 def piece_counts(answers: Answers) -> Float32:

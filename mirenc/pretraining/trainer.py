@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 from torch.utils.tensorboard import SummaryWriter
 
 from mirenc.errors import ConfigError, ModelError
 from mirenc.model.config import PRESETS, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining import checkpoint, encoding
-from mirenc.pretraining.answers import Answers, Heads, Teacher, read_answers
+from mirenc.pretraining.answers import Answers, Teacher, read_answers
 from mirenc.pretraining.batches import Batch, Sampler
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
@@ -91,7 +92,7 @@ class Trainer:
         )
         self.stages = config.stages
         self.answers: Answers | None = None
-        self.heads: Heads | None = None
+        self.heads: nn.ModuleDict | None = None
         if "compiler" in self.stages:
             self.answers, self.heads = self._read_answers()
         digest = self.started_from["digest"] if self.started_from is not None else ""
@@ -104,7 +105,7 @@ class Trainer:
         """Steps of all stages that are done."""
         return sum(stage.steps for stage in list(self.stages.values())[: self.stage]) + self.step
 
-    def _read_answers(self) -> tuple[Answers, Heads]:
+    def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
         """What the stage ``compiler`` learns, and the heads it does it with."""
         config, corpus = self.config, self.corpus
         if self.model_config.taught is None:
@@ -117,8 +118,9 @@ class Trainer:
             found = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
             advice = "Hold it out here, too (held_out = [...]), or start from a model that did not see it"
             raise ConfigError(f"{found}, so no figure on it is held out. {advice}")
-        columns = {kind: len(labels.names) for kind, labels in answers.labels.items()}
-        return answers, Heads(self.model_config.taught.width, columns).to(self.device)
+        width = self.model_config.taught.width
+        heads = {kind: nn.Linear(width, len(labels.names)) for kind, labels in answers.labels.items()}
+        return answers, nn.ModuleDict(heads).to(self.device)
 
     def teacher(self) -> Teacher:
         """The answers and their heads, with what the text encoder, as it is now, says of their pieces."""

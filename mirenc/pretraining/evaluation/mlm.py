@@ -6,11 +6,11 @@ told apart by what a token is: grammar, part of a name or string, or part of a n
 
 import re
 from collections.abc import Iterable
-from enum import IntEnum
 
 import numpy as np
 import torch
 import torch.nn.functional as F
+from numpy.typing import NDArray
 
 from mirenc.arrays import Bool, Int64
 from mirenc.model.mirencoder import MIREncoder
@@ -24,19 +24,13 @@ _BATCH = 256
 _SEED = 7
 _MASK_SHARE = 0.15  # of the tokens, as in the paper
 _NAME = re.compile(r"[-$._:a-z0-9]+", re.IGNORECASE)
+# Keywords, opcodes, types, punctuation; what stands after @, % or !, or between quotes; and numbers.
+_KINDS = _GRAMMAR, _OF_NAME, _OF_NUMBER = "grammar", "name", "number"
 
 
-class TokenKind(IntEnum):
-    """Kinds, as indices."""
-
-    GRAMMAR = 0  # keywords, opcodes, types, punctuation
-    NAME = 1  # after @, % or !, or between quotes
-    NUMBER = 2
-
-
-def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
+def token_kinds(pieces: Iterable[str]) -> list[str]:
     """Kind of each piece of one statement, as `IRTokenizer.pieces` gives them: one that begins a word with a space."""
-    kinds: list[TokenKind] = []
+    kinds: list[str] = []
     in_string = in_name = in_number = False
     brackets = 0  # open ones of C++ template arguments: names are demangled
     last = word = ""
@@ -45,19 +39,19 @@ def token_kinds(pieces: Iterable[str]) -> list[TokenKind]:
         # No space in front: it may belong to what stands before. A letter or digit after another one surely does.
         goes_on = text == piece and bool(text)
         if '"' in text:
-            kind, in_string, in_name, in_number = TokenKind.GRAMMAR, not in_string, False, False
+            kind, in_string, in_name, in_number = _GRAMMAR, not in_string, False, False
         elif in_string or brackets or (in_name and goes_on and _NAME.fullmatch(text)):
-            kind = TokenKind.NAME
+            kind = _OF_NAME
             if brackets:
                 brackets += (text == "<") - (text == ">")
         elif in_name and text == "<" and word != "operator":
-            kind, brackets = TokenKind.NAME, 1
+            kind, brackets = _OF_NAME, 1
         elif goes_on and text[0].isalnum() and last.isalnum():
             kind = kinds[-1]
         elif text[:1].isdigit() or (in_number and goes_on and text in (".", "+", "-")):  # 1.5e+03
-            kind, in_name, in_number = TokenKind.NUMBER, False, True
+            kind, in_name, in_number = _OF_NUMBER, False, True
         else:
-            kind, in_name, in_number = TokenKind.GRAMMAR, text[-1:] in ("@", "%", "!"), False
+            kind, in_name, in_number = _GRAMMAR, text[-1:] in ("@", "%", "!"), False
         kinds.append(kind)
         last, word = text[-1:], text
     return kinds
@@ -87,7 +81,7 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
         raise NoFigureError("no statements")
     rng = np.random.default_rng(_SEED)
     rows = rows[np.argsort(corpus.text_length[rows], kind="stable")]
-    hits: list[tuple[Bool, Bool, Bool, Int64]] = []  # the model's, the baselines', and the tokens' kinds
+    hits: list[tuple[Bool, Bool, Bool, NDArray[np.str_]]] = []  # the model's, the baselines', and the tokens' kinds
     nats, device = 0.0, next(model.parameters()).device
     with progress("masked tokens", len(rows)) as advance:
         for first in range(0, len(rows), _BATCH):
@@ -107,7 +101,7 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
     hit, neighbour_hit, frequent_hit, kind = map(np.concatenate, zip(*hits, strict=True))
-    of_kind = {one.name.lower(): kind == one for one in TokenKind if (kind == one).any()}
+    of_kind = {one: kind == one for one in _KINDS if (kind == one).any()}
     return {
         "statements": len(rows),
         "perplexity": float(np.exp(nats / len(hit))),
