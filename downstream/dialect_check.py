@@ -26,7 +26,8 @@ from mirenc.errors import CompileError, MirencError
 from mirenc.ir import OPENCL_X86, IRModule, bring, parse_ir
 from mirenc.ir.compile import compile_source
 from mirenc.tasks import get_task
-from mirenc.tasks.datasets import dataset_folder, read_archive, read_table
+from mirenc.tasks.datasets.reading import read_archive, read_table
+from mirenc.tasks.datasets.registry import dataset_folder
 from mirenc.tasks.device_mapping import ir_name
 
 # Sources of libclc's headers call its internals by name; they are the builtins.

@@ -18,7 +18,8 @@ import mirenc
 from mirenc.deciding.head import TaskHead, ready_heads
 from mirenc.ir import OPENCL_X86, ReadOptions, bring, parse_ir, read_ir
 from mirenc.tasks import get_task
-from mirenc.tasks.datasets import dataset_folder, read_archive
+from mirenc.tasks.datasets.reading import read_archive
+from mirenc.tasks.datasets.registry import dataset_folder
 
 KERNELS = Path(__file__).parent.parent / "tests" / "fixtures" / "opencl"
 CONTEXT = {"transfer": "1048576", "wgsize": "128"}  # bytes, work items

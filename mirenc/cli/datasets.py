@@ -13,7 +13,7 @@ from mirenc.cli import common
 from mirenc.errors import DatasetError
 
 if TYPE_CHECKING:
-    from mirenc.tasks.datasets import FetchPlan
+    from mirenc.tasks.datasets.fetching import FetchPlan
 
 app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
 
@@ -25,8 +25,7 @@ _SHOWN = 10  # findings of one dataset that are told one by one
 @app.command("list")
 def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
     """Datasets with their licences, and where they are on this machine."""
-    from mirenc.tasks.datasets import DATASETS
-    from mirenc.tasks.datasets.registry import find_folder
+    from mirenc.tasks.datasets.registry import DATASETS, find_folder
 
     folders = {name: find_folder(name, data) for name in DATASETS}
     if as_json:
@@ -57,7 +56,7 @@ def fetch(
 
     What is there already is not fetched again; what differs from the published files is replaced.
     """
-    from mirenc.tasks.datasets import fetch as fetch_files, plan_fetch
+    from mirenc.tasks.datasets.fetching import fetch as fetch_files, plan_fetch
 
     failed: list[str] = []
     for name in _known(names):
@@ -82,7 +81,7 @@ def fetch(
 
 def _known(names: list[str]) -> list[str]:
     """Each name once; a mistyped one is told before anything is done."""
-    from mirenc.tasks.datasets import get_dataset
+    from mirenc.tasks.datasets.registry import get_dataset
 
     return [get_dataset(name).name for name in dict.fromkeys(names)]
 
@@ -119,7 +118,8 @@ def _tell(lines: list[str]) -> None:
 @app.command()
 def verify(names: Names, data: common.Data = None) -> None:
     """Compare datasets on disk with the published checksums."""
-    from mirenc.tasks.datasets import content_hash, dataset_folder, verify as verify_files
+    from mirenc.tasks.datasets.fetching import content_hash, verify as verify_files
+    from mirenc.tasks.datasets.registry import dataset_folder
 
     wrong: dict[str, str] = {}
     for name in _known(names):

@@ -23,7 +23,7 @@ from mirenc.learning.features import ROW_TITLES
 from mirenc.learning.target import STATIC_TITLES
 from mirenc.metrics import group_interval
 from mirenc.tasks import Task, TaskData
-from mirenc.tasks.datasets import published_hash
+from mirenc.tasks.datasets.fetching import published_hash
 from mirenc.writing import delivered
 
 FORMAT = 2

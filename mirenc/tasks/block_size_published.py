@@ -16,8 +16,8 @@ from mirenc.arrays import Float64
 from mirenc.config import Config, load_toml
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
-from mirenc.tasks.datasets import data_root, read_table
-from mirenc.tasks.datasets.reading import file_path, read_file, real
+from mirenc.tasks.datasets.reading import file_path, read_file, read_table, real
+from mirenc.tasks.datasets.registry import data_root
 
 _FOLDER = "cuda_blocks"
 _KNOBS = ("kernel", "block_x", "block_y")

@@ -18,8 +18,9 @@ import numpy as np
 
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Sample, Task, TaskData
-from mirenc.tasks.datasets import content_hash, data_root, dataset_folder, get_dataset
+from mirenc.tasks.datasets.fetching import content_hash
 from mirenc.tasks.datasets.reading import file_path, read_file
+from mirenc.tasks.datasets.registry import data_root, dataset_folder, get_dataset
 from mirenc.tasks.space import Space, Value
 
 _FOLDER = "numa_prefetch"

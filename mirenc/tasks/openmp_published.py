@@ -14,8 +14,9 @@ import numpy as np
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.tasks import Protocol, Sample, Task, TaskData
-from mirenc.tasks.datasets import content_hash, dataset_folder, read_table
-from mirenc.tasks.datasets.reading import real
+from mirenc.tasks.datasets.fetching import content_hash
+from mirenc.tasks.datasets.reading import read_table, real
+from mirenc.tasks.datasets.registry import dataset_folder
 from mirenc.tasks.space import Space, Value
 
 _TABLE = "ruby-fullExploreDataset.csv"

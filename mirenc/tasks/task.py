@@ -63,7 +63,7 @@ class Task(ABC):
     machines: ClassVar[Mapping[str, str]] = {}
     """Variant, or value of a context feature -> the machine its costs were measured on, for people."""
     dataset: ClassVar[str] = ""
-    """Name in `mirenc.tasks.datasets.DATASETS`; "" for data that are not published there."""
+    """Name in `mirenc.tasks.datasets.registry.DATASETS`; "" for data that are not published there."""
     level: ClassVar[str] = "module"
     """What is decided about: ``module``, ``function`` or ``loop`` (`mirenc.ir.regions`)."""
     other_levels: ClassVar[tuple[str, ...]] = ()

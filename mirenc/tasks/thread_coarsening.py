@@ -15,8 +15,9 @@ from mirenc.arrays import Float64
 from mirenc.errors import TaskError
 from mirenc.ir import OPENCL_X86
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
-from mirenc.tasks.datasets import content_hash, dataset_folder, read_archive, read_table
-from mirenc.tasks.datasets.reading import real
+from mirenc.tasks.datasets.fetching import content_hash
+from mirenc.tasks.datasets.reading import read_archive, read_table, real
+from mirenc.tasks.datasets.registry import dataset_folder
 from mirenc.tasks.loading import join_same_code
 
 # Name in the CSV -> name of the GPU in the papers' tables.

@@ -8,7 +8,7 @@ import pytest
 
 from mirenc.errors import TaskError
 from mirenc.tasks import get_task
-from mirenc.tasks.datasets import DATASETS
+from mirenc.tasks.datasets.registry import DATASETS
 
 GPUS = ("HD5900", "Tahiti", "GTX480", "K20c")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tasks.datasets.toy_dataset import Site, serve, toy, write_packed, write_plain
 
-from mirenc.tasks.datasets import DATASETS
+from mirenc.tasks.datasets.registry import DATASETS
 
 
 @pytest.fixture

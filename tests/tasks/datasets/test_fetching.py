@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from tasks.datasets.toy_dataset import CONTENT, Site, toy, write_packed, write_plain, write_tar
 
-from mirenc.errors import MissingExtraError
-from mirenc.tasks.datasets import DATASETS, DatasetError, fetch, plan_fetch, verify
+from mirenc.errors import DatasetError, MissingExtraError
+from mirenc.tasks.datasets.fetching import fetch, plan_fetch, verify
+from mirenc.tasks.datasets.registry import DATASETS
 
 NAMES = sorted(CONTENT)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tasks.datasets.toy_dataset import write_packed, write_plain
 
-from mirenc.tasks.datasets import DATASETS, DatasetError, data_root, dataset_folder
+from mirenc.errors import DatasetError
+from mirenc.tasks.datasets.registry import DATASETS, data_root, dataset_folder
 
 
 def test_a_folder_given_beats_the_variable_beats_the_users(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

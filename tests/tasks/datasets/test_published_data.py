@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 import mirenc.tasks.datasets
-from mirenc.tasks.datasets import DATASETS, content_hash, dataset_folder, get_dataset, read_archive, read_table, verify
-from mirenc.tasks.datasets.reading import read_file
+from mirenc.tasks.datasets.fetching import content_hash, verify
+from mirenc.tasks.datasets.reading import read_archive, read_file, read_table
+from mirenc.tasks.datasets.registry import DATASETS, dataset_folder, get_dataset
 
 pytestmark = pytest.mark.skipif(
     not os.environ.get("MIRENC_DATA"), reason="MIRENC_DATA is not set; it names the folder of the published datasets"

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from tasks.datasets.toy_dataset import CONTENT, write_tar
 
-from mirenc.tasks.datasets import DatasetError, read_archive, read_table, reading
+from mirenc.errors import DatasetError
+from mirenc.tasks.datasets import reading
+from mirenc.tasks.datasets.reading import read_archive, read_table
 
 KERNELS = {name.removeprefix("kernels/"): data for name, data in CONTENT.items() if "/" in name}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import mirenc.tasks.datasets
-from mirenc.errors import ConfigError, MirencError
-from mirenc.tasks.datasets import DATASETS, DatasetError, get_dataset, load_dataset
+from mirenc.errors import ConfigError, DatasetError, MirencError
+from mirenc.tasks.datasets.registry import DATASETS, get_dataset, load_dataset
 
 HOME = Path(mirenc.tasks.datasets.__file__).parent
 ENTRY = """

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tasks.datasets.toy_dataset import CONTENT, write_packed, write_plain
 
-from mirenc.tasks.datasets import DatasetError, Finding, content_hash, published_hash, verify
+from mirenc.errors import DatasetError
+from mirenc.tasks.datasets.fetching import Finding, content_hash, published_hash, verify
 
 # The checksum file's text, as `sha256sum` writes it.
 SUMS = "".join(f"{hashlib.sha256(CONTENT[name]).hexdigest()}  {name}\n" for name in sorted(CONTENT))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from mirenc.tasks.datasets import Dataset
+from mirenc.tasks.datasets.registry import Dataset
 
 CONTENT = {
     "kernels/a.ll": b"define void @a() {\n  ret void\n}\n",
