@@ -2,21 +2,11 @@
 
 from mirenc.weights.find import DEFAULT_MODEL, find_model, is_model_name, list_models
 from mirenc.weights.maps import WhiteningMap, list_maps, load_map, map_path, save_map
-from mirenc.weights.provenance import (
-    PROVENANCE_FILE,
-    Source,
-    ancestry,
-    ir_projects,
-    read_provenance,
-    seen_by,
-    write_provenance,
-)
-from mirenc.weights.store import BASELINES_FILE, ModelFiles, load_files, save_files, seal, verify_files
+from mirenc.weights.provenance import Source, ancestry, ir_projects, read_provenance, seen_by, write_provenance
+from mirenc.weights.store import ModelFiles, load_files, save_files, seal, verify_files
 
 __all__ = [
-    "BASELINES_FILE",
     "DEFAULT_MODEL",
-    "PROVENANCE_FILE",
     "ModelFiles",
     "Source",
     "WhiteningMap",

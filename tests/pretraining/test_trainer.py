@@ -27,7 +27,8 @@ from mirenc.pretraining.package import package
 from mirenc.pretraining.parallel import Processes
 from mirenc.pretraining.stages import Losses
 from mirenc.pretraining.trainer import StepReport, Trainer
-from mirenc.weights import PROVENANCE_FILE, Source, load_files, read_provenance, save_files, seen_by, write_provenance
+from mirenc.weights import Source, load_files, read_provenance, save_files, seen_by, write_provenance
+from mirenc.weights.provenance import PROVENANCE_FILE
 from mirenc.writing import only_one
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from mirenc.errors import ModelError
 from mirenc.weights import (
-    PROVENANCE_FILE,
     Source,
     ancestry,
     find_model,
@@ -22,6 +21,7 @@ from mirenc.weights import (
     verify_files,
     write_provenance,
 )
+from mirenc.weights.provenance import PROVENANCE_FILE
 
 PRETRAIN = Path(__file__).resolve().parents[2] / "pretrain"
 CARD = re.compile(r"projects (?:never trained on|that neither it nor an ancestor saw): ([^\n]*)\.\n")

@@ -20,9 +20,7 @@ from mirenc.golden import GOLDEN_IR, TOLERANCE, check_golden, difference
 from mirenc.model.config import ModelConfig, TaughtConfig
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 from mirenc.weights import (
-    BASELINES_FILE,
     DEFAULT_MODEL,
-    PROVENANCE_FILE,
     find_model,
     list_models,
     load_files,
@@ -30,6 +28,8 @@ from mirenc.weights import (
     seal,
     verify_files,
 )
+from mirenc.weights.provenance import PROVENANCE_FILE
+from mirenc.weights.store import BASELINES_FILE
 
 SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
 FILES = ["config.json", "tokenizer.json", "model.safetensors", "MODEL_CARD.md", "golden.json"]

@@ -17,7 +17,7 @@ from mirenc.arrays import Float64, Int64, Integer, UInt16, UInt32, UInt64
 from mirenc.errors import ModelError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.tokenizer import SPECIAL_TOKENS
-from mirenc.weights import BASELINES_FILE
+from mirenc.weights.store import BASELINES_FILE
 
 MAX_NODES = 20_000
 _SEED = 7

@@ -13,7 +13,8 @@ from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
 from mirenc.pretraining.evaluation.baselines import draw_modules, fit_size, partners, size_accuracy
 from mirenc.tokenizer import CLS, SEP, UNK
-from mirenc.weights import BASELINES_FILE, load_files, seal, verify_files
+from mirenc.weights import load_files, seal, verify_files
+from mirenc.weights.store import BASELINES_FILE
 
 A, B, C, D, E = 10, 11, 12, 13, 14
 
