@@ -4,6 +4,7 @@ Nodes come in this order: ``[external]``; instructions and declared functions in
 an instruction's result; one per used argument; constants.
 """
 
+import itertools
 import re
 from collections.abc import Iterable
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from mirenc.arrays import Int32, Int64
 from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
-from mirenc.ir.module import IRModule, OperandKind, TextTable, global_name
+from mirenc.ir.module import IRModule, OperandKind, Rows, global_name
 from mirenc.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
@@ -62,9 +63,9 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     # One table for statements, full texts and short ones, in this order: what a model reads comes first.
     text = _Texts(module, normalisation)
     full_row = np.zeros(count, dtype=np.int32)
-    full_row[0] = text.table.row(EXTERNAL)
+    full_row[0] = text.table[EXTERNAL]
     if nodes.declared.any():
-        full_row[nodes.first[nodes.declared]] = text.table.row(UNDEFINED_FUNCTION)
+        full_row[nodes.first[nodes.declared]] = text.table[UNDEFINED_FUNCTION]
     full_row[nodes.inst] = text.statements.row[text.statements.first_instruction :]
     full_row[use_node] = text.variables(arrays.operand_type[use], ref[use])
     full_row[arguments] = text.arguments(arrays.operand_type[arg_at], arg_function, ref[arg_at])
@@ -87,7 +88,7 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     flow = np.repeat(np.array(Flow, dtype=np.int8), counts)
     at = np.concatenate([control_position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32)
     functions = [function.name for function in module.functions]
-    columns = text.table.texts, text_row, full_row, node_kind, node_argument, node_function
+    columns = list(text.table), text_row, full_row, node_kind, node_argument, node_function
     return ProgramGraph(*columns, edge_index, flow, at, functions, nodes.inst.astype(np.int32))
 
 
@@ -161,12 +162,12 @@ class _Texts:
         self.module = module
         self.statements = statements_of(module, normalisation)
         self.named = normalisation == "none"  # whether local names carry meaning
-        self.table = TextTable(self.statements.texts)
+        self.table = Rows(zip(self.statements.texts, itertools.count()))
         # ProGraML's text of a type: every struct is ``struct``.
         self.short_types = ["struct" if text.startswith(("{", "%", "<{")) else text for text in module.types]
 
     def rows(self, texts: Iterable[str]) -> Int64:
-        return np.array([self.table.row(text) for text in texts], dtype=np.int64)
+        return np.array([self.table[text] for text in texts], dtype=np.int64)
 
     def _unnamed(self, types: Int32, type_texts: list[str]) -> Int64:
         used, inverse = np.unique(types, return_inverse=True)

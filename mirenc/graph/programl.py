@@ -14,7 +14,7 @@ import numpy as np
 from mirenc.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
 from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
-from mirenc.ir.module import TextTable
+from mirenc.ir.module import Rows
 from mirenc.ir.process import memory_advice, run_limited, without_memory
 from mirenc.ir.statements import UNDEFINED_FUNCTION
 
@@ -107,9 +107,9 @@ def _full_text(node: dict[str, Any]) -> str:
 def _graph(answer: dict[str, Any]) -> ProgramGraph:
     """ProGraML's JSON (protobuf's: whatever has its default value is left out) as arrays."""
     nodes, edges = answer["node"], answer.get("edge", [])
-    table = TextTable()
-    text_row = np.array([table.row(node["text"]) for node in nodes], dtype=np.int32)
-    full_row = np.array([table.row(_full_text(node)) for node in nodes], dtype=np.int32)
+    table = Rows[str]()
+    text_row = np.array([table[node["text"]] for node in nodes], dtype=np.int32)
+    full_row = np.array([table[_full_text(node)] for node in nodes], dtype=np.int32)
     kind = np.array([NodeKind[node.get("type", "INSTRUCTION")] for node in nodes], dtype=np.int8)
     # Left out means function 0 in protobuf, also where a node is in no function.
     function = np.array([node.get("function", 0) for node in nodes], dtype=np.int32)
@@ -125,7 +125,7 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     flow = np.array([Flow[edge.get("flow", "CONTROL")] for edge in edges], dtype=np.int8)
     position = np.array([edge.get("position", 0) for edge in edges], dtype=np.int32)
     instruction_node = rows[np.argsort(function[rows], kind="stable")].astype(np.int32)
-    columns = table.texts, text_row, full_row, kind, np.zeros(len(nodes), dtype=np.int32), function
+    columns = list(table), text_row, full_row, kind, np.zeros(len(nodes), dtype=np.int32), function
     graph = ProgramGraph(*columns, index, flow, position, functions, instruction_node)
     graph.validate()
     return graph

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from mirenc.arrays import Int8, Int32
 from mirenc.ir.grammar import Form
@@ -15,6 +15,8 @@ from mirenc.ir.lines import label_name, split_locals
 from mirenc.ir.parser import IRArgument
 from mirenc.ir.rust_names import rust_name
 from mirenc.ir.symbols import unescaped
+
+Key = TypeVar("Key")
 
 
 class OperandKind(IntEnum):
@@ -44,19 +46,12 @@ def _without_comments(text: str) -> str:
     return text
 
 
-class TextTable:
-    """Distinct texts and their row numbers, in order of first appearance; ``texts`` (distinct) come first."""
+class Rows(dict[Key, int]):
+    """Row numbers of distinct texts, or of other keys, in order of first appearance: one that is new is added."""
 
-    def __init__(self, texts: Iterable[str] = ()) -> None:
-        self.rows: dict[str, int] = {text: row for row, text in enumerate(texts)}
-
-    def row(self, text: str) -> int:
-        """Row of a text, added if new."""
-        return self.rows.setdefault(text, len(self.rows))
-
-    @property
-    def texts(self) -> list[str]:
-        return list(self.rows)
+    def __missing__(self, key: Key) -> int:
+        self[key] = row = len(self)
+        return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from mirenc.arrays import Int64, spread, starts
 from mirenc.errors import IRParseError
 from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, join_lines, label_name, split_all, without_attachments
-from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, TextTable
+from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, Rows
 from mirenc.ir.parser import parse_header
 from mirenc.ir.profile import PROFILED
 from mirenc.ir.symbols import display_symbols
@@ -82,7 +82,7 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     display = display_symbols(text, demangle)
     forms = _Forms(lambda symbol: display.get(symbol, symbol))
     reading = _Reading(forms)
-    symbols, constants, types = TextTable(), TextTable(), TextTable()
+    symbols, constants, types = Rows[str](), Rows[tuple[str, str]](), Rows[str]()
     with no_collection():
         reading.run(text.split("\n"))
         # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
@@ -91,8 +91,8 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
         reading.headers = [one for one in reading.headers if not one.name.startswith("llvm.") or one.name in called]
         arrays = _gather(reading, symbols, constants, types)
         head = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
-        pairs = [(kind, value) for kind, _, value in (one.partition("\0") for one in constants.rows)]
-        return IRModule(*head, forms.forms, symbols.texts, pairs, types.texts, display, arrays, annotated)
+        used = list(symbols), list(constants), list(types)
+        return IRModule(*head, forms.forms, *used, display, arrays, annotated)
 
 
 class _Reading:
@@ -166,7 +166,7 @@ class _Reading:
         return names
 
 
-def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: TextTable) -> ModuleArrays:
+def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, str]], types: Rows[str]) -> ModuleArrays:
     """Operands and successors of all instructions, from those of their forms; fills the three tables."""
     forms = reading.forms.forms
     functions = {"@" + header.name: header.signature for header in reading.headers}
@@ -178,14 +178,14 @@ def _gather(reading: _Reading, symbols: TextTable, constants: TextTable, types: 
             kind_of, slot, ref_of = OperandKind.INSTRUCTION, operand.slot, -1  # of a local its code tells
             if operand.kind == "symbol":
                 kind_of = OperandKind.FUNCTION if operand.text in functions else OperandKind.GLOBAL
-                ref_of = symbols.row(operand.text)
+                ref_of = symbols[operand.text]
             elif operand.kind == "constant":
-                kind_of, ref_of = OperandKind.CONSTANT, constants.row(operand.type + "\0" + operand.text)
+                kind_of, ref_of = OperandKind.CONSTANT, constants[operand.type, operand.text]
             elif operand.kind in ("metadata", "asm"):
                 kind_of, slot = OperandKind[operand.kind.upper()], -1
-            rows_of.append((kind_of, slot, ref_of, types.row(operand.type)))
+            rows_of.append((kind_of, slot, ref_of, types[operand.type]))
         direct = form.callee and functions.get(form.callee) == form.signature
-        callees.append(symbols.row(form.callee) if direct else -1)
+        callees.append(symbols[form.callee] if direct else -1)
     op_kind, op_slot, op_ref, op_type = np.array(rows_of, np.int64).reshape(-1, 4).T
     op_count = np.array([len(form.operands) for form in forms], dtype=np.int64)
     succ_count = np.array([len(form.successors) for form in forms], dtype=np.int64)

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from mirenc.arrays import Int32
-from mirenc.ir.module import IRModule, TextTable, global_name
+from mirenc.ir.module import IRModule, Rows, global_name
 
 NORMALISATIONS = ("none", "locals")
 # What ProGraML writes on the node of a declared function.
@@ -97,16 +97,16 @@ def statements_of(module: IRModule, normalisation: str = "locals") -> Statements
 def _statements(module: IRModule, normalisation: str) -> Statements:
     if normalisation not in NORMALISATIONS:
         raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
-    table = TextTable()
-    head = [table.row(line) for line in module.type_lines]
+    table = Rows[str]()
+    head = [table[line] for line in module.type_lines]
     if normalisation == "locals":
-        head += [table.row(_plain_global(line, module.display)) for line in module.global_lines]
-        body = np.array([table.row(form.statement) for form in module.forms], dtype=np.int32)[module.arrays.form]
+        head += [table[_plain_global(line, module.display)] for line in module.global_lines]
+        body = np.array([table[form.statement] for form in module.forms], dtype=np.int32)[module.arrays.form]
     else:
-        head += [table.row(_without_groups(line)) for line in module.global_lines]
-        body = np.array([table.row(_without_groups(module.lines[line])) for line in module.arrays.line], dtype=np.int32)
+        head += [table[_without_groups(line)] for line in module.global_lines]
+        body = np.array([table[_without_groups(module.lines[line])] for line in module.arrays.line], dtype=np.int32)
     row = np.concatenate([np.array(head, dtype=np.int32), body])
-    return Statements(normalisation, table.texts, row, len(module.type_lines), len(head))
+    return Statements(normalisation, list(table), row, len(module.type_lines), len(head))
 
 
 def _without_groups(line: str) -> str:
