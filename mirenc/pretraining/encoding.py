@@ -106,13 +106,7 @@ class FrozenTexts:
     """
 
     def __init__(
-        self,
-        model: MIREncoder,
-        corpus: Corpus,
-        modules: Int64,
-        *,
-        processes: Processes,
-        weighting: str | None = None,
+        self, model: MIREncoder, corpus: Corpus, modules: Int64, *, processes: Processes, weighting: str | None = None
     ) -> None:
         device, total = _device(model), len(corpus.text_length)
         node, spoken, pooled = np.zeros((3, total), dtype=bool)
