@@ -5,16 +5,12 @@ from mirenc.embed.encoder import Encoder, load
 from mirenc.embed.maps import fit_map
 from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose
 from mirenc.embed.stream import Outcome
-from mirenc.ir import LEVELS
-from mirenc.ir.inputs import IRInput
 
 __all__ = [
-    "LEVELS",
     "PARTS",
     "PURPOSES",
     "Embedding",
     "Encoder",
-    "IRInput",
     "Level",
     "OnError",
     "Outcome",

@@ -19,12 +19,12 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
 from mirenc.arrays import Float32
-from mirenc.embed import PARTS, PURPOSES, Encoder, IRInput, OnError, Part, Purpose, load
+from mirenc.embed import PARTS, PURPOSES, Encoder, OnError, Part, Purpose, load
 from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.stream import listed
 from mirenc.errors import ConfigError, UnreadableIRWarning
 from mirenc.ir import IRModule
-from mirenc.ir.inputs import resolve_input
+from mirenc.ir.inputs import IRInput, resolve_input
 from mirenc.weights import find_model
 
 Inputs = Iterable[IRInput] | NDArray[Any]

@@ -11,9 +11,9 @@ from rewrite_ir import odd_name, rename_locals, without_groups, without_metadata
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc.embed import LEVELS, Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.errors import ConfigError, IRFileError, IRParseError, ModelError, NoFunctionBodyError
-from mirenc.ir import IRModule, parse_ir, read_ir
+from mirenc.ir import LEVELS, IRModule, parse_ir, read_ir
 
 IR = Path(__file__).resolve().parents[1] / "fixtures" / "ir"
 FILE = IR / "clang-19" / "O2" / "numeric.ll"

@@ -10,11 +10,11 @@ import pytest
 from random_model import random_weights
 from same_vectors import assert_same_vectors
 
-from mirenc.embed import LEVELS, Encoder, load
+from mirenc.embed import Encoder, load
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.heads import IREmbedder
-from mirenc.ir import parse_ir, regions_of, statements_of
+from mirenc.ir import LEVELS, parse_ir, regions_of, statements_of
 from mirenc.model.config import LexicalConfig, ModelConfig, PoolingConfig, TaughtConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, make_pool
