@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from rich.progress import track
+from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import mirenc
@@ -37,7 +38,7 @@ from mirenc.passes.levels import level
 RECIPE = Path(__file__).parents[1] / "passes" / "corpus.toml"
 FIRST = 5
 MOST = 200  # bytes that a change may save or cost, in fitting
-PARTS = 8  # of the projects for training, to choose a threshold by
+COMPONENTS = 64  # of vectors
 THRESHOLDS = (-60, -30, -15, -5, 20, 35, 50, 80)
 Array = NDArray[np.float64]
 
@@ -69,7 +70,7 @@ def known(one: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, enc
         [promise, *of_sizes(calls, inlined, alone, change)] for promise, change in zip(promises, changes, strict=True)
     ]
     asked = of_llvm(one.path, calls)
-    llvm = [np.nanmean([asked.get(row, NOTHING) for row in change], axis=0) for change in changes]
+    llvm = [np.mean([asked[row] for row in change if row in asked] or [NOTHING], axis=0) for change in changes]
     made = encoder.embed_parts(one.path, level="function", purpose="features")
     where = {region.symbol: row for row, region in enumerate(made.regions)}
     middle = np.asarray(made.vector).mean(axis=0)
@@ -117,18 +118,20 @@ def of_llvm(path: Path, calls: Calls) -> dict[int, Array]:
 
 
 def fitted(train: Sequence[Module], names: Sequence[str]) -> Callable[[Module], Array]:
-    """A head on some blocks: the mean of three, of what a change saves."""
-    x = np.concatenate([block(one, names) for one in train])
+    """A head on some blocks: the mean of three, of what a change saves; of vectors their principal components."""
+    reduced = PCA(min(COMPONENTS, train[0].vectors.shape[1]), random_state=0)
+    reduced.fit(np.concatenate([one.vectors for one in train]))
+
+    def block(one: Module) -> Array:
+        blocks = {"sizes": one.sizes, "llvm": one.llvm, "vectors": reduced.transform(one.vectors)}
+        return np.concatenate([blocks[name] for name in names], axis=1)
+
+    x = np.concatenate([block(one) for one in train])
     y = np.clip(np.concatenate([one.saved for one in train]), -MOST, MOST)
     weights = np.concatenate([np.full(len(one.saved), 1 / len(one.saved)) for one in train])  # a module counts once
     settings = {"max_iter": 300, "learning_rate": 0.05, "min_samples_leaf": 20, "max_features": 0.3}
     heads = [HistGradientBoostingRegressor(random_state=seed, **settings).fit(x, y, weights) for seed in range(3)]
-    return lambda one: np.mean([head.predict(block(one, names)) for head in heads], axis=0)
-
-
-def block(one: Module, names: Sequence[str]) -> Array:
-    """Blocks side by side."""
-    return np.concatenate([getattr(one, name) for name in names], axis=1)
+    return lambda one: np.mean([head.predict(block(one)) for head in heads], axis=0)
 
 
 def threshold(one: Module, limit: float) -> Array:
