@@ -92,7 +92,7 @@ def test_what_a_head_gets_of_a_change(text: str, tmp_path: Path) -> None:
 def test_the_best_of_the_first_counts() -> None:
     ordering = script("ordering")
     saved = np.array([0.0, -3.0, 20.0, 5.0, 1.0, 2.0, 10.0])
-    module = ordering.Module("a", True, 100, saved, saved[:, None], np.full((7, 1), np.nan), np.zeros((7, 2)))
+    module = ordering.Module("a", True, 100, saved, saved[:, None], np.full((7, 1), np.nan), np.eye(7)[:, :2])
     assert ordering.gained(module, saved) == pytest.approx(-np.log(0.8))
     assert ordering.gained(module, -saved) == pytest.approx(-np.log(0.95))  # all but the two best
     train = [module._replace(saved=saved + seed, sizes=saved[:, None]) for seed in range(20)]
