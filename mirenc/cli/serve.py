@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,7 +14,8 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError, TaskError, ToolchainError
+from mirenc.errors import ConfigError, ToolchainError
+from mirenc.writing import only_one
 
 app = typer.Typer(help="Decide inside of a user's own build.", no_args_is_help=True)
 
@@ -43,7 +45,7 @@ def inliner(
     """
     from mirenc.deciding import TaskHead, fixed_lists, ready_heads
     from mirenc.deciding.pass_lists import TASK
-    from mirenc.inlining.compiler import DECISIONS, LOG, Settings, write_compiler
+    from mirenc.inlining.compiler import DECISIONS, Settings, write_compiler
     from mirenc.passes.installed import SharedEngine
     from mirenc.tasks import get_task
     from mirenc.tuning.case import beside, major_of
@@ -52,23 +54,36 @@ def inliner(
         raise ConfigError(f"{folder} is a file. Name a folder")
     if replay and not (folder / DECISIONS).is_file():
         raise ConfigError(f"{folder} has no {DECISIONS}. Leave --replay out once")
+    if re.search(r"\s", str(folder.resolve())):
+        raise ConfigError(f"{folder.resolve()} has a space, which a build's $(CC) cannot have. Name another folder")
+    own = (folder / "bin").resolve()  # on PATH where somebody put it there
+    path = os.pathsep.join(one for one in os.get_exec_path() if Path(one).resolve() != own)
+    compiler = shutil.which(compiler, path=path) or compiler
     clang, version = beside(compiler, "clang"), int(major_of(compiler))
     with SharedEngine(version) as engine:
         engine.knows("")  # it starts, or says what to install
     task = get_task(TASK)
     pipelines = tuple(one.pipeline for one in fixed_lists(TaskHead.load(ready_heads(task)[""], task), lists))
     builds = max(0, budget - 1 - len(pipelines))
-    environment = write_compiler(folder, Settings(str(clang), version, pipelines, builds, replay))
+    with only_one(folder):
+        environment = write_compiler(folder, Settings(str(clang), version, pipelines, builds, replay))
+        raise typer.Exit(_build(folder, command, environment))
+
+
+def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int:
+    """Run the build, say what came of it, and return its exit code."""
+    from mirenc.inlining.compiler import LOG
+
     if shutil.which(command[0], path=environment["PATH"]) is None:
         raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, as in -- make -j2")
     done = subprocess.run(command, env=os.environ | environment, check=False)
     lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
-    if not lines and not done.returncode:
-        raise TaskError(f"the build compiled no source by CC or CXX. Make it anew, or name CC={folder / 'bin' / 'cc'}")
+    if not lines:
+        common.warn(f"the build compiled no source by CC or CXX: up to date, or it wants CC={folder / 'bin' / 'cc'}")
     for line in lines:
         if "problem" in line:
             common.warn(f"{line['source']}: as -Oz makes it, since {line['problem']}")
     before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
     share = 100 * (1 - after / max(before, 1))
     common.say(f"{len(lines)} sources: {after:,} loaded bytes, {before - after:,} less than by -Oz ({share:.1f} %)")
-    raise typer.Exit(done.returncode)
+    return done.returncode

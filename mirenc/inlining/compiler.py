@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -31,10 +32,14 @@ from mirenc.writing import delivered
 
 DECISIONS, LOG, _SETTINGS = "decisions.jsonl", "log.jsonl", "settings.json"
 # What is read from a pipe is read once; what asks about the compiler is no part of the program.
-_SOURCE = r"""case ${{!#}} in - | conftest.* | */CMakeFiles/*) exec -a clang "$clang" "$@" ;; esac
+_SOURCE = r"""case ${{!#}} in
+    - | /dev/* | conftest.* | *CMake*CompilerId.c* | *CompilerABI.c* | */CMakeScratch/* | */CMakeTmp/*)
+        exec -a clang "$clang" "$@" ;;
+esac
 [[ " $* " =~ \ -emit-obj\  && " $* " =~ \ -x\ c(\+\+)?\  ]] || exec -a clang "$clang" "$@"
 exec {python} -P -m mirenc.inlining.compiler {folder} "$@"
 """
+_NAMES = re.compile(r"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)  # other places, the same code
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,11 @@ class Settings:
     pipelines: tuple[str, ...]
     builds: int
     replay: bool
+
+    @property
+    def compilations(self) -> int:
+        """Of a source, at most."""
+        return 1 + len(self.pipelines) + self.builds
 
 
 def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
@@ -75,7 +85,7 @@ def main(folder: Path, words: Sequence[str]) -> int:
             with delivered(output) as part:
                 part.write_bytes(made)
             line["bytes"] = _loaded(made)
-    except MirencError as error:
+    except (MirencError, subprocess.CalledProcessError) as error:
         line["problem"] = " ".join(str(error).split())[:200]
     _append(folder / LOG, line)
     return 0
@@ -89,15 +99,16 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
     subprocess.run(again, check=True)
     with SharedEngine(settings.version) as engine:
         text = engine.text(bitcode.read_bytes())
-        key = hashlib.sha256(text.encode()).hexdigest()[:16]
+        key = hashlib.sha256(_NAMES.sub("", text).encode()).hexdigest()[:16]
         known = _known(folder / DECISIONS, source, key)
-        if not settings.replay and known.get("ir") != key:
+        if not settings.replay and (known.get("ir") != key or known.get("compilations", 0) < settings.compilations):
             known = _search(engine, text, settings)
-            _append(folder / DECISIONS, {"source": source, "ir": key, **known})
-        calls = calls_of(text)
+            _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **known})
+        calls = calls_of(engine.text(bitcode.read_bytes(), debug=True))
         wanted = {(one["caller"], one["callee"], one["number"]): one["inline"] for one in known.get("calls", ())}
         decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
-        bitcode.write_bytes(engine.run(calls.decided(decisions).encode(), known.get("passes", level("Oz"))).ir)
+        passes = known.get("passes", level("Oz"))
+        bitcode.write_text(engine.text(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
     subprocess.run([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], check=True)
     return made.read_bytes()
 
@@ -128,9 +139,11 @@ def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
 
 def _append(path: Path, line: dict[str, Any]) -> None:
     """Add a line, whole, beside those of other jobs of the build."""
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("ab+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(json.dumps(line) + "\n")
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        broken = file.read() not in (b"", b"\n")  # by a build that was killed
+        file.write(b"\n" * broken + json.dumps(line).encode() + b"\n")
 
 
 def _loaded(data: bytes) -> int:

@@ -15,11 +15,13 @@ clang={clang}
 [ "$1" != -cc1as ] || exec -a clang "$clang" "$@" # the assembler
 if [ "$1" != -cc1 ]; then
     case ${{0##*/}} in *++*) mode=g++ ;; *) mode=gcc ;; esac
+    front=()
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do front+=("$1"); shift; done
     exec -a "$(realpath -s -- "$0")" "$clang" --driver-mode=$mode -no-canonical-prefixes -fno-integrated-cc1 \\
-        -ccc-install-dir "${{clang%/*}}" -resource-dir {resources} "$@" {flags}
+        -ccc-install-dir "${{clang%/*}}" -resource-dir {resources} "${{front[@]}}" {flags} "$@"
 fi
-# What a compilation adds in passes of its own, as sanitizers and profiles do, no other list of passes has.
-added=" -(fsanitize|fprofile-instrument|coverage-|pg |finstrument|fxray)"
+# What a compilation adds in passes of its own, as sanitizers and profiles do, or in files, no other list of passes has.
+added=" -(fsanitize|fprofile-instrument|coverage-|pg |finstrument|fxray|split-dwarf|ffat-lto)"
 [[ ! " $* " =~ $added ]] || exec -a clang "$clang" "$@"
 """
 

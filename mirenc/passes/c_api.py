@@ -82,11 +82,12 @@ class Library(PassLibrary):
         # Without a handler of ours LLVM would end the process at an error of the backend. ctypes' object must live on.
         self._handler = _HANDLER(self._diagnose)
 
-    def read(self, ir: bytes) -> bytes:
+    def read(self, ir: bytes, debug: bool) -> bytes:
         with self._module(ir) as module:
             if problem := self._broken(module):
                 raise ValueError(problem)
-            self._c.LLVMStripModuleDebugInfo(module)
+            if not debug:
+                self._c.LLVMStripModuleDebugInfo(module)
             return self._bytes_of(self._c.LLVMWriteBitcodeToMemoryBuffer(module))
 
     @contextlib.contextmanager

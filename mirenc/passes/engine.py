@@ -127,17 +127,17 @@ class Engine:
         """Run one list and return the object file that LLVM makes of the result; as `run`."""
         return self._one(ir, pipeline, codegen, "object")[1]
 
-    def text(self, ir: bytes, pipeline: str = "") -> str:
-        """What a list makes of a module, as this LLVM prints it, without debug information; as `run`."""
-        return self._one(ir, pipeline, CODEGEN, "text")[1].decode()
+    def text(self, ir: bytes, pipeline: str = "", *, debug: bool = False) -> str:
+        """What a list makes of a module, as this LLVM prints it, with ``debug`` information or without; as `run`."""
+        return self._one(ir, pipeline, CODEGEN, "text", debug)[1].decode()
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; ToolchainError where it cannot start."""
         (result,) = self._ask(_NO_MODULE, [pipeline])
         return not (isinstance(result, Failed) and result.status == "pipeline")
 
-    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str) -> Answer:
-        (answer,) = self._ask(ir, [pipeline], codegen, keep)
+    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str, debug: bool = False) -> Answer:
+        (answer,) = self._ask(ir, [pipeline], codegen, keep, debug)
         if isinstance(answer, Failed):
             raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
         return answer
@@ -149,7 +149,7 @@ class Engine:
             raise ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}") from None
 
     def _ask(
-        self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = ""
+        self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = "", debug: bool = False
     ) -> list[Answer | Failed]:
         """The library's answer for each list, with what is kept: optimised ``ir``, its ``text`` or ``object`` file."""
         answers: list[Answer | Failed] = []
@@ -158,7 +158,7 @@ class Engine:
             while len(answers) < len(pipelines):
                 try:
                     self._started()
-                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep}
+                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep, "debug": debug}
                     child.send(request, ir, self.timeout)
                     self._await_reading()
                     while len(answers) < len(pipelines):

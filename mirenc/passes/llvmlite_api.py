@@ -47,7 +47,7 @@ class Library(PassLibrary):
         self.version = ".".join(map(str, llvm.llvm_version_info))
         self._machine = cache(self._new_machine)
 
-    def read(self, ir: bytes) -> bytes:
+    def read(self, ir: bytes, debug: bool) -> bytes:
         try:
             with parsed(self._llvm, ir) as module:
                 module.verify()

@@ -27,8 +27,8 @@ class PassLibrary:
     def __init__(self) -> None:
         self._sizes: dict[tuple[str, int], dict[str, int]] = {}
 
-    def read(self, ir: bytes) -> bytes:
-        """Bitcode of a module in text or bitcode; ValueError where the parser or the verifier refuses it."""
+    def read(self, ir: bytes, debug: bool) -> bytes:
+        """Bitcode of a module, with its debug information or without; ValueError where parser or verifier refuse it."""
         raise NotImplementedError
 
     def run(self, bitcode: bytes, pipeline: str, codegen: int) -> AbstractContextManager[tuple[Any, Any]]:
@@ -57,7 +57,7 @@ class PassLibrary:
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
         """``read``, then ``ok`` with figures, or a ``problem``, for each list; ``input`` alone if the IR is refused."""
         try:
-            module = self.read(holder.pop())
+            module = self.read(holder.pop(), request["debug"])
         except ValueError as error:
             yield {"status": "input", "problem": str(error)}, b""
             return

@@ -64,7 +64,11 @@ def test_a_build_and_its_replay(run: Run, project: Path) -> None:
         assert again.code == 0, again.err
         assert [(project / name).read_bytes() for name in ("a.o", "b/a.o")] == objects
         assert len(lines(folder / "decisions.jsonl")) == 2
+    run("serve", "inliner", folder, "--budget", "31", "--", "make", "-s", "-B")
+    assert len(lines(folder / "decisions.jsonl")) == 4  # more was asked for
     subprocess.run(["clang-19", "-w", "-DNUMBER=3", "a.c", "b/a.c", "-o", "plain"], check=True)
+    sections = subprocess.run(["readelf", "-SW", "a.o"], check=True, capture_output=True, text=True).stdout
+    assert " .debug_info " in sections
     said = [subprocess.run([project / name], check=True, capture_output=True).stdout for name in ("plain", "program")]
     assert said[0] == said[1] != b""
 
@@ -73,7 +77,7 @@ def test_decisions_of_a_source_that_has_changed(run: Run, project: Path) -> None
     folder = project / "smaller"
     run("serve", "inliner", folder, "--", "make", "-s")
     with (folder / "decisions.jsonl").open("a") as file:
-        file.write('{"source": "a.c", "ir": "0"\n')  # of a build that was killed
+        file.write('{"source": "a.c", "ir": "0"')  # of a build that was killed
     (project / "a.c").write_text(SOURCE.replace("second(4)", "second(5)"))
     before = (folder / "decisions.jsonl").read_text()
     changed = run("serve", "inliner", folder, "--replay", "--", "make", "-s", "-B")
@@ -82,6 +86,20 @@ def test_decisions_of_a_source_that_has_changed(run: Run, project: Path) -> None
     assert "(0.0 %)" not in changed.err
     run("serve", "inliner", folder, "--", "make", "-s", "-B")
     assert len((folder / "decisions.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_project_that_moves_and_its_compiler_on_path(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("serve", "inliner", project / "smaller", "--", "sh", "-c", f"$CC -DNUMBER=1 -c {project}/a.c")
+    moved = project.parent / "moved"
+    shutil.copytree(project, moved)
+    monkeypatch.chdir(moved)
+    monkeypatch.setenv("PATH", f"{moved}/smaller/bin:{os.environ['PATH']}")
+    again = run("serve", "inliner", "smaller", "--", "sh", "-c", f"$CC -DNUMBER=1 -c -- {moved}/a.c")
+    assert again.code == 0, again.err
+    assert "1 sources: " in again.err
+    assert len(lines(moved / "smaller" / "decisions.jsonl")) == 1
 
 
 def test_what_is_no_compilation_of_one_source(run: Run, project: Path) -> None:
@@ -107,7 +125,13 @@ def test_what_is_no_compilation_of_one_source(run: Run, project: Path) -> None:
     subprocess.run(["./m"], check=True)
     assert lines(folder / "log.jsonl")[-1]["source"] == "m.cc"
     count = len(lines(folder / "log.jsonl"))
-    for flags in (["-fsanitize=undefined"], ["-fprofile-instr-generate"], ["--coverage"], ["-pg"]):
+    for flags in (
+        ["-fsanitize=undefined"],
+        ["-g", "-gsplit-dwarf"],
+        ["-fprofile-instr-generate"],
+        ["--coverage"],
+        ["-pg"],
+    ):
         subprocess.run([cc, *flags, "-c", "b/a.c", "-o", "instrumented.o"], check=True)
     assert len(lines(folder / "log.jsonl")) == count
     bad = subprocess.run([cc, "-c", "missing.c"], check=False, capture_output=True, text=True)
@@ -118,7 +142,10 @@ def test_what_is_no_compilation_of_one_source(run: Run, project: Path) -> None:
 def test_what_cannot_be_served(run: Run, project: Path) -> None:
     run("serve", "inliner", "smaller", "--replay", "--", "make").failed("smaller has no decisions.jsonl")
     run("serve", "inliner", "Makefile", "--", "make").failed("Makefile is a file. Name a folder")
-    run("serve", "inliner", "smaller", "--", "true").failed("the build compiled no source by CC or CXX")
+    nothing = run("serve", "inliner", "smaller", "--", "true")
+    assert nothing.code == 0
+    assert "the build compiled no source by CC or CXX: up to date, or it wants CC=smaller/bin/cc" in nothing.err
+    run("serve", "inliner", "a folder", "--", "true").failed("a folder has a space")
     assert run("serve", "inliner", "smaller", "--", "sh", "-c", "exit 3").code == 3
     run("serve", "inliner", "smaller", "--", "no-such-build").failed("no-such-build")
     assert os.access(project / "smaller" / "bin" / "clang++-19", os.X_OK)

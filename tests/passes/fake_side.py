@@ -13,7 +13,7 @@ from mirenc.passes.side import PassLibrary, RefusedError
 class Library(PassLibrary):
     version = "99.1"
 
-    def read(self, ir: bytes) -> bytes:
+    def read(self, ir: bytes, debug: bool) -> bytes:
         if ir == b"refused":
             raise ValueError("<string>:1:1: error: no\nrefused\n^")
         if ir == b"deadly":
