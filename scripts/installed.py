@@ -34,6 +34,7 @@ LEFT_OUT = {
     "mirenc measure": "a quiet machine and its time",
     "mirenc suggest": "a source of one's own, and libLLVM",
     "mirenc tune": "a program of one's own that is built and timed",
+    "mirenc serve": "a build of one's own, and libLLVM",
 }
 LARGEST = 40e6  # bytes of mirenc's wheel
 APART = "models/mirenc-base"

@@ -80,6 +80,7 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
     lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
     if not lines:
         common.warn(f"the build compiled no source by CC or CXX: up to date, or it wants CC={folder / 'bin' / 'cc'}")
+        return done.returncode
     for line in lines:
         if "problem" in line:
             common.warn(f"{line['source']}: as -Oz makes it, since {line['problem']}")
