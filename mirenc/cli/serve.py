@@ -37,7 +37,7 @@ def inliner(
     """Run a build whose C and C++ is compiled by clang -Oz, then by other pass lists and other inlining.
 
     Of each source the smallest object is kept, in bytes that are loaded, as `mirenc suggest FILE --try --inline` finds
-    it; about 4 s of a core each. What was found is in FOLDER/decisions.jsonl: the same command again searches only what
+    it; 2 to 8 s of a core each. What was found is in FOLDER/decisions.jsonl: the same command again searches only what
     has changed, and --replay nothing at all.
 
     The compiler is CC, CXX, and cc, gcc, clang and their C++ names on PATH. A build that names another wants

@@ -20,14 +20,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import ForeignIRError, MirencError
+from mirenc.errors import MirencError
 from mirenc.inlining.calls import calls_of
-from mirenc.inlining.trying import try_inlining
+from mirenc.inlining.trying import try_inlining, weight
 from mirenc.ir.standing_in import driver, stand_in
 from mirenc.passes.engine import Engine, Failed
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
-from mirenc.passes.object_file import elf_sections, is_elf, sums
 from mirenc.writing import delivered
 
 DECISIONS, LOG, _SETTINGS = "decisions.jsonl", "log.jsonl", "settings.json"
@@ -44,7 +43,10 @@ _NAMES = re.compile(r"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)  # 
 
 @dataclass(frozen=True)
 class Settings:
-    """How sources are compiled. ``clang`` and ``version`` (19): the compiler; ``builds`` for inlining, 0 to replay."""
+    """By what sources are compiled: a ``clang`` of ``version`` (19).
+
+    ``pipelines`` are tried, then so many ``builds`` with other inlining; with ``replay`` nothing is.
+    """
 
     clang: str
     version: int
@@ -78,13 +80,13 @@ def main(folder: Path, words: Sequence[str]) -> int:
     source = os.path.relpath(words[-1], folder.parent)  # wherever the build stands, and however it is moved
     line: dict[str, Any] = {"source": source, "oz": 0, "bytes": 0}
     try:
-        line["oz"] = line["bytes"] = _loaded(output.read_bytes())
+        line["oz"] = line["bytes"] = weight(output.read_bytes()).loaded_bytes
         with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
             made = _smaller(folder, settings, words, source, Path(scratch))
-        if _loaded(made) < line["oz"]:
+        if (size := weight(made).loaded_bytes) < line["oz"]:
             with delivered(output) as part:
                 part.write_bytes(made)
-            line["bytes"] = _loaded(made)
+            line["bytes"] = size
     except (MirencError, subprocess.CalledProcessError) as error:
         line["problem"] = " ".join(str(error).split())[:200]
     _append(folder / LOG, line)
@@ -144,12 +146,6 @@ def _append(path: Path, line: dict[str, Any]) -> None:
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
         broken = file.read() not in (b"", b"\n")  # by a build that was killed
         file.write(b"\n" * broken + json.dumps(line).encode() + b"\n")
-
-
-def _loaded(data: bytes) -> int:
-    if not is_elf(data):
-        raise ForeignIRError("the target's object files are not ELF, and sizes are read of ELF only")
-    return sums(elf_sections(data))["loaded_bytes"]
 
 
 if __name__ == "__main__":

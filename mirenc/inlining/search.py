@@ -120,7 +120,10 @@ def search(
 
 
 def _beginning(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], margin: float) -> Decisions:
-    """Calls of a function are decided alike: inlined where that saves bytes, with so many more for each call."""
+    """Calls of a function are decided alike: inlined where that saves bytes, ``margin`` more a call; none at infinity.
+
+    Only what differs from ``inlined``; ``alone``, bytes of each function with nothing inlined.
+    """
     count = Counter(call.callee for call in calls.calls)
     decisions = {}
     for row, (call, inline) in enumerate(zip(calls.calls, inlined, strict=True)):

@@ -53,7 +53,7 @@ def try_inlining(engine: Engine, ir: bytes, pipeline: str, builds: int, promise:
 
 
 def weight(data: bytes) -> Weight:
-    """Sizes of an object file."""
+    """Sizes of an object file; ForeignIRError: it is not ELF."""
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF, and sizes of functions are read of ELF only")
     sizes = with_unwinding((one.name, one.size) for one in elf_functions(data))

@@ -66,10 +66,12 @@ def test_damaged_ir_is_named_and_the_rest_goes_on(run: Run, folder: Path, tmp_pa
     ir.mkdir()
     (ir / "bad.ll").write_text("define i32 @f( {\n")
     (ir / "good.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
+    (ir / "apple.ll").write_text('target triple = "arm64-apple-macosx"\ndefine i32 @f() {\n  ret i32 1\n}\n')
     result = run("measure", "inlining", ir, "-o", tmp_path / "table")
     assert result.code == 1
     assert "bad.ll" in result.err
-    assert "1 of 2 files failed" in result.err
+    assert "not ELF" in result.err
+    assert "2 of 3 files failed" in result.err
     assert json.loads((tmp_path / "table" / "machine.json").read_text())["modules"] == 1
 
 

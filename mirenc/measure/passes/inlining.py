@@ -15,11 +15,11 @@ from typing import Any
 from mirenc import __version__
 from mirenc.errors import IRFileError, MirencError, TaskError
 from mirenc.inlining import Calls, Decisions, calls_of
+from mirenc.inlining.trying import weight
 from mirenc.measure.passes.inputs import FLAGS, IRFile, clang_of, find_ir
 from mirenc.measure.passes.run import EngineRun
 from mirenc.measure.run import Journal, one_line
 from mirenc.passes.levels import level
-from mirenc.passes.object_file import elf_sections, sums
 from mirenc.tasks.tables import MACHINE, write_json, write_parquet
 
 FORMAT = 1
@@ -73,7 +73,7 @@ class InliningRun(EngineRun):
         calls = calls_of(engine.text(ir))
 
         def weigh(decisions: Decisions) -> int:
-            return sums(elf_sections(engine.compile(calls.decided(decisions).encode(), oz)))["loaded_bytes"]
+            return weight(engine.compile(calls.decided(decisions).encode(), oz)).loaded_bytes
 
         own = weigh({})
         inlined = [not kept for kept in calls.kept(engine.text(ir, oz))] if calls.calls else []
