@@ -6,7 +6,7 @@ import hashlib
 import os
 import shutil
 import warnings
-from collections.abc import Generator, Iterable, Sized
+from collections.abc import Callable, Generator, Iterable, Sized
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -27,8 +27,10 @@ from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
 from mirenc.errors import ConfigError, ModelError, UnreadableIRWarning, needs
 from mirenc.ir import Dialect, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, resolve_input
+from mirenc.ir.plain import Spelling
 from mirenc.ir.projects import expand_inputs, is_project
 from mirenc.ir.read import module_from
+from mirenc.model.config import ModelConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.progress import progress as progress_bar
@@ -70,7 +72,8 @@ class Encoder:
         if files.config.lexical is not None:
             lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
         white = whitening_map or WhiteningMap.of_model(files)
-        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, white.apply, tuple(white.mean))
+        apply = _blocks(files.config, white.apply) if files.config.paired else white.apply
+        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, apply, tuple(white.mean))
 
     def __repr__(self) -> str:
         facts = f"dimension={self.dimension}, runtime={self.runtime.name!r}, digest={self.digest[:12]!r}"
@@ -261,7 +264,11 @@ class Encoder:
         """
         weighting = self.runtime.config.pooling.weighting
         levels = (level,) if isinstance(level, str) else tuple(level)
-        request = Request(levels, purpose, function, whiten, self.options, weighting, self.cache, batch_size, workers)
+        spelling: Spelling = "written"
+        if self.runtime.config.paired:
+            spelling = "unnamed" if self.hide_names else "plain"
+        how = (self.options, weighting, spelling, self.cache, batch_size, workers)
+        request = Request(levels, purpose, function, whiten, *how)
         if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
             inputs = [inputs]
         resolved: Iterable[Input] = expand_inputs(inputs)
@@ -341,8 +348,8 @@ def load(
     options : ReadOptions, optional
         Limits and compiler for reading.
     hide_names : bool
-        The lexical view of a model that has one sees no names of functions, globals and types, for IR whose names say
-        nothing. What the encoders see stays as it is.
+        For IR whose names say nothing: no names of functions, globals and types are seen, by the lexical view of a
+        model that has one, and by the encoders of one trained on pairs (``mirenc-search``).
     whitening_map : str or WhiteningMap, optional
         A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
     """
@@ -367,6 +374,18 @@ def load(
             "a WhiteningMap. Names: mirenc models list"
         )
     return encoder.with_map(load_map(files, whitening_map) if isinstance(whitening_map, str) else whitening_map)
+
+
+def _blocks(config: ModelConfig, white: Callable[[str, Float32], Float32]) -> Callable[[str, Float32], Float32]:
+    """White vectors of length 1, lexical ones of their weight; rows of zeros stay."""
+
+    def apply(part: str, vectors: Float32) -> Float32:
+        made = white(part, vectors)
+        length = np.linalg.norm(made, axis=1, keepdims=True)
+        weight = config.lexical.weight if part == "lexical" and config.lexical is not None else 1.0
+        return np.asarray(made * (weight / np.where(length > 0, length, 1)), dtype=np.float32)
+
+    return apply
 
 
 def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:

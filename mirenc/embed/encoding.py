@@ -10,6 +10,7 @@ from mirenc.arrays import Float32, starts
 from mirenc.cache import Cache, cache_key
 from mirenc.embed.reading import Prepared
 from mirenc.embed.request import in_batches
+from mirenc.model.config import ModelConfig
 from mirenc.model.layers import SLICE, give_back
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
@@ -34,7 +35,8 @@ class StatementVectors:
         """
         if sum(len(module.sample.node_row) for module in modules) >= _LARGE:
             give_back()  # of what was read, text and lines are gone by now
-        used = [needed_texts(self._runtime.config, module.sample, module.pools) for module in modules]
+        config = self._runtime.config
+        used = [needed_texts(config, module.sample, spoken(module, config)) for module in modules]
         needed = list(zip(modules, used, strict=True))
         where = {one.sample.texts[row]: (one, row) for one, rows in needed for row in rows.tolist()}
         if len(self._memory) + len(where) > _REMEMBERED:
@@ -73,6 +75,11 @@ class StatementVectors:
             self._cache.put({cache_key("statement", text): vector.tobytes() for text, vector in made.items()})
 
 
+def spoken(module: Prepared, config: ModelConfig) -> Pools:
+    """A module's pools as the model takes them."""
+    return module.pools.spoken(config.pooling.weighting) if config.paired else module.pools
+
+
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
     """Pooled vectors of each module, in their order; ``vectors`` of its texts are those of `StatementVectors.of`."""
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
@@ -80,10 +87,11 @@ def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence
     most = SLICE if runtime.config.graph.joins else 0
     for batch in in_batches(zip(modules, vectors, strict=True), lambda pair: len(pair[0].sample.node_row), most):
         some, of_texts = zip(*batch, strict=True)
+        each = [spoken(module, runtime.config) for module in some]
         if len(some) == 1:
-            yield runtime.forward(some[0].sample, some[0].pools, text_vectors=of_texts[0])
+            yield runtime.forward(some[0].sample, each[0], text_vectors=of_texts[0])
             continue
-        sample, pools = join_samples([module.sample for module in some], [module.pools for module in some])
+        sample, pools = join_samples([module.sample for module in some], each)
         made = runtime.forward(sample, pools, text_vectors=np.concatenate(of_texts))
         for start, end in itertools.pairwise(starts([module.pools.text.groups for module in some]).tolist()):
             yield Pooled(*(part[start:end] for part in made))

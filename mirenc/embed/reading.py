@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from mirenc.errors import MirencError
 from mirenc.ir import IRModule, regions_of
 from mirenc.ir.files import InputBytes
 from mirenc.ir.inputs import Input
+from mirenc.ir.plain import Spelling
 from mirenc.ir.read import load_input, module_of
 from mirenc.ir.reader import no_collection
 from mirenc.model.lexical import Lexicon
@@ -39,12 +41,18 @@ class Prepared:
 
 
 def prepare(
-    module: IRModule, tokenizer: IRTokenizer, levels: tuple[str, ...], weighting: str, *, function: str | None = None
+    module: IRModule,
+    tokenizer: IRTokenizer,
+    levels: tuple[str, ...],
+    weighting: str,
+    *,
+    function: str | None = None,
+    spelling: Spelling = "written",
 ) -> Prepared:
     """A module's sample, and which rows it has, in words of a `Request`. Raises ConfigError as `regions_of`."""
     listed = [regions_of(module, level, function=function) for level in levels]
     regions = [region for each in listed for region in each.regions]
-    sample = make_sample(module, tokenizer)
+    sample = make_sample(module, tokenizer, spelling=spelling)
     if levels == ("module",) and function is None:
         pools = module_pools(sample, weighting)
         instructions = np.array([module.instruction_count])
@@ -117,7 +125,8 @@ class Reader:
         try:
             with no_collection():
                 module = content if isinstance(content, IRModule) else module_of(content, request.options)
-                ready = prepare(module, self._tokenizer, request.levels, request.weighting, function=request.function)
+                how: dict[str, Any] = {"function": request.function, "spelling": request.spelling}
+                ready = prepare(module, self._tokenizer, request.levels, request.weighting, **how)
         except MirencError as error:
             return error
         if isinstance(content, IRModule):

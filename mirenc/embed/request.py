@@ -7,6 +7,7 @@ from typing import Literal, TypeVar
 from mirenc.cache import Cache
 from mirenc.errors import ConfigError
 from mirenc.ir import LEVELS, ReadOptions
+from mirenc.ir.plain import Spelling
 
 Level = Literal["module", "function", "loop", "block", "instruction"]
 Part = Literal["both", "text", "graph"]
@@ -47,7 +48,8 @@ def in_batches(
 class Request:
     """What is wanted of every input, in words of `mirenc.Encoder.embed`, checked (ConfigError).
 
-    ``weighting`` says how often a text counts (`mirenc.model.config.PoolingConfig`); ``cache`` may know the embedding.
+    ``weighting`` says how often a text counts (`mirenc.model.config.PoolingConfig`); ``spelling``
+    how texts are read; ``cache`` may know the embedding.
     """
 
     levels: tuple[str, ...]
@@ -56,6 +58,7 @@ class Request:
     whiten: bool
     options: ReadOptions
     weighting: str
+    spelling: Spelling
     cache: Cache | None
     batch_size: int = 64
     workers: int | None = None

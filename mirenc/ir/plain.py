@@ -5,8 +5,11 @@ The encoders learned statements as they are written; the lexical view, which com
 """
 
 import re
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+# ``plain`` is that of `plain_statement`; in ``unnamed``, names of functions, globals and types are left out, too.
+Spelling = Literal["written", "plain", "unnamed"]
 
 _DEFINITION = re.compile(r'(%(?:"[^"]*"|[-a-zA-Z$._0-9]+)) = type (.+)', re.DOTALL)
 _INTEGER = re.compile(r"i(\d+)")
@@ -119,6 +122,28 @@ _ADDRESS = re.compile(
     r'((?:%"[^"]*"|[^,"{])+|\{[^{}]*\}), (ptr .*?)((?:, i\d+ (?:-?\d+|%))+)'
 )
 _INDEX = re.compile(r", i\d+ (-?\d+|%)")
+_NAME = re.compile(
+    r'c"[^"]*"?'  # a string, which has none
+    r'|(@)(?!llvm\.)(?:"[^"]*"|(?:[-\w:~$.]|<[^()@]*>)+)'  # demangled ones have their templates' arguments
+    r'|(%)(?:"[^"]*"|[\w.$:]+)'  # a named type: local values have no names here
+)
+
+
+def spelled(texts: Sequence[str], spelling: Spelling) -> list[str]:
+    """A module's texts of normalisation ``locals`` in a spelling.
+
+    Examples
+    --------
+    >>> spelled(["% = call i32 @crc32(ptr %, i32 5381)", "% = alloca %struct.pair"], "unnamed")
+    ['% = call i32 @(ptr %, i32 5381)', '% = alloca %']
+    """
+    if spelling == "written":
+        return list(texts)
+    layout = Layout(texts)
+    plain = [plain_statement(text, layout) for text in texts]
+    if spelling == "plain":
+        return plain
+    return [_NAME.sub(lambda name: name[1] or name[2] or name[0], text) for text in plain]
 
 
 def plain_statement(statement: str, layout: Layout) -> str:

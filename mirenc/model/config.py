@@ -107,7 +107,13 @@ class LexicalConfig(Config):
 
 
 class ModelConfig(Config):
-    """Architecture of a model, saved beside its weights; without ``taught`` trunk or ``lexical`` view they are None."""
+    """Architecture of a model, saved beside its weights; without ``taught`` trunk or ``lexical`` view they are None.
+
+    ``paired``: trained to find a function among others that another compiler or level made (``pretrain/contrast.py``).
+    Then the text vector of a part of a module has the definitions of the globals that it takes, too; the blocks of a
+    search vector have length 1, the lexical one its ``weight``; and its texts are spelled plainly
+    (`mirenc.ir.plain.Spelling`), without names where these are hidden.
+    """
 
     tokenizer: TokenizerConfig = TokenizerConfig()
     text: TextConfig = TextEncoderConfig()
@@ -116,6 +122,7 @@ class ModelConfig(Config):
     pooling: PoolingConfig = PoolingConfig()
     taught: TaughtConfig | None = None
     lexical: LexicalConfig | None = None
+    paired: bool = False
 
     @model_validator(mode="after")
     def _words(self) -> Self:

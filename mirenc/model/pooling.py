@@ -7,7 +7,7 @@ many there are: with ``readout = "mean-max-sum"`` the largest value and log(1 + 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from mirenc.model.sample import IRSample
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
+_TEXT = ("item", "group", "count")
 
 
 class Share(NamedTuple):
@@ -129,6 +130,14 @@ class Pools:
     graph: Pool  # of nodes
     # Of texts that define what a group takes; None: its own statements do, or not asked.
     definitions: Pool | None = None
+
+    def spoken(self, weighting: str) -> Pools:
+        """The pools with the definitions among the texts, as a model that is ``paired`` has them."""
+        if self.definitions is None:
+            return self
+        each = [np.concatenate([getattr(pool, name) for pool in (self.text, self.definitions)]) for name in _TEXT]
+        text = make_pool(each[0], each[1], self.text.groups, weighting, count=each[2])
+        return replace(self, text=text, definitions=None)
 
     def counts(self, node_kind: Integer) -> Float32:
         """Size of each group: its nodes of each kind, and its distinct statements. Shapes: (N,) -> (G, COUNTS)."""

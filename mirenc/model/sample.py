@@ -9,6 +9,7 @@ from mirenc.arrays import Int8, Int32, UInt16
 from mirenc.graph import ProgramGraph
 from mirenc.graph.native import build_native
 from mirenc.ir.module import IRModule
+from mirenc.ir.plain import Spelling, spelled
 from mirenc.ir.statements import statements_of
 from mirenc.tokenizer import IRTokenizer
 
@@ -56,20 +57,31 @@ class IRSample(GraphArrays):
         )
 
 
-def make_sample(module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None) -> IRSample:
-    """A module's statements, graph (given, or the native builder's) and token ids, in the tokenizer's normalisation."""
+def make_sample(
+    module: IRModule, tokenizer: IRTokenizer, *, graph: ProgramGraph | None = None, spelling: Spelling = "written"
+) -> IRSample:
+    """A module's statements, graph (given, or the native builder's) and token ids, in the tokenizer's normalisation.
+
+    Texts that a ``spelling`` makes equal are one.
+    """
     normalisation = tokenizer.config.normalisation
     statements = statements_of(module, normalisation)
     graph = graph if graph is not None else build_native(module, normalisation=normalisation)
     # The graph's table begins with the statements and their nodes' full texts; short ones are for people and exports.
     texts = graph.texts[: max(len(statements.texts), int(graph.node_full_text_row.max()) + 1)]
+    statement_row, node_row = statements.row, graph.node_full_text_row
+    if spelling != "written":
+        each = spelled(texts, spelling)
+        number = {text: row for row, text in enumerate(dict.fromkeys(each))}
+        rows = np.array([number[text] for text in each], dtype=np.int32)
+        texts, statement_row, node_row = list(number), rows[statement_row], rows[node_row]
     text_ids, text_length = tokenizer.encode_batch(texts)
     return IRSample(
         texts=texts,
         text_ids=text_ids,
         text_length=text_length,
-        statement_row=statements.row,
-        node_row=graph.node_full_text_row,
+        statement_row=statement_row,
+        node_row=node_row,
         instruction_node=graph.instruction_node,
         **{name: getattr(graph, name) for name in GRAPH_ARRAYS[1:]},
     )

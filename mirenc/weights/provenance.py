@@ -16,7 +16,7 @@ from mirenc.errors import ModelError
 from mirenc.ir.level_paths import is_level
 
 PROVENANCE_FILE = "provenance.json"
-Kind = Literal["corpus", "distillation", "answers", "maps", "words", "unknown"]
+Kind = Literal["corpus", "distillation", "answers", "maps", "words", "pairs", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ class Source:
     """Projects (ascending; () where unknown) that one model, this one or an ancestor, learned from in one way.
 
     The ``kind`` is ``corpus`` (masked tokens, edges, matching), ``distillation`` (statements whose vectors a teacher
-    gave), ``answers`` (a compiler's), ``maps``, ``words``, or ``unknown`` for an ancestor that has no record.
+    gave), ``answers`` (a compiler's), ``maps``, ``words``, ``pairs`` (forms of one function), or ``unknown`` for an
+    ancestor that has no record.
     ``at_most`` says why the list is an upper bound; "" where it is exact.
     """
 
