@@ -3,7 +3,7 @@
 What you get: `OUT/model`, a packaged model whose config is ``paired`` (without golden vectors; `words.py` fits its
 words and adds them), and `OUT/log.jsonl`: losses, and recall at 1 on the projects of the recipe that are validated on.
 How long: on one GPU (H200) the steps of `contrast.toml` in nine minutes; on two cores half a minute a step.
-On what: what `function_forms.py` wrote, and the model to start from:
+On what: what `contrast_data.py` wrote, and the model to start from:
 
     python pretrain/contrast.py pretrain/contrast.toml FORMS OUT
 
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F
-from function_forms import SPELLINGS, unpack
+from contrast_data import SPELLINGS, unpack
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
@@ -54,7 +54,7 @@ LEAST = 10  # instructions of a function that is validated on, as in SEARCH figu
 SAVED_EVERY = 500
 QUERY, CANDIDATE = ("clang-14", "O0"), ("clang-19", "O2")
 
-# Arrays by what there is one of: `function_forms.forms`.
+# Arrays by what there is one of: `contrast_data.forms`.
 COLUMNS = {
     "node": ("node_row", "node_kind", "node_argument"),
     "edge": ("edge_index", "edge_flow", "edge_position"),

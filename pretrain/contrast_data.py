@@ -5,7 +5,7 @@ and which statements, definitions and nodes each function of at least 5 instruct
 How long: two hours of one core for 16,000 modules; a file that is there is not made again.
 On what: a folder that `compile_pairs.py` wrote, COMPILER/PROJECT/LEVEL/x.ll:
 
-    python pretrain/function_forms.py FORMS OUT
+    python pretrain/contrast_data.py FORMS OUT
 
 Modules of more than 3,500 instructions or 8,000 nodes are left out, and what cannot be read.
 """
