@@ -66,17 +66,20 @@ def level_pairs(root: Path, first: str, second: str, projects: Sequence[str]) ->
     return pairs
 
 
+def hidden_file(file: Path, target: Path) -> dict[str, str]:
+    """Write a file's IR with all names hidden, and say what its functions were called."""
+    text = file.read_text(encoding="utf-8")
+    hidden = hide_names(text)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(hidden, encoding="utf-8")
+    return dict(zip(_DEFINED.findall(hidden), _DEFINED.findall(text), strict=True))
+
+
 def hidden_copy(root: Path, copy: Path) -> Names:
     """The folder's IR with all names hidden, and what each file's functions were called."""
-    names: Names = {}
-    for file in sorted(path for path in root.rglob("*.ll") if path.is_file()):
-        text = file.read_text(encoding="utf-8")
-        hidden = hide_names(text)
-        target = copy / file.relative_to(root)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(hidden, encoding="utf-8")
-        names[target] = dict(zip(_DEFINED.findall(hidden), _DEFINED.findall(text), strict=True))
-    return names
+    files = sorted(path for path in root.rglob("*.ll") if path.is_file())
+    targets = [copy / file.relative_to(root) for file in files]
+    return {target: hidden_file(file, target) for file, target in zip(files, targets, strict=True)}
 
 
 def pairs_of(
@@ -91,11 +94,16 @@ def pairs_of(
     return collect_pairs(encoder, files, limit=limit, views=named_views)
 
 
+def folded(text: str) -> str:
+    """A statement that calls all hidden names alike."""
+    return _HIDDEN.sub(r"\1", text)
+
+
 def unnamed(view: FunctionView) -> FunctionView:
     """A view whose statements call all hidden names alike."""
     statements: Counter[str] = Counter()
     for text, count in view.statements.items():
-        statements[_HIDDEN.sub(r"\1", text)] += count
+        statements[folded(text)] += count
     return replace(view, statements=statements)
 
 

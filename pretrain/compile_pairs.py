@@ -1,10 +1,12 @@
-"""Programs of Debian packages by several compilers, each at -O0 and -O2: what `compare_functions.py` searches in.
+"""Programs of Debian packages by several compilers at several levels: what functions are searched in.
 
-What you get: `OUT/COMPILER/PROJECT/O0/x.ll` and `OUT/COMPILER/PROJECT/O2/x.ll`. A run that was stopped goes on.
+What you get: `OUT/COMPILER/PROJECT/O0/x.ll` and `OUT/COMPILER/PROJECT/O2/x.ll` for `compare_functions.py`, and more
+levels for `function_pools.py`. A run that was stopped goes on.
 How long: five minutes a compiler on one core for the ten projects of `debian-search.toml`.
 On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
 
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
+    python pretrain/compile_pairs.py RECIPE OUT --compilers clang-14 clang-19 --levels O0 O1 O2 O3 Os Oz --cap 12
 """
 
 from __future__ import annotations
@@ -25,17 +27,22 @@ def main() -> None:
     parser.add_argument("recipe", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
+    parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
+    parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     recipe = read_recipe(given.recipe)
+    if given.cap is not None:
+        packages = tuple(package.model_copy(update={"cap": given.cap}) for package in recipe.packages)
+        recipe = recipe.model_copy(update={"packages": packages})
     for compiler in given.compilers:
         with IRFolder(given.out / compiler) as folder:
             compile_recipe(
                 recipe,
                 folder,
                 given.work or given.out / "work",
-                Choices(levels=("O0", "O2"), compiler=compiler),
+                Choices(levels=given.levels, compiler=compiler),
                 workers=given.jobs,
                 report=lambda line: print(line, file=sys.stderr),
             )
