@@ -27,6 +27,7 @@ from mirenc.errors import MirencError
 from mirenc.ir import read_ir
 from mirenc.ir.plain import Layout, plain_statement
 from mirenc.model.lexical import terms_of
+from mirenc.model.pooling import Pool
 from mirenc.progress import progress
 from mirenc.sources.ir_folder import origins_of
 from mirenc.writing import delivered
@@ -105,7 +106,7 @@ def counts_of(path: Path, names: dict[str, str] | None) -> dict[str, NDArray[Any
         forms = module.arrays.form[header.first : header.last].tolist()
         counted["opcodes"][number].update(_hash(module.forms[form].opcode) for form in forms)
     plain: dict[int, str] = {}
-    for item, group, count in zip(pools.text.item.tolist(), pools.text.group.tolist(), pools.text.count.tolist()):
+    for item, group, count in memberships(pools.text):
         if item not in plain:
             plain[item] = plain_statement(texts[item], layout)
         counted["statements"][group][_hash(shown[item])] += count
@@ -113,9 +114,8 @@ def counts_of(path: Path, names: dict[str, str] | None) -> dict[str, NDArray[Any
         counted["whole"][group][_hash(f"= {spelled.lower()}")] += count
         for term, _ in terms_of(plain[item], hide_names=unnamed):
             counted["terms"][group][_hash(term)] += count
-    taken = pools.definitions
-    if taken is not None:
-        for item, group, count in zip(taken.item.tolist(), taken.group.tolist(), taken.count.tolist()):
+    if pools.definitions is not None:
+        for item, group, count in memberships(pools.definitions):
             for term, _ in terms_of(texts[item], hide_names=unnamed, defines=True):
                 counted["terms"][group][_hash(term)] += count
     called = [header.name if names is None else names[header.name] for header in headers]
@@ -130,6 +130,11 @@ def counts_of(path: Path, names: dict[str, str] | None) -> dict[str, NDArray[Any
         found[f"{kind}_word"] = np.array([word for bag in bags for word in bag], np.int64)
         found[f"{kind}_count"] = np.array([count for bag in bags for count in bag.values()], np.int32)
     return found
+
+
+def memberships(pool: Pool) -> Iterable[tuple[int, int, int]]:
+    """Item, group and count of each."""
+    return zip(pool.item.tolist(), pool.group.tolist(), pool.count.tolist(), strict=True)
 
 
 def _write_counts(job: tuple[Path, Path | None, Path]) -> str:

@@ -30,6 +30,7 @@ import argparse
 import hashlib
 import json
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -174,7 +175,11 @@ def with_csls(scores: Scores, project: NDArray[np.int64], nearest: int = NEAREST
             best = np.partition(others, len(others) - nearest, axis=0)[-nearest:] if len(others) else others
             there = np.isfinite(best)
             hub[number, first : first + _BLOCK] = np.where(there, best, 0).sum(0) / np.maximum(there.sum(0), 1)
-    return 2 * scores - hub[project]
+    made = np.empty_like(scores)
+    for first in range(0, len(project), _BLOCK):
+        rows = slice(first, first + _BLOCK)
+        made[rows] = 2 * scores[rows] - hub[project[rows]]
+    return made
 
 
 def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -193,8 +198,8 @@ def expected(nearer: NDArray[np.int64], equal: NDArray[np.int64], others: int, d
     """Recall at 1 and reciprocal rank of each query among ``drawn`` of ``others`` candidates drawn at random.
 
     With b of M nearer and n drawn, K of which are nearer, P(K = 0) = C(M - b, n) / C(M, n), and by Vandermonde's
-    identity E[1 / (1 + K)] = ((M + 1) / (n + 1) - C(M - b, n + 1) / C(M, n)) / (b + 1). Equals in random order: the mean
-    over b, ..., b + equal.
+    identity E[1 / (1 + K)] = ((M + 1) / (n + 1) - C(M - b, n + 1) / C(M, n)) / (b + 1). Equals in random order: the
+    mean over b, ..., b + equal.
     """
     b = np.arange(others)
     left = np.maximum(others - b, 1)
@@ -273,6 +278,7 @@ def summary(rows: dict[str, dict[str, Figures]], pairs: Sequence[Pair], project:
     sizes = {title: (size >= low) & (size < (high or np.inf)) for title, (low, high) in SIZES.items()}
     other = np.array([pair.query.sequence != pair.candidate.sequence for pair in pairs])
     peers = [title + more for more in ("", CSLS) for title in BAGS]
+    bags = {"opcode histogram", *peers}
     found = {}
     for title, pools in rows.items():
         found[title] = {
@@ -280,17 +286,15 @@ def summary(rows: dict[str, dict[str, Figures]], pairs: Sequence[Pair], project:
             | {
                 "by_size": {name: mean(figures["recall_at_1"], at) for name, at in sizes.items()},
                 "where_statements_differ": mean(figures["recall_at_1"], other),
-                "over": {
-                    peer: {
-                        name: {owner: interval(each - rows[peer][pool][name]) for owner, interval in over.items()}
-                        for name, each in figures.items()
-                    }
-                    for peer in peers
-                    if peer != title
-                },
             }
             for pool, figures in pools.items()
         }
+        for peer in [peer for peer in peers if title not in bags and (CSLS in title or CSLS not in peer)]:
+            for pool, figures in pools.items():
+                found[title][pool].setdefault("over", {})[peer] = {
+                    name: {owner: interval(each - rows[peer][pool][name]) for owner, interval in over.items()}
+                    for name, each in figures.items()
+                }
     return {
         "functions": len(pairs),
         "projects": int(project.max()) + 1,
@@ -355,8 +359,8 @@ def markdown(record: dict[str, Any]) -> str:
 
 def cell(row: dict[str, Any]) -> str:
     """Of a table."""
-    over = [row["large"]["over"].get(bag, {"recall_at_1": {"projects": [0, 0, 0]}}) for bag in BAGS]
-    above = all(each["recall_at_1"]["projects"][1] > 0 for each in over)
+    over = row["large"].get("over", {})
+    above = bool(over) and all(over[bag]["recall_at_1"]["projects"][1] > 0 for bag in BAGS)
     return "/".join(f"{100 * row[pool]['recall_at_1']:.1f}" for pool in ("small", "large")) + "*" * above
 
 
@@ -413,7 +417,9 @@ def main() -> None:
         "pool": given.pool,
         "names": names,
     }
-    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    # Three numbers on one line, not on five.
+    text = re.sub(r"\[\s+([-\d.e]+),\s+([-\d.e]+),\s+([-\d.e]+)\s+\]", r"[\1, \2, \3]", json.dumps(record, indent=1))
+    given.out.with_suffix(".json").write_text(text + "\n", encoding="utf-8")
     given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 
