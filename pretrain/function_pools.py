@@ -16,7 +16,8 @@ queries of projects other than its own and the query's; and bags without a model
 are and with CSLS. Equals are in an order drawn at random, and smaller pools drawn at random from the large one: figures
 are the exact expectations. Differences have 95 % intervals by a bootstrap over projects, and over files.
 
-How long: TIMING
+How long: 0.05 CPU seconds for 1,000 instructions to count words both ways with names, 0.06 each way for the vectors of
+mirenc-fast; then 4 to 10 a row and setting with pools of 10,000.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model compared here was trained on.
 
     python pretrain/function_pools.py PAIRS pretrain/function_pools --work WORK --models mirenc-base mirenc-fast
@@ -380,6 +381,9 @@ def main() -> None:
     parser.add_argument("--pool", type=int, default=10_000, help="candidates of the large pool")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
     given = parser.parse_args()
+    models = [Path(model).name for model in given.models]
+    if len(set(models)) < len(models):
+        raise SystemExit(f"--models: two are called alike, and so would their rows be: {' '.join(models)}")
     programs = programs_of(given.pairs, given.compilers, given.levels)
     programs = {key: forms for key, forms in programs.items() if not given.projects or key[0] in given.projects}
     every = {form for forms in programs.values() for form in forms}
@@ -407,7 +411,7 @@ def main() -> None:
             raise SystemExit(f"{given.pairs}: {few[0]}: fewer than two functions in two forms")
         names[way] = compare(store, chosen, given.models)
     record = {
-        "models": [Path(model).name for model in given.models],
+        "models": models,
         "compilers": given.compilers,
         "forms": sorted(" -".join(form) for form in every),
         "programs": len(programs),
