@@ -83,7 +83,7 @@ class Recipe(BaseModel):
     unnamed: float = Field(ge=0, le=1)
     validate_every: int = Field(ge=1)
     loss: dict[str, float]
-    lexical_weight: float = Field(gt=0)
+    paired: dict[str, float]  # lengths of the blocks
 
 
 class Forms:
@@ -499,8 +499,7 @@ class Run:
             f"whiten_{part}.matrix": getattr(self.maps, f"matrix_{part}").detach().cpu().numpy()
             for part in ("text", "graph")
         }
-        values = self.config.model_dump() | {"paired": True}
-        values["lexical"] |= {"weight": self.recipe.lexical_weight}
+        values = self.config.model_dump() | {"paired": self.recipe.paired}
         own = Source(self.recipe.name, "pairs", tuple(self.projects))
         sources = (*ancestry(self.files.name, self.files.folder), own)
         save_files(

@@ -30,7 +30,7 @@ from mirenc.ir.inputs import Input, IRInput, resolve_input
 from mirenc.ir.plain import Spelling
 from mirenc.ir.projects import expand_inputs, is_project
 from mirenc.ir.read import module_from
-from mirenc.model.config import ModelConfig
+from mirenc.model.config import PairedConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 from mirenc.progress import progress as progress_bar
@@ -72,7 +72,7 @@ class Encoder:
         if files.config.lexical is not None:
             lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
         white = whitening_map or WhiteningMap.of_model(files)
-        apply = _blocks(files.config, white.apply) if files.config.paired else white.apply
+        apply = white.apply if (paired := files.config.paired) is None else _blocks(paired, white.apply)
         self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, apply, tuple(white.mean))
 
     def __repr__(self) -> str:
@@ -265,7 +265,7 @@ class Encoder:
         weighting = self.runtime.config.pooling.weighting
         levels = (level,) if isinstance(level, str) else tuple(level)
         spelling: Spelling = "written"
-        if self.runtime.config.paired:
+        if self.runtime.config.paired is not None:
             spelling = "unnamed" if self.hide_names else "plain"
         how = (self.options, weighting, spelling, self.cache, batch_size, workers)
         request = Request(levels, purpose, function, whiten, *how)
@@ -376,14 +376,13 @@ def load(
     return encoder.with_map(load_map(files, whitening_map) if isinstance(whitening_map, str) else whitening_map)
 
 
-def _blocks(config: ModelConfig, white: Callable[[str, Float32], Float32]) -> Callable[[str, Float32], Float32]:
-    """White vectors of length 1, lexical ones of their weight; rows of zeros stay."""
+def _blocks(config: PairedConfig, white: Callable[[str, Float32], Float32]) -> Callable[[str, Float32], Float32]:
+    """White vectors of the lengths of their blocks; rows of zeros stay."""
 
     def apply(part: str, vectors: Float32) -> Float32:
         made = white(part, vectors)
         length = np.linalg.norm(made, axis=1, keepdims=True)
-        weight = config.lexical.weight if part == "lexical" and config.lexical is not None else 1.0
-        return np.asarray(made * (weight / np.where(length > 0, length, 1)), dtype=np.float32)
+        return np.asarray(made * (getattr(config, part) / np.where(length > 0, length, 1)), dtype=np.float32)
 
     return apply
 

@@ -27,6 +27,7 @@ __all__ = [
     "LexicalConfig",
     "MatchingConfig",
     "ModelConfig",
+    "PairedConfig",
     "PoolingConfig",
     "TaughtConfig",
     "TextConfig",
@@ -106,14 +107,21 @@ class LexicalConfig(Config):
     whiten: bool = False
 
 
-class ModelConfig(Config):
-    """Architecture of a model, saved beside its weights; without ``taught`` trunk or ``lexical`` view they are None.
+class PairedConfig(Config):
+    """A model trained to find a function in the form another compiler or level gave it (``pretrain/contrast.py``).
 
-    ``paired``: trained to find a function among others that another compiler or level made (``pretrain/contrast.py``).
-    Then the text vector of a part of a module has the definitions of the globals that it takes, too; the blocks of a
-    search vector have length 1, the lexical one its ``weight``; and its texts are spelled plainly
-    (`mirenc.ir.plain.Spelling`), without names where these are hidden.
+    Its texts are spelled plainly (`mirenc.ir.plain.Spelling`), without names where these are hidden; the text vector of
+    a part of a module has the definitions of the globals that it takes, too; and the blocks of a search vector have
+    these lengths, chosen on training projects.
     """
+
+    text: float = Field(0.7, gt=0)
+    graph: float = Field(1.0, gt=0)
+    lexical: float = Field(0.7, gt=0)
+
+
+class ModelConfig(Config):
+    """Architecture of a model, saved beside its weights; of ``taught``, ``lexical`` and ``paired`` None what it is without."""
 
     tokenizer: TokenizerConfig = TokenizerConfig()
     text: TextConfig = TextEncoderConfig()
@@ -122,7 +130,7 @@ class ModelConfig(Config):
     pooling: PoolingConfig = PoolingConfig()
     taught: TaughtConfig | None = None
     lexical: LexicalConfig | None = None
-    paired: bool = False
+    paired: PairedConfig | None = None
 
     @model_validator(mode="after")
     def _words(self) -> Self:

@@ -12,7 +12,7 @@ from random_model import random_weights
 from mirenc.embed import Encoder, load
 from mirenc.ir import regions_of
 from mirenc.ir.plain import spelled
-from mirenc.model.config import LexicalConfig, ModelConfig, PoolingConfig
+from mirenc.model.config import LexicalConfig, ModelConfig, PairedConfig, PoolingConfig
 from mirenc.model.pooling import region_pools
 from mirenc.model.sample import make_sample
 from mirenc.tokenizer import IRTokenizer
@@ -42,8 +42,8 @@ OTHER_SPELLING = SOURCE.replace("inbounds %struct.pair, ptr %p, i32 0, i32 1", "
 @pytest.fixture(scope="module")
 def folder(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     pooling = PoolingConfig(weighting="sqrt", whiten=True)
-    lexical = LexicalConfig(width=64, buckets=4096, weight=0.5, statements=True)
-    config = model_config.model_copy(update={"pooling": pooling, "lexical": lexical, "paired": True})
+    lexical = LexicalConfig(width=64, buckets=4096, statements=True, whiten=True)
+    config = model_config.model_copy(update={"pooling": pooling, "lexical": lexical, "paired": PairedConfig()})
     target = tmp_path_factory.mktemp("models") / "paired"
     save_files(target, name="paired", config=config, tokenizer=tokenizer, weights=random_weights(config))
     return target
@@ -76,9 +76,9 @@ def test_blocks_have_their_lengths(encoder: Encoder) -> None:
     for level in ("module", "function"):
         vector = np.atleast_2d(encoder.embed(SOURCE, level=level))
         for block, length in (
-            (vector[:, :text], 1),
+            (vector[:, :text], 0.7),
             (vector[:, text : text + graph], 1),
-            (vector[:, text + graph :], 0.5),
+            (vector[:, text + graph :], 0.7),
         ):
             np.testing.assert_allclose(np.linalg.norm(block, axis=1), length, rtol=1e-5)
 
