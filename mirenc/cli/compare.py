@@ -44,8 +44,9 @@ def compare(
     from mirenc import cosines
     from mirenc.embed import load
     from mirenc.search import index
+    from mirenc.weights import SEARCH_MODEL
 
-    encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
+    encoder = load(model or SEARCH_MODEL, options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths))
     # Of one file there is nothing to tell.
     table = index(encoder, paths, level=level, failed=failures.add if len(paths) > 2 else None, progress=True)

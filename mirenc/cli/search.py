@@ -48,6 +48,7 @@ def search(
     from mirenc.embed import load
     from mirenc.ir.inputs import path_input
     from mirenc.search import VECTOR_SUFFIXES, index as make_index, nearest
+    from mirenc.weights import SEARCH_MODEL
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
         raise ConfigError(
@@ -62,7 +63,8 @@ def search(
         encoder, table = _stored(index, level, model, options)
     else:
         # A folder is embedded now; what the cache has of it is not computed again.
-        encoder = load(model, options=options, whitening_map=whitening_map, hide_names=hide_names)
+        how: Any = {"whitening_map": whitening_map, "hide_names": hide_names}
+        encoder = load(model or SEARCH_MODEL, options=options, **how)
         files = common.expand([index])
         failures = common.Failures(len(files))
         table = make_index(encoder, files, level=level or "module", failed=failures.add, progress=True)

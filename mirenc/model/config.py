@@ -121,7 +121,7 @@ class PairedConfig(Config):
 
 
 class ModelConfig(Config):
-    """Architecture of a model, saved beside its weights; of ``taught``, ``lexical`` and ``paired`` None what it is without."""
+    """Architecture of a model, saved beside its weights; ``taught``, ``lexical``, ``paired``: None without them."""
 
     tokenizer: TokenizerConfig = TokenizerConfig()
     text: TextConfig = TextEncoderConfig()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
 DEFAULT_MODEL = "mirenc-fast"
+SEARCH_MODEL = "mirenc-search"  # what `mirenc search` and its like take by default
 _HOME = Path(__file__).parent
 # Models of this repository that are packages of their own, and where they lie in it.
 _APART = {"mirenc-base": "models/mirenc-base"}
