@@ -1,9 +1,10 @@
 """``mirenc embed``: vectors of IR files."""
 
 from contextlib import closing
-from typing import Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from typer import Option
+from typer import BadParameter, Option
 
 from mirenc.cli import common
 
@@ -29,6 +30,15 @@ def embed(
     ] = None,
     device: Annotated[str, Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
+    column: Annotated[
+        str | None, Option(metavar="NAME", help="INPUT is Parquet; each row has IR in this column.")
+    ] = None,
+    names: Annotated[
+        str | None, Option(metavar="NAME", help="Column with the rows' names. [default: row numbers]")
+    ] = None,
+    ray: Annotated[
+        str | None, Option(metavar="ADDRESS", help="Embed Parquet on this Ray cluster: auto, local or HOST:PORT.")
+    ] = None,
     *,
     options: common.Reading,
 ) -> None:
@@ -38,24 +48,34 @@ def embed(
     """
     from mirenc.embed import load
     from mirenc.search import Maker, VectorWriter, check_vectors_output
+    from mirenc.search.batches import embed_on_ray
+    from mirenc.sources.parquet import find_parquet, row_groups, row_inputs
 
     check_vectors_output(output)
-    files = common.expand(inputs)
-    encoder = load(
-        model,
-        device=device,
-        backend=backend,
-        cache=cache,
-        options=options,
-        hide_names=hide_names,
-        whitening_map=whitening_map,
-    )
-    failures = common.Failures(len(files))
-    outcomes = encoder.embed_stream(
-        files, level=level, purpose=purpose, function=function, whiten=whiten, progress=True
-    )
-    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer, closing(outcomes):
-        for given, outcome in zip(files, outcomes, strict=True):
-            if (embedding := outcome.embedded(failures.add)) is not None:
-                writer.add(given.name, embedding)
+    if column is None and (names, ray) != (None, None):
+        raise BadParameter("give Parquet files, and the column with their IR", param_hint="--column")
+    if ray is not None and Path(output or "").suffix != ".parquet":
+        raise BadParameter("what a cluster makes is written as Parquet; give -o FILE.parquet", param_hint="--ray")
+    loading: dict[str, Any] = {"device": device, "backend": backend, "cache": cache, "options": options}
+    loading |= {"name_or_dir": model, "hide_names": hide_names, "whitening_map": whitening_map}
+    how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
+    encoder = load(**loading)
+    if column is None:
+        files: Any = common.expand(inputs)
+        failures = common.Failures(len(files))
+    else:
+        groups = row_groups(path for given in inputs for path in find_parquet(Path(given)).values())
+        files = (row for group in groups for row in row_inputs(group, column, names))
+        failures = common.Failures(sum(count for _, _, count in groups))
+    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer:
+        if ray is not None and column is not None:
+            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **how):
+                for error in errors:
+                    failures.add(error)
+                writer.add_rows(rows)
+        else:
+            with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes:
+                for outcome in outcomes:
+                    if (embedding := outcome.embedded(failures.add)) is not None:
+                        writer.add(outcome.name, embedding)
     failures.finish()

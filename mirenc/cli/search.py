@@ -38,6 +38,9 @@ def search(
     model: common.Model = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    approximate: Annotated[
+        bool, Option("--approximate", help="Of INDEX.parquet, by an index beside it: for a million rows and more.")
+    ] = False,
     *,
     options: common.Reading,
 ) -> None:
@@ -48,6 +51,7 @@ def search(
     from mirenc.embed import load
     from mirenc.ir.inputs import path_input
     from mirenc.search import VECTOR_SUFFIXES, index as make_index, nearest
+    from mirenc.search.approximate import nearest_approximate
     from mirenc.weights import SEARCH_MODEL
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
@@ -60,7 +64,9 @@ def search(
         if whitening_map is not None or hide_names:
             option = "--map" if whitening_map is not None else "--hide-names"
             raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
-        encoder, table = _stored(index, level, model, options)
+        encoder, table = _stored(index, level, model, options, approximate)
+    elif approximate:
+        raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")
     else:
         # A folder is embedded now; what the cache has of it is not computed again.
         how: Any = {"whitening_map": whitening_map, "hide_names": hide_names}
@@ -83,7 +89,8 @@ def search(
     if not embedding.regions:
         where = "" if function is None else f" in a function like {function!r}"
         raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
-    rows, cosines = nearest(embedding.part(maker.part), table.vectors, k)
+    find = nearest_approximate if approximate else nearest
+    rows, cosines = find(embedding.part(maker.part), table.vectors, k)
     found: list[dict[str, Any]] = []
     for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True):
         pairs = zip(*both, strict=True)
@@ -102,12 +109,14 @@ def search(
     failures.finish()
 
 
-def _stored(index: str, level: str | None, model: str | None, options: ReadOptions) -> tuple[Encoder, VectorTable]:
+def _stored(
+    index: str, level: str | None, model: str | None, options: ReadOptions, approximate: bool
+) -> tuple[Encoder, VectorTable]:
     from mirenc.embed import load
     from mirenc.search import read_vectors
     from mirenc.weights import is_model_name
 
-    table = read_vectors(index)
+    table = read_vectors(index, approximate=approximate)
     if level not in (None, table.level):
         raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
     # The file knows its model: one that has a name need not be named again.

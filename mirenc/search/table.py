@@ -20,6 +20,7 @@ from mirenc.ir.projects import expand_inputs
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
 LABELS |= {"source_file": "file", "source_line": "line"}
+COUNTS = ("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges")
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 

@@ -14,6 +14,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple, Self
@@ -23,12 +24,13 @@ import numpy as np
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, needs
-from mirenc.search.table import LABELS, Maker, VectorTable
+from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
 _NPZ_NAME = 256  # characters
-_NUMBERS = ("depth", "source_line")
-_SOURCE = ("file", "file_hash", "content_hash")
+_ROW_GROUP = 4096  # rows, or the files that have so many
+NUMBERS = ("depth", "source_line")
+SOURCE = ("file", "file_hash", "content_hash")
 
 
 def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
@@ -62,8 +64,10 @@ def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
         _FORMATS[Path(path).suffix].write(part, table, os.fspath(path))
 
 
-def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
-    """Read what `write_vectors` or ``mirenc embed -o`` wrote.
+def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> VectorTable:
+    """Read what `write_vectors` or ``mirenc embed -o`` wrote; ``approximate``: .parquet, which is not read whole.
+
+    Its ``vectors`` are then what `mirenc.search.approximate.nearest_approximate` searches, and it has no ``sources``.
 
     Raises IRFileError: the file is missing, damaged, or of somebody else; or text without a row, or .npy without its
     .npy.json.
@@ -75,7 +79,9 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
             f"Make one with: mirenc embed FOLDER -o vectors.npz"
         )
     try:
-        table = form.read(where)
+        if approximate and form.read is not _read_parquet:
+            raise _no_table(where, "only .parquet has an approximate index")
+        table = _read_indexed(where) if approximate else form.read(where)
     except FileNotFoundError as error:
         raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
     except IRFileError:
@@ -86,7 +92,7 @@ def read_vectors(path: str | os.PathLike[str]) -> VectorTable:
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
-    if table.vectors.ndim != 2 or not len(table) == len(table.source_row) == len(table.names):
+    if not approximate and (table.vectors.ndim != 2 or not len(table) == len(table.source_row) == len(table.names)):
         raise _no_table(where, f"{len(table.source_row)} names for vectors of shape {table.vectors.shape}")
     return table
 
@@ -99,16 +105,19 @@ class VectorWriter:
                 writer.add(outcome.name, outcome.embedded())
 
     ``path`` is one as `check_vectors_output` takes it; stdout gets JSON lines. Text is written as files come, so that a
-    long run can be piped.
+    long run can be piped, and Parquet some thousand rows at a time.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, maker: Maker) -> None:
         self.path = None if path is None or os.fspath(path) == "-" else os.fspath(path)
         self.maker = maker
-        self._lines = _FORMATS[".jsonl" if self.path is None else Path(self.path).suffix].lines
+        self._suffix = ".jsonl" if self.path is None else Path(self.path).suffix
+        self._lines = _FORMATS[self._suffix].lines
         self._stack = ExitStack()
         self._stream: IO[str] | None = None
+        self._parquet: Any = None
         self._embeddings: list[tuple[str, Embedding]] = []
+        self._rows = 0
 
     def __enter__(self) -> Self:
         return self
@@ -117,12 +126,31 @@ class VectorWriter:
         """The rows of one file."""
         if self._lines is None:
             self._embeddings.append((file, embedding))
+            self._rows += len(embedding.regions)
+            if self._rows >= _ROW_GROUP and self._suffix == ".parquet":
+                self._flush()
             return
         with refused(self.path):
             first = self._stream is None
             if self._stream is None:
                 self._stream = sys.stdout if self.path is None else self._opened(self.path)
             self._lines(self._stream, VectorTable.of(self.maker, [(file, embedding)]), first)
+
+    def add_rows(self, rows: Any) -> None:
+        """Rows as `parquet_rows` makes them, to a .parquet file, which takes them at once."""
+        import pyarrow.parquet as pq
+
+        with refused(self.path):
+            if self._parquet is None:
+                part = self._stack.enter_context(delivered(str(self.path)))
+                self._parquet = self._stack.enter_context(pq.ParquetWriter(part, rows.schema))
+                self._stack.push(lambda kind, *error: self._flush() if kind is None else None)
+            self._parquet.write_table(rows)
+
+    def _flush(self) -> None:
+        if self._rows:
+            self.add_rows(parquet_rows(VectorTable.of(self.maker, self._embeddings)))
+            self._embeddings, self._rows = [], 0
 
     def _opened(self, path: str) -> IO[str]:
         part = self._stack.enter_context(delivered(path))
@@ -134,7 +162,7 @@ class VectorWriter:
             self._stack.__exit__(kind, *error)
         if self.path is None:
             sys.stdout.flush()
-        elif self._embeddings and kind is None:
+        elif self._embeddings and self._parquet is None and kind is None:
             write_vectors(self.path, VectorTable.of(self.maker, self._embeddings))
 
 
@@ -179,7 +207,7 @@ def _write_npz(part: Path, table: VectorTable, path: str) -> None:
     cut = _NPZ_NAME if table.level == "instruction" else None
     labels = {**table.labels, "name": [name[:cut] for name in table.names]}
     columns: dict[str, Any] = {f"{name}s": np.array(column) for name, column in labels.items()}
-    for name in _SOURCE:
+    for name in SOURCE:
         columns["files" if name == "file" else name] = np.array([one[name] for one in table.sources], dtype=np.str_)
     columns["file_row"] = np.array(table.source_row, dtype=np.int64)
     columns["meta"] = np.array(json.dumps({**table.maker.to_json(), "files": table.sources}), dtype=np.str_)
@@ -195,18 +223,26 @@ def _read_npz(path: str) -> VectorTable:
 
 
 # -- .parquet ------------------------------------------------------------------------------------------
-def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
+def parquet_rows(table: VectorTable) -> Any:
+    """A table as Arrow has it: ``vector``, labels, what each row's file is, its counts; who made it in the metadata."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     sources = [table.sources[row] for row in table.source_row]
-    columns: dict[str, Any] = {name: _valid(source[name] for source in sources) for name in _SOURCE}
-    columns |= {name: labels if name in _NUMBERS else _valid(labels) for name, labels in table.labels.items()}
-    counts = table.sources[0]["counts"] if table.sources else ()
-    columns |= {count: [source["counts"][count] for source in sources] for count in counts}
+    columns: dict[str, Any] = {}
+    for name, words in ({name: [source[name] for source in sources] for name in SOURCE} | table.labels).items():
+        number = name in NUMBERS
+        columns[name] = pa.array(words if number else _valid(words), pa.int64() if number else pa.string())
+    for count in table.sources[0]["counts"] if table.sources else COUNTS:
+        columns[count] = pa.array([source["counts"][count] for source in sources], pa.int64())
     values = pa.array(table.vectors.ravel(), type=pa.float32())
     columns["vector"] = pa.FixedSizeListArray.from_arrays(values, table.vectors.shape[1])
-    pq.write_table(pa.table(columns).replace_schema_metadata({"mirenc": json.dumps(table.maker.to_json())}), part)
+    return pa.table(columns).replace_schema_metadata({"mirenc": json.dumps(table.maker.to_json())})
+
+
+def _write_parquet(part: Path, table: VectorTable, path: str) -> None:
+    import pyarrow.parquet as pq
+
+    pq.write_table(parquet_rows(table), part)
 
 
 def _read_parquet(path: str) -> VectorTable:
@@ -227,11 +263,35 @@ def _read_parquet(path: str) -> VectorTable:
     return table
 
 
+class _Column:
+    """A column of Arrow's as a list, of which no value is made before it is asked for."""
+
+    def __init__(self, column: Any) -> None:
+        self._column = column
+
+    def __getitem__(self, row: int) -> Any:
+        return self._column[row].as_py()
+
+
+def _read_indexed(path: str) -> VectorTable:
+    import pyarrow.parquet as pq
+
+    from mirenc.search.approximate import index_of
+
+    with pq.ParquetFile(path, memory_map=True) as file:
+        maker = Maker.from_json(json.loads((file.schema_arrow.metadata or {})[b"mirenc"]))
+        words = file.read(["file", *LABELS])
+        columns: dict[str, Any] = {name: _Column(words[name]) for name in words.column_names}
+        table = VectorTable(maker, index_of(path, file, asdict(maker)), columns)
+        table.files = columns["file"]
+        return table
+
+
 def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
     """A row's labels and source; what is left of it is counts. Neighbours of one source share it."""
-    source = {name: row.pop(name) for name in _SOURCE}
+    source = {name: row.pop(name) for name in SOURCE}
     for name, column in table.labels.items():
-        column.append(row.pop(name, 0 if name in _NUMBERS else source["file"] if name == "name" else ""))
+        column.append(row.pop(name, 0 if name in NUMBERS else source["file"] if name == "name" else ""))
     source["counts"] = row
     if not table.sources or table.sources[-1] != source:
         table.sources.append(source)
@@ -242,7 +302,7 @@ def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
 def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
     for row, vector in enumerate(table.vectors):
         source = table.sources[table.source_row[row]]
-        named = {name: source[name] for name in _SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
+        named = {name: source[name] for name in SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
         labels = {} if table.level == "module" else {name: column[row] for name, column in table.labels.items()}
         # Nine digits give a float32 back exactly.
         yield {**named, **labels, "vector": [float(f"{value:.9g}") for value in vector]}
@@ -269,11 +329,11 @@ def _json_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
-    text = {*_SOURCE, *LABELS, "model", "model_digest", "mirenc", "level", "part", "purpose", "map"} - {*_NUMBERS}
+    text = {*SOURCE, *LABELS, "model", "model_digest", "mirenc", "level", "part", "purpose", "map"} - {*NUMBERS}
     for cells in csv.DictReader(stream):
         row: dict[str, Any] = {key: cell if key in text else json.loads(cell) for key, cell in cells.items()}
         vector = [row.pop(key) for key in list(row) if key[0] == "v" and key[1:].isdigit()]
-        named = {key: row.pop(key) for key in (*text, *_NUMBERS, "whiten", "hide_names") if key in row}
+        named = {key: row.pop(key) for key in (*text, *NUMBERS, "whiten", "hide_names") if key in row}
         yield {**named, "counts": row, "vector": vector}
 
 
@@ -288,7 +348,7 @@ def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], pat
             if maker != table.maker:
                 raise ValueError(f"row {len(vectors) + 1} is of {maker}, row 1 of {table.maker}")
             vectors.append(np.array(row["vector"], dtype=np.float32))
-            _add_row(table, {key: row[key] for key in (*_SOURCE, *LABELS) if key in row} | row["counts"])
+            _add_row(table, {key: row[key] for key in (*SOURCE, *LABELS) if key in row} | row["counts"])
     if table is None:
         # Each row says who made it, so that nothing says who made none.
         raise IRFileError(

@@ -1,15 +1,19 @@
-"""Parquet files with a column of bitcode to IR: the layout of the public ComPile corpus.
+"""Parquet files with a column of bitcode: to IR for a corpus, or row by row.
 
-Columns: ``content`` (bitcode), ``package_source``, ``language``; ``opt_level`` where it is there. No licence is read.
+A corpus is made of the layout of the public ComPile corpus. Columns: ``content`` (bitcode), ``package_source``,
+``language``; ``opt_level`` where it is there. No licence is read.
 """
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, needs
+from mirenc.ir.inputs import Input
 from mirenc.ir.worker import BITCODE_MAGIC
 from mirenc.sources.compiling import Advance, Limits
 from mirenc.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
@@ -37,7 +41,7 @@ def unpack_parquet(files: Mapping[str, Path], folder: IRFolder, *, limits: Limit
     for name, path in files.items():
         stored = {record.file for record in folder.records() if record.file.startswith(f"{name}/")}
         stamp = stamp_of([path])
-        for row, values in _rows(path, name, stored):
+        for row, values in _rows(path, _NEEDED, ["opt_level"], partial(_has_new, name, stored)):
             file = _file_of(name, row)
             if file not in stored:
                 folder.add(*_record(file, values, limits, stamp))
@@ -48,33 +52,69 @@ def _file_of(name: str, row: int) -> str:
     return f"{name}/{row:08d}.bc"
 
 
-def _rows(path: Path, name: str, known: set[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Numbers and values of rows; a row group of which all rows are known is skipped."""
-    import pyarrow
-    import pyarrow.parquet
+def _has_new(name: str, known: set[str], first: int, count: int) -> bool:
+    return not all(_file_of(name, row) in known for row in range(first, first + count))
 
+
+def row_groups(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
+    """Path, first row and number of rows of each row group. ConfigError: no parquet."""
+    groups = []
+    for path in files:
+        with _opened(path) as table:
+            counts = [table.metadata.row_group(number).num_rows for number in range(table.num_row_groups)]
+        groups += [(path, sum(counts[:number]), count) for number, count in enumerate(counts) if count]
+    return groups
+
+
+def row_inputs(group: tuple[Path, int, int], column: str, names: str | None) -> Iterator[Input]:
+    """The rows of a row group as inputs, a few at a time in memory: IR is what ``column`` holds, as bitcode or text.
+
+    A row is called what the column ``names`` says, or by its number. ConfigError: no parquet, or without a column.
+    """
+    path, first, _ = group
+    needed = (column,) if names is None else (column, names)
+    for row, values in _rows(path, needed, wanted=lambda start, count: start == first):
+        named = values.get(names or "")
+        yield Input(_file_of(str(path), row) if named is None else str(named), values[column] or b"")
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    with needs("parquet", "a .parquet file needs pyarrow"):
+        import pyarrow
+        import pyarrow.parquet
     try:
         with pyarrow.parquet.ParquetFile(path) as table:
-            names = table.schema_arrow.names
-            for column in _NEEDED:
-                if column not in names:
-                    advice = f"Give files with the columns {', '.join(_NEEDED)}, as the ComPile corpus has them"
-                    raise ConfigError(f"{path}: no column {column!r}; found: {', '.join(names)}. {advice}")
-            columns = [*_NEEDED, *(["opt_level"] if "opt_level" in names else [])]
-            row = 0
-            for group in range(table.num_row_groups):
-                count = table.metadata.row_group(group).num_rows
-                if all(_file_of(name, number) in known for number in range(row, row + count)):
-                    row += count
-                    continue
-                for batch in table.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=columns):
-                    # The content may be declared as text, which it is not.
-                    content = batch.column("content").cast(pyarrow.binary())
-                    for data, values in zip(content, batch.drop_columns(["content"]).to_pylist(), strict=True):
-                        yield row, {**values, "content": data.as_py()}
-                        row += 1
+            yield table
     except (OSError, pyarrow.ArrowException) as error:
         raise ConfigError(f"{path}: cannot be read as parquet ({error}). Check the file, or fetch it again") from None
+
+
+def _rows(
+    path: Path, needed: Sequence[str], more: Sequence[str] = (), wanted: Callable[[int, int], bool] = lambda *_: True
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Numbers and values of rows, of which the first column is bytes, of row groups ``wanted(first row, rows)``."""
+    with _opened(path) as table:
+        import pyarrow
+
+        names = table.schema_arrow.names
+        for column in needed:
+            if column not in names:
+                advice = f"Give files with the columns {', '.join(needed)}, as the ComPile corpus has them"
+                raise ConfigError(f"{path}: no column {column!r}; found: {', '.join(names)}. {advice}")
+        columns = [*needed, *(column for column in more if column in names)]
+        row = 0
+        for group in range(table.num_row_groups):
+            count = table.metadata.row_group(group).num_rows
+            if not wanted(row, count):
+                row += count
+                continue
+            for batch in table.iter_batches(_ROWS_AT_ONCE, row_groups=[group], columns=columns):
+                # The content may be declared as text, which it is not.
+                content = batch.column(needed[0]).cast(pyarrow.binary())
+                for data, values in zip(content, batch.drop_columns([needed[0]]).to_pylist(), strict=True):
+                    yield row, {**values, needed[0]: data.as_py()}
+                    row += 1
 
 
 def _record(file: str, values: dict[str, Any], limits: Limits, stamp: str) -> tuple[IRRecord, bytes | None]:

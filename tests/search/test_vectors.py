@@ -8,11 +8,12 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from mirenc.embed import Encoder, load
 from mirenc.errors import IRFileError, ModelError
-from mirenc.search import VECTOR_SUFFIXES, Maker, VectorTable, VectorWriter, index, read_vectors, write_vectors
+from mirenc.search import VECTOR_SUFFIXES, Maker, VectorTable, VectorWriter, index, read_vectors, vectors, write_vectors
 
 IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"
 FILES = [str(IR / "numeric.ll"), str(IR / "sorting.ll")]
@@ -74,6 +75,24 @@ def test_purpose_and_hidden_names_are_marked(encoder: Encoder, model_folder: Pat
     table = read_vectors(path)
     assert (table.maker.purpose, table.maker.hide_names) == ("features", True)
     assert table.vectors.shape == (len(FILES), encoder.width("features"))
+
+
+@pytest.mark.parametrize("most", [1, 5, 4096])
+def test_parquet_is_written_as_rows_come(
+    encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    whole = index(encoder, FILES, level="loop")
+    assert len(whole) > 5
+    monkeypatch.setattr(vectors, "_ROW_GROUP", most)
+    found = read_vectors(write(encoder, tmp_path / "x.parquet", "loop"))
+    assert pq.read_metadata(tmp_path / "x.parquet").num_row_groups == (1 if most > 5 else 2)
+    assert np.array_equal(found.vectors, whole.vectors)
+    assert (found.labels, found.files, found.sources) == (whole.labels, whole.files, whole.sources)
+    # What ends with an error is no file, however much of it was written.
+    writer = VectorWriter(tmp_path / "y.parquet", whole.maker)
+    writer.add(FILES[0], encoder.embed_parts(FILES[0], level="loop"))
+    writer.__exit__(KeyError, KeyError(), None)
+    assert [path.name for path in tmp_path.iterdir()] == ["x.parquet"]
 
 
 def test_a_file_of_two_models_is_refused(encoder: Encoder, tmp_path: Path) -> None:

@@ -1,0 +1,82 @@
+"""The index beside a Parquet file: what exact search finds, made again when the file is another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.embed import Encoder
+from mirenc.errors import IRFileError
+from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
+
+pytest.importorskip("usearch", reason="usearch, of the `ann` extra, is not installed")
+from mirenc.search.approximate import nearest_approximate
+
+
+def made(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:
+    vectors = np.random.default_rng(seed).normal(size=(rows, 24)).astype(np.float32)
+    labels = {name: [""] * rows for name in ("function", "symbol", "header", "source_file")}
+    labels |= {"name": [f"f{row}" for row in range(rows)], "depth": [0] * rows, "source_line": [0] * rows}
+    sources = [{"file": f"{half}.ll", "file_hash": "", "content_hash": "", "counts": {"blocks": 1}} for half in "ab"]
+    table = VectorTable(
+        Maker("m", "d" * 64, "function"), vectors, labels, sources, [row * 2 // rows for row in range(rows)]
+    )
+    write_vectors(path, table)
+    return table
+
+
+@pytest.mark.parametrize("queries", [1, 7])
+def test_it_finds_what_exact_search_finds(tmp_path: Path, queries: int) -> None:
+    table = made(tmp_path / "x.parquet")
+    read = read_vectors(tmp_path / "x.parquet", approximate=True)
+    rows, cosines = nearest_approximate(table.vectors[:queries], read.vectors, k=5)
+    exact, exact_cosines = nearest(table.vectors[:queries], table.vectors, k=5)
+    assert rows.dtype == exact.dtype
+    assert cosines.dtype == exact_cosines.dtype
+    assert (rows == exact).mean() >= 0.9
+    np.testing.assert_allclose(cosines, exact_cosines, atol=0.02)
+    assert (read.maker, len(read)) == (table.maker, 300)
+    assert [read.files[row] for row in (0, 299)] == ["a.ll", "b.ll"]
+    assert [read.names[row] for row in rows[0].tolist()] == [table.names[row] for row in rows[0]]
+    assert 290 <= nearest_approximate(table.vectors[:queries], read.vectors, k=1000)[0].shape[1] <= 300
+
+
+def test_a_row_of_zeros_is_no_neighbour(tmp_path: Path) -> None:
+    table = made(tmp_path / "x.parquet")
+    table.vectors[3] = 0
+    write_vectors(tmp_path / "x.parquet", table)
+    index = read_vectors(tmp_path / "x.parquet", approximate=True).vectors
+    assert 3 not in nearest_approximate(table.vectors[:3], index, k=10)[0]
+
+
+def test_it_is_made_once_and_again_for_another_file(tmp_path: Path) -> None:
+    path, index = tmp_path / "x.parquet", tmp_path / "x.usearch"
+    first = made(path)
+    read_vectors(path, approximate=True)
+    before = index.stat().st_mtime_ns
+    read_vectors(path, approximate=True)
+    assert index.stat().st_mtime_ns == before
+    second = made(path, seed=1)
+    read = read_vectors(path, approximate=True)
+    assert index.stat().st_mtime_ns != before
+    assert nearest_approximate(second.vectors[:9], read.vectors, k=1)[0][:, 0].tolist() == list(range(9))
+    assert nearest_approximate(first.vectors[:1], read.vectors, k=1)[1][0, 0] < 0.9
+    index.unlink()
+    assert len(read_vectors(path, approximate=True)) == 300
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_only_parquet_of_ours_has_one(encoder: Encoder, tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    write_vectors(tmp_path / "x.npz", made(tmp_path / "x.parquet"))
+    with pytest.raises(IRFileError, match=r"only \.parquet has an approximate index"):
+        read_vectors(tmp_path / "x.npz", approximate=True)
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "y.parquet")
+    with pytest.raises(IRFileError, match="is no file of vectors"):
+        read_vectors(tmp_path / "y.parquet", approximate=True)
+    with pytest.raises(IRFileError, match="does not exist"):
+        read_vectors(tmp_path / "z.parquet", approximate=True)
