@@ -60,7 +60,8 @@ class ModelFiles:
         """
         if self.config.taught is None:
             return self.digest
-        model = {name: value for name, value in self.description.items() if name != "lexical"}
+        named = self.description.items()
+        model = {name: value for name, value in named if name != "lexical" and value is not None}
         model["pooling"] = {name: value for name, value in model.get("pooling", {}).items() if name != "whiten"}
         sums = hashlib.sha256(json.dumps([model, self.tokenizer_digest], sort_keys=True).encode("utf-8"))
         for name, array in sorted(self.weights.items()):
