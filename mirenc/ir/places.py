@@ -20,6 +20,9 @@ _LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: colum
 _LINE = re.compile(r"\bline: (\d+)")
 _FILE = re.compile(r"\bfile: !(\d+)")
 _STRING = re.compile(r'"([^"]*)"')
+_NAME = re.compile(r'[( ]name: "([^"]*)"')
+_SCOPE = re.compile(r"\bscope: !(\d+)")
+_INLINED = re.compile(r"\binlinedAt: !(\d+)")
 # Terminators before which LLVM moves no instruction: a block that ends in one is no preheader.
 _SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
 
@@ -76,6 +79,20 @@ class Places:
         if location is None:
             location = self._attached(self._terminator(header), "dbg")
         return self._location(location)
+
+    def inlined(self, function: int) -> frozenset[str]:
+        """Names, as in the source, of the functions whose code is in a function, by its instructions' locations."""
+        head, names, seen = self._module.headers[function], set(), set()
+        rows = range(head.first, head.last) if self._module.annotated else ()
+        for node in {self._attached(row, "dbg") for row in rows}:
+            while node is not None and node not in seen and (outer := _INLINED.search(self._nodes[node])):
+                seen.add(node)
+                line = self._nodes[node]
+                while "!DISubprogram(" not in line and (scope := _SCOPE.search(_bare(line))):
+                    line = self._nodes[int(scope[1])]
+                names |= {unescaped(name) for name in _NAME.findall(line)}
+                node = int(outer[1])
+        return frozenset(names)
 
     def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
         """First location in the loop's ``!llvm.loop`` metadata, if all latches have the same."""

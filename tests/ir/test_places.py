@@ -11,6 +11,7 @@ import pytest
 from llvm_loops import find_opts
 
 from mirenc.ir import IRModule, Regions, parse_ir, read_ir, regions_of, statements_of
+from mirenc.ir.places import Places
 
 PLACES = Path(__file__).resolve().parents[1] / "fixtures" / "loops" / "places.ll"
 OPTS = find_opts()
@@ -126,3 +127,38 @@ def assert_begins_as_opt_says(path: Path, opt: str, scratch: Path) -> int:
 @pytest.mark.needs("opt")  # of LLVM 15 or later: places.ll has opaque pointers
 def test_loops_begin_where_opt_says(tmp_path: Path) -> None:
     assert assert_begins_as_opt_says(PLACES, OPTS[max(OPTS)], tmp_path / "forced.ll") == 2
+
+
+INLINED = """
+define void @f() !dbg !4 {
+  call void asm sideeffect "nop", ""(), !dbg !8
+  call void asm sideeffect "nop", ""(), !dbg !9
+  ret void, !dbg !12
+}
+define void @g() {
+  ret void
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!1}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !2, emissionKind: FullDebug)
+!1 = !{i32 2, !"Debug Info Version", i32 3}
+!2 = !DIFile(filename: "name: \\22no\\22.c", directory: "")
+!3 = !DISubroutineType(types: !{})
+!4 = distinct !DISubprogram(name: "f", file: !2, line: 1, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "inner", file: !2, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!6 = distinct !DISubprogram(name: "between", file: !2, line: 3, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!7 = distinct !DILexicalBlock(scope: !5, file: !2, line: 2)
+!8 = !DILocation(line: 2, scope: !7, inlinedAt: !10)
+!9 = !DILocation(line: 1, scope: !4)
+!10 = distinct !DILocation(line: 3, scope: !6, inlinedAt: !11)
+!11 = distinct !DILocation(line: 1, scope: !4)
+!12 = !DILocation(line: 1, scope: !4)
+"""
+
+
+def test_inlined_functions_are_named_through_blocks_and_calls() -> None:
+    inlined = Places(parse_ir(INLINED)).inlined
+    assert (inlined(0), inlined(1)) == ({"inner", "between"}, frozenset())
+    assert (
+        Places(parse_ir(re.sub(", !dbg !\\d+|!dbg !4 ", "", INLINED.partition("!llvm")[0]))).inlined(0) == frozenset()
+    )

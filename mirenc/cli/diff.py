@@ -1,0 +1,154 @@
+"""``mirenc diff``: what became of the functions between two builds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer import Argument, Option
+
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.search.diff import Change
+
+_BUILD = "IR or source file, folder of either, or compile_commands.json."
+_OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks as .opt.yaml. Can be repeated."
+_COLUMNS = ("bytes", "old", "new", "function", "change", "why")
+_FILES = ("bytes", "old", "new", "file")
+_SETS = ("calls", "inlined")  # which of them differ is why
+_REMARK = """--- !Analysis
+Pass: mirenc-diff
+Name: {name}
+{place}Function: {function}
+Args:
+  - String: {kind}
+  - OldBytes: '{old}'
+  - String: ' -> '
+  - NewBytes: '{new}'
+  - String: {why}
+...
+"""
+
+
+@common.reads
+def diff(
+    old: Annotated[str, Argument(metavar="OLD", help=_BUILD)],
+    new: Annotated[str, Argument(metavar="NEW", help="The same of the other build.")],
+    k: Annotated[int, Option("-k", help="How many functions, and how many files, a table shows.", min=1)] = 20,
+    output: Annotated[list[Path] | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
+    as_json: common.JSON = False,
+    model: common.Model = None,
+    hide_names: Annotated[
+        bool, Option("--hide-names", help="Look at no names: of functions, types and files.")
+    ] = False,
+    *,
+    options: common.Reading,
+) -> None:
+    """Which functions grew, shrank, appeared or vanished between two builds, by exact size.
+
+    Functions are paired by symbol where both builds have it, and else by what they do: names may differ. Bytes are
+    those of the object that mirenc's own LLVM makes of each file as it is, by nm -S. The tables are Markdown.
+    """
+    from mirenc.embed import load
+    from mirenc.passes import EmbeddedEngine
+    from mirenc.search.diff import pair_builds, read_build
+    from mirenc.weights import SEARCH_MODEL
+    from mirenc.writing import delivered
+
+    formats = {".json": _json, ".md": _markdown, ".yaml": _remarks}
+    for path in output or ():
+        if path.suffix not in formats:
+            raise typer.BadParameter(f"{path}: unknown suffix; available: {', '.join(formats)}", param_hint="--output")
+        common.check_output(path)
+    files = [common.expand([given]) for given in (old, new)]
+    failures = common.Failures(sum(map(len, files)))
+    encoder = load(model or SEARCH_MODEL, options=options, hide_names=hide_names)
+    with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
+        builds = [
+            read_build(encoder, given, inputs, engine, failures.add, common.warn, progress=True)
+            for given, inputs in zip((old, new), files, strict=True)
+        ]
+    if all(build.functions for build in builds):
+        changes = pair_builds(*builds, hide_names=hide_names)
+        changes.sort(key=lambda one: (-abs(one.bytes or 0), one.either.file, one.either.name))
+        head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "old": old, "new": new}
+        for path in output or ():
+            with delivered(path) as part:
+                part.write_text(formats[path.suffix](head, changes, k), encoding="utf-8", errors="backslashreplace")
+        typer.echo((_json if as_json else _markdown)(head, changes, k), nl=False)
+    failures.finish()
+
+
+def _json(head: dict[str, Any], changes: Sequence[Change], _: int) -> str:
+    functions = []
+    for one in changes:
+        row: dict[str, Any] = {name: getattr(one, name) for name in ("kind", "bytes", "cosine", "why")}
+        for build in ("old", "new"):
+            facts = getattr(one, build)
+            row[build] = facts and {name: value for name, value in facts._asdict().items() if name not in _SETS}
+        functions.append(row)
+    files = [dict(zip(_FILES, row, strict=True)) for row in _by_file(changes)]
+    return json.dumps({**head, "files": files, "functions": functions}) + "\n"
+
+
+def _by_file(changes: Iterable[Change]) -> list[tuple[int, int, int, str]]:
+    """Bytes more than in OLD, bytes in OLD and in NEW of each file, what changed most first."""
+    old, new = Counter[str](), Counter[str]()
+    for one in changes:
+        for count, function in ((old, one.old), (new, one.new)):
+            if function and one.bytes is not None:
+                count[function.file] += function.bytes or 0
+    rows = [(new[name] - old[name], old[name], new[name], name) for name in old.keys() | new.keys()]
+    return sorted(rows, key=lambda row: (-abs(row[0]), row[3]))
+
+
+def _markdown(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
+    functions = []
+    for one in changes:
+        if one.bytes or len(one.why) > 1 or None in (one.old, one.new):
+            there = [each for each in (one.old, one.new) if each]
+            names = dict.fromkeys(each.name if each.file == "." else f"{each.file}: {each.name}" for each in there)
+            sizes = [
+                "" if each is None else "?" if each.bytes is None else str(each.bytes) for each in (one.old, one.new)
+            ]
+            more = "?" if one.bytes is None else f"{one.bytes:+d}"
+            functions.append([more, *sizes, " -> ".join(names), one.kind, "; ".join(one.why)])
+    sums = _by_file(changes)
+    files = [[f"{more:+d}", str(old), str(new), name] for more, old, new, name in sums if len(sums) > 1]
+    before, after = sum(row[1] for row in sums), sum(row[2] for row in sums)
+    kinds = sorted(Counter(one.kind for one in changes).items())
+    lines = [f"{head['old']} -> {head['new']}: {', '.join(f'{count} {kind}' for kind, count in kinds)}"]
+    lines += _table(_COLUMNS, functions, k)
+    return "\n".join(lines + _table(_FILES, files, k, [f"{after - before:+d}", str(before), str(after), "all"])) + "\n"
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:
+    """The first ``k`` rows in Markdown, and as people read it in a terminal; of columns, three are numbers."""
+    rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in [columns, *rows[:k], *rest, *last]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * (width - 1) + ":-"[at > 2] for at, width in enumerate(widths)])
+    padded = ((f"{cell:{'><'[at > 2]}{widths[at]}}" for at, cell in enumerate(row)) for row in cells)
+    return ["", *(f"| {' | '.join(row)} |" for row in padded)]
+
+
+def _remarks(_: dict[str, Any], changes: Sequence[Change], __: int) -> str:
+    """Records as ``llvm-opt-report`` and ``llvm-remarkutil`` read them, which know no other quotes."""
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+    records = []
+    for one in changes:
+        old, new = ((each and each.bytes) or 0 for each in (one.old, one.new))
+        place = f"{{ File: {quoted(one.either.source)}, Line: {one.either.line}, Column: 0 }}"
+        words = {"name": one.kind.title().replace(" ", ""), "old": old, "new": new, "kind": quoted(f"{one.kind}, ")}
+        words["place"] = f"DebugLoc: {place}\n" if one.either.source else ""
+        words |= {"function": quoted(one.either.symbol), "why": quoted("; ".join([" bytes", *one.why]))}
+        records.append(_REMARK.format(**words))
+    return "".join(records)

@@ -1,0 +1,101 @@
+"""``mirenc diff``: two builds, worked by hand; its reports are read back, LLVM's tools read the remarks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from command_line import Run
+
+HELPER = "define i32 @helper(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
+CALLS = "define i32 @main(i32 %x) {\n  %y = call i32 @helper(i32 %x)\n  %z = add i32 %y, 1\n  ret i32 %z\n}\n"
+INLINED = "define i32 @main(i32 %x) {\n  %y = mul i32 %x, 3\n  %z = add i32 %y, 1\n  ret i32 %z\n}\n"
+OTHER = "define void @other(ptr %p) {\n  store i32 0, ptr %p\n  ret void\n}\n"
+HEAD = 'target triple = "x86_64-pc-linux-gnu"\n'
+
+
+@pytest.fixture
+def builds(tmp_path: Path) -> tuple[Path, Path]:
+    """OLD has a call of a helper, NEW has no helper and another file."""
+    old, new = tmp_path / "old", tmp_path / "new"
+    for folder, files in ((old, {"a.ll": HELPER + CALLS}), (new, {"a.ll": INLINED, "b.ll": OTHER})):
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(HEAD + text, encoding="utf-8")
+    return old, new
+
+
+def test_what_became_of_functions(run: Run, builds: tuple[Path, Path], tmp_path: Path) -> None:
+    reports = [tmp_path / f"x.{suffix}" for suffix in ("json", "md", "opt.yaml")]
+    outputs = [word for path in reports for word in ("-o", path)]
+    said = run("diff", *builds, *outputs).ok().out
+    found = json.loads(reports[0].read_text(encoding="utf-8"))
+    assert json.loads(run("diff", *builds, "--json").ok().out) == found
+    assert (found["model"], found["old"], found["new"]) == ("mirenc-fast", *map(str, builds))
+    of = {one["kind"]: one for one in found["functions"]}
+    assert set(of) == {"shrank", "vanished", "appeared"}
+    assert of["shrank"]["old"]["symbol"] == of["shrank"]["new"]["symbol"] == "main"
+    assert of["shrank"]["why"] == ["no longer calls helper"]
+    # x86: lea eax, [rdi+2*rdi]; ret is 4 bytes, mov dword ptr [rdi], 0; ret is 7.
+    assert [of[kind]["bytes"] for kind in ("vanished", "appeared")] == [-4, 7]
+    total = of["shrank"]["bytes"] - 4
+    assert {one["file"]: one["bytes"] for one in found["files"]} == {"a.ll": total, "b.ll": 7}
+    assert said == reports[1].read_text(encoding="utf-8")
+    lines = [line.strip("| ").split() for line in said.splitlines()]
+    assert said.startswith(f"{builds[0]} -> {builds[1]}: 1 appeared, 1 shrank, 1 vanished\n")
+    assert ["+7", "|", "|", "7", "|", "b.ll:", "other", "|", "appeared"] in lines
+    assert lines[-1][0] == f"{total + 7:+d}"
+    records = reports[2].read_text(encoding="utf-8").split("--- !Analysis\n")[1:]
+    assert len(records) == 3
+    assert {line for record in records for line in record.splitlines() if line.startswith("Function")} == {
+        f"Function: '{name}'" for name in ("main", "helper", "other")
+    }
+
+
+@pytest.mark.needs("opt-19")
+def test_llvm_reads_the_remarks(run: Run, builds: tuple[Path, Path], tmp_path: Path) -> None:
+    remarks = tmp_path / "x.opt.yaml"
+    run("diff", *builds, "-o", remarks).ok()
+    words = ["llvm-remarkutil-19", "count", "--parser=yaml", "--count-by=arg", "--args=OldBytes", "--group-by=function"]
+    counted = subprocess.run([*words, remarks], capture_output=True, text=True, check=True).stdout
+    assert counted.split()[1:] == ["helper,4", "main,10", "other,0"]
+
+
+def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path]) -> None:
+    (builds[1] / "broken.ll").write_text("no IR", encoding="utf-8")
+    result = run("diff", *builds)
+    assert result.code == 1
+    assert "broken.ll" in result.error_lines[0]
+    assert "1 of 4 files failed" in result.error_lines[-1]
+    assert "1 appeared, 1 shrank, 1 vanished" in result.out
+    for file in (builds[1] / "a.ll", builds[1] / "b.ll"):
+        file.write_text("no IR", encoding="utf-8")
+    result = run("diff", *builds)
+    assert (result.code, result.out) == (1, "")
+
+
+def test_names_are_not_needed(run: Run, builds: tuple[Path, Path]) -> None:
+    renamed = builds[1] / "a.ll"
+    renamed.write_text(HEAD + (HELPER + CALLS).replace("helper", "q").replace("main", "p"), encoding="utf-8")
+    found = json.loads(run("diff", "--hide-names", *builds, "--json").ok().out)["functions"]
+    paired = {one["old"]["name"]: one for one in found if one["old"]}
+    assert {name: one["new"]["name"] for name, one in paired.items()} == {"main": "p", "helper": "q"}
+    assert {(one["kind"], one["bytes"], tuple(one["why"])) for one in paired.values()} == {("same size", 0, ())}
+
+
+def test_two_files_are_a_diff_too(run: Run, builds: tuple[Path, Path]) -> None:
+    said = run("diff", builds[0] / "a.ll", builds[1] / "b.ll", "-k", 1).ok().out
+    assert "and 2 more" in said
+    assert "| a.ll" not in said
+    run("diff", *builds, "-o", "x.txt").refused("x.txt: unknown suffix; available: .json, .md")
+
+
+def test_machine_code_that_is_none_is_told(run: Run, builds: tuple[Path, Path]) -> None:
+    text = (builds[0] / "a.ll").read_text(encoding="utf-8").replace("x86_64-pc-linux-gnu", "spir64-unknown-unknown")
+    (builds[0] / "a.ll").write_text(text, encoding="utf-8")
+    result = run("diff", *builds)
+    assert (result.code, len(result.error_lines)) == (0, 1)
+    assert "a.ll: no sizes: " in result.err
+    assert "1 size unknown" in result.out

@@ -1,0 +1,121 @@
+"""What became of functions between two builds: names first, then vectors; counts that the IR gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.embed import Encoder
+from mirenc.ir.inputs import path_input
+from mirenc.passes import EmbeddedEngine
+from mirenc.passes.object_file import elf_functions
+from mirenc.search.diff import Build, Change, Function, pair_builds, read_build
+from mirenc.search.pairs import Side
+
+O2 = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"
+E = np.eye(6, dtype=np.float32)
+
+
+def function(symbol: str, file: str = "a.ll", size: int | None = 10, *calls: str, **facts: object) -> Function:
+    counts = {"instructions": 5, "blocks": 1, "loops": 0, "vector_instructions": 0, "inlined": frozenset()}
+    place = {"source": "", "line": 0}
+    return Function(
+        **place | counts | {"file": file, "name": symbol, "symbol": symbol, "bytes": size} | facts,  # type: ignore[arg-type]
+        calls=dict(zip(calls, calls, strict=True)),
+    )
+
+
+def build(functions: list[Function], vectors: list[np.ndarray]) -> Build:
+    files = sorted({one.file for one in functions})
+    row = {(one.file, one.symbol): at for at, one in enumerate(functions)}
+    calls = [
+        (at, row[one.file, name]) for at, one in enumerate(functions) for name in one.calls if (one.file, name) in row
+    ]
+    owner = np.array([files.index(one.file) for one in functions])
+    return Build(functions, Side(np.stack(vectors), owner, np.array(calls, dtype=np.int64).reshape(-1, 2)))
+
+
+def pairs(changes: list[Change]) -> list[tuple[str, str]]:
+    return [tuple(f"{each.file[0]}.{each.symbol}" if each else "" for each in (one.old, one.new)) for one in changes]  # type: ignore[misc]
+
+
+def test_names_pair_before_vectors_unless_they_are_hidden() -> None:
+    old = build([function("f"), function("f", "b.ll"), function("g"), function("x17h1", name="x")], [*E[:4]])
+    new = build([function("f", "b.ll"), function("f"), function("g", "c.ll"), function("x17h2", name="x")], [*E[:4]])
+    assert pairs(pair_builds(old, new)) == [("a.f", "a.f"), ("b.f", "b.f"), ("a.g", "c.g"), ("a.x17h1", "a.x17h2")]
+    hidden = pair_builds(old, new, hide_names=True)
+    assert pairs(hidden) == [("a.f", "b.f"), ("b.f", "a.f"), ("a.g", "c.g"), ("a.x17h1", "a.x17h2")]
+    assert [one.cosine for one in hidden] == pytest.approx([1] * 4)
+
+
+def test_what_has_no_partner_appeared_or_vanished() -> None:
+    changes = pair_builds(build([function("f"), function("g", size=7)], [*E[:2]]), build([function("h")], [E[0]]))
+    assert pairs(changes) == [("a.f", "a.h"), ("a.g", "")]
+    assert [(one.kind, one.bytes, one.cosine) for one in changes] == [("same size", 0, 1.0), ("vanished", -7, None)]
+    changes = pair_builds(build([function("f")], [E[0]]), build([function("f"), function("n", size=4)], [*E[:2]]))
+    assert [(one.kind, one.bytes) for one in changes] == [("same size", 0), ("appeared", 4)]
+
+
+def test_sizes() -> None:
+    before, after = ("f", 10), ("f", 14)
+    assert [
+        (one.kind, one.bytes)
+        for old, new in ((before, after), (after, before), (before, ("f", None)))
+        for one in [Change(function(old[0], size=old[1]), function(new[0], size=new[1]))]
+    ] == [("grew", 4), ("shrank", -4), ("size unknown", None)]
+
+
+def test_why() -> None:
+    old = build([function("f", "a.ll", 10, "g", "puts"), function("g")], [*E[:2]])
+    facts = {"instructions": 9, "loops": 1, "vector_instructions": 4}
+    new = build([function("f", "a.ll", 20, "puts", "exit", **facts), function("g")], [*E[:2]])
+    changed = ("loops 0 -> 1", "vector instructions 0 -> 4", "instructions 5 -> 9")
+    assert pair_builds(old, new)[0].why == ("no longer calls g", "calls exit", *changed)
+    # Of hidden names those of other files say nothing.
+    assert pair_builds(old, new, hide_names=True)[0].why == ("no longer calls g", *changed)
+
+
+def test_a_callee_with_another_name_is_the_same_callee() -> None:
+    old = build([function("f", "a.ll", 10, "g"), function("g")], [*E[:2]])
+    new = build([function("f", "a.ll", 10, "g2"), function("g2")], [*E[:2]])
+    assert [one.why for one in pair_builds(old, new)] == [(), ()]
+
+
+def test_inlined_is_said_where_both_have_debug_information() -> None:
+    old, new = function("f", source="f.c"), function("f", source="f.c", inlined=frozenset("hg"))
+    for first, second, why in ((old, new, ("inlined g, h",)), (new, old, ("no longer inlined g, h",))):
+        assert pair_builds(build([first], [E[0]]), build([second], [E[0]]))[0].why == why
+    assert pair_builds(build([function("f")], [E[0]]), build([new], [E[0]]))[0].why == ()
+
+
+def test_a_build_is_read(encoder: Encoder) -> None:
+    files = [O2 / "sorting.ll", O2 / "no.ll", O2 / "parallel_loops.ll"]
+    failed: list[str] = []
+    warned: list[str] = []
+    with EmbeddedEngine() as engine:
+        inputs = map(path_input, files)
+        read = read_build(encoder, str(O2), inputs, engine, lambda error: failed.append(str(error)), warned.append)
+        sizes = [
+            {one.name: one.size for one in elf_functions(engine.compile(path.read_bytes(), ""))}
+            for path in (files[0], files[2])
+        ]
+    assert (len(failed), warned) == (1, [])
+    assert "no.ll" in failed[0]
+    assert [(one.file, one.symbol) for one in read.functions][:2] == [
+        ("sorting.ll", "quick_sort"),
+        ("sorting.ll", "search"),
+    ]
+    assert [one.bytes for one in read.functions] == [
+        sizes[one.file != "sorting.ll"][one.symbol] for one in read.functions
+    ]
+    modules = [encoder.read(files[0]), encoder.read(files[2])]
+    assert sum(one.instructions for one in read.functions) == sum(module.instruction_count for module in modules)
+    assert sum(one.blocks for one in read.functions) == sum(module.block_count for module in modules)
+    assert read.side.file.tolist() == [one.file != "sorting.ll" for one in read.functions]
+    names = [one.symbol for one in read.functions]
+    called = [(names[caller], names[callee]) for caller, callee in read.side.calls.tolist()]
+    assert ("quick_sort", "quick_sort") in called
+    assert all(one.loops >= 0 for one in read.functions)
+    assert next(one for one in read.functions if one.symbol == "quick_sort").loops > 0
