@@ -29,7 +29,7 @@ if found=$(compgen -c | grep -m 1 -xE "$tools"); then
     echo "error: $found is still on PATH: $PATH" >&2
     exit 1
 fi
-programl=$(python -c 'from mirenc.graph.programl import find_programl; print(find_programl())')
+programl=$(PYTHONPATH=$(dirname "$0")/../tests python -c 'from llvm2graph import find_programl; print(find_programl())')
 if "$programl" --version >/dev/null 2>&1; then
     echo "error: $programl still starts" >&2
     exit 1

@@ -10,8 +10,9 @@ import shutil
 from functools import cache
 from pathlib import Path
 
+from llvm2graph import build_programl
+
 from mirenc.errors import MissingExtraError, ModelError, ToolchainError
-from mirenc.graph.programl import build_programl
 from mirenc.ir.compile import find_compiler
 from mirenc.learning.ir2vec import ir2vec_available
 from mirenc.measure.block_size import find_libdevice

@@ -14,7 +14,6 @@ def graph(
     output: Annotated[
         str | None, Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]")
     ] = None,
-    backend: Annotated[Literal["native", "programl"], Option(help="Who builds it.")] = "native",
     normalisation: Annotated[Literal["none", "locals"], Option(help="Of the instructions' full texts.")] = "locals",
     *,
     options: common.Reading,
@@ -23,20 +22,12 @@ def graph(
     from mirenc.graph import build_graph
     from mirenc.graph.export import check_path, save_graph, to_json
     from mirenc.ir import read_ir
-    from mirenc.ir.files import read_input
 
     if output == "-":
         output = None
     if output is not None:
         check_path(output)
-    if backend == "programl":
-        # LLVM 10 reads the file as it was written, not LLVM 22's print of it.
-        from mirenc.graph.programl import build_programl
-
-        read = read_input(file, max_bytes=options.max_bytes)
-        built = build_programl(read.data, name=read.name, timeout=options.timeout, memory_limit=options.memory_limit)
-    else:
-        built = build_graph(read_ir(file, options=options), normalisation=normalisation)
+    built = build_graph(read_ir(file, options=options), normalisation=normalisation)
     if output is None:
         sys.stdout.write(to_json(built) + "\n")
     else:

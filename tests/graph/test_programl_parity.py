@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from llvm2graph import build_programl
 from outside_programs import needs_old_clang
 from programl_parity import compare, without_markers
 from typed_pointer_ir import CASES
@@ -29,7 +30,7 @@ def check(source: str) -> tuple[int, int]:
     source = without_markers(source)
     native = build_graph(parse_ir(source), normalisation="none")
     native.validate()
-    return compare(build_graph(source, backend="programl"), native, source)
+    return compare(build_programl(source), native, source)
 
 
 @pytest.mark.needs("llvm2graph-10")
@@ -110,7 +111,7 @@ define void @g() {
 }
 """
     native = build_graph(parse_ir(source), normalisation="none")
-    programl = build_graph(source, backend="programl")
+    programl = build_programl(source)
     compare(programl, native, source)
     with pytest.raises(AssertionError):
         compare(programl, fault(native), source)

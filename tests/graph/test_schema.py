@@ -203,3 +203,9 @@ def test_an_empty_graph_lacks_the_external_node() -> None:
 def test_broken_rule(name: str, place: object, value: object, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         broken(name, place, value).validate()
+
+
+def test_text_is_read() -> None:
+    graph, other = build_graph(SOURCE), build_graph(parse_ir(SOURCE))
+    assert graph.node_full_text == other.node_full_text
+    assert graph.edge_index.tolist() == other.edge_index.tolist()

@@ -1,4 +1,7 @@
-"""ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel, whose Python package is not imported."""
+"""ProGraML's own program, ``llvm2graph-10`` of the programl 0.3.2 wheel, whose Python package is not imported.
+
+The native builder is compared with it (`programl_parity`).
+"""
 
 import base64
 import importlib.util
@@ -34,8 +37,7 @@ def find_programl() -> Path:
         if program.is_file():
             return program
     raise MissingExtraError(
-        "graph backend 'programl' needs llvm2graph-10 of the programl 0.3.2 wheel, which is not "
-        f"installed. Type: {_INSTALL} (x86-64 Linux), or use the backend 'native'"
+        f"llvm2graph-10 of the programl 0.3.2 wheel is not installed. Type: {_INSTALL} (x86-64 Linux)"
     )
 
 
@@ -68,10 +70,10 @@ def _run(data: bytes, name: str, timeout: float, memory_limit: int) -> bytes:
         done = run_limited(command, timeout=timeout, memory_limit=memory_limit, data=data)
     except subprocess.TimeoutExpired:
         late = f"{name}: llvm2graph-10 did not finish within {timeout:g} s"
-        raise GraphError(f"{late}. Raise timeout=, or use the backend 'native'") from None
+        raise GraphError(f"{late}. Raise timeout=") from None
     except OSError as error:
-        what = f"{program} cannot be started ({error.strerror}); it is a program for x86-64 Linux"
-        raise ToolchainError(f"{what}. Use the backend 'native'") from None
+        what = f"{program} cannot be started ({error.strerror})"
+        raise ToolchainError(f"{what}. It is a program for x86-64 Linux") from None
     words = _LOG_HEAD.sub("", done.words).strip()
     if done.code and without_memory(words):
         raise IRResourceError(f"{name}: llvm2graph-10 ran out of memory {memory_advice(memory_limit)}")
@@ -80,18 +82,17 @@ def _run(data: bytes, name: str, timeout: float, memory_limit: int) -> bytes:
         remedy = "Debian package libtinfo5 (`apt-get install libtinfo5`)" if is_tinfo else "package"
         raise ToolchainError(
             f"llvm2graph-10 cannot be started: the shared library {missing[1]} is missing. "
-            f"Install the {remedy} that holds it, or use the backend 'native'"
+            f"Install the {remedy} that holds it"
         )
     first = words.splitlines()[0] if words else "no reason given"
     if done.code < 0:
         died = f"llvm2graph-10 died of {signal.Signals(-done.code).name} on this module"
-        raise GraphError(f"{name}: {died}: {first}. Use the backend 'native'")
+        raise GraphError(f"{name}: {died}: {first}")
     if done.code or not done.output:
         place = _PLACE.search(words)
         what = f"line {place[1]}, column {place[2]}: {place[3]}" if place else first
         raise GraphError(
-            f"{name}: LLVM 10 refuses it: {what}. The backend 'programl' reads IR with typed pointers (`i32*`) that "
-            "LLVM 10 or older wrote, in its original text; for any other IR use the backend 'native'"
+            f"{name}: LLVM 10 refuses it: {what}. Give IR with typed pointers (`i32*`) that LLVM 10 or older wrote"
         )
     return done.output
 

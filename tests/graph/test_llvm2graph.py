@@ -1,4 +1,4 @@
-"""The reference backend: what it makes of the program's answer, and what it says when it fails.
+"""ProGraML's program: what is made of its answer, and what is said when it fails.
 
 The failures are played by small shell scripts in the program's place: a missing library or a crash
 cannot be ordered.
@@ -10,12 +10,12 @@ import importlib.machinery
 import importlib.util
 from pathlib import Path
 
+import llvm2graph
 import pytest
+from llvm2graph import build_programl, find_programl
 
 from mirenc.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
-from mirenc.graph import Flow, NodeKind, build_graph, programl
-from mirenc.graph.programl import build_programl, find_programl
-from mirenc.ir import parse_ir
+from mirenc.graph import Flow, NodeKind
 
 # Names of functions and nodes in no order a builder would choose: g's nodes before f's.
 ANSWER = """{
@@ -47,7 +47,7 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         path = tmp_path / "llvm2graph-10"
         path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
         path.chmod(0o755)
-        monkeypatch.setattr(programl, "find_programl", lambda: path)
+        monkeypatch.setattr(llvm2graph, "find_programl", lambda: path)
         return path
 
     return put
@@ -149,28 +149,7 @@ def test_refused_ir() -> None:
 @pytest.mark.needs("llvm2graph-10")
 def test_text_and_bytes_are_one() -> None:
     text = "define i32 @f(i32* %x) {\n  %v = load i32, i32* %x, align 4\n  ret i32 %v\n}\n"
-    graph, other = (
-        build_graph(text, backend="programl"),
-        build_graph(text.encode(), backend="programl"),
-    )
+    graph, other = build_programl(text), build_programl(text.encode())
     assert graph.node_full_text == other.node_full_text
     assert graph.node_full_text[1] == "%v = load i32, i32* %x, align 4"
     assert graph.instruction_node.tolist() == [1, 2]
-
-
-def test_native_reads_text_too() -> None:
-    text = "define i32 @f(ptr %x) {\n  %v = load i32, ptr %x, align 4\n  ret i32 %v\n}\n"
-    graph, other = build_graph(text), build_graph(parse_ir(text))
-    assert graph.node_full_text == other.node_full_text
-    assert graph.edge_index.tolist() == other.edge_index.tolist()
-
-
-def test_a_module_is_refused() -> None:
-    module = parse_ir("define void @f() {\n  ret void\n}\n")
-    with pytest.raises(GraphError, match="needs the IR as it was written"):
-        build_graph(module, backend="programl")
-
-
-def test_unknown_backend() -> None:
-    with pytest.raises(GraphError, match="unknown graph backend 'dgl'; available: native, programl"):
-        build_graph("define void @f() {\n  ret void\n}\n", backend="dgl")
