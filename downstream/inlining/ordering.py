@@ -2,7 +2,7 @@
 
     python downstream/inlining/ordering.py TABLE -o downstream/inlining/ordering.json
 
-TABLE is what ``mirenc measure inlining downstream/passes/corpus.toml -o TABLE`` made. Of each module, changes (a call
+TABLE is what ``labels.py`` beside it made. Of each module, changes (a call
 decided the other way, or all calls of a function that LLVM decides alike) are ordered by what a row says that they
 save; counted is the best of the first five, in bytes under -Oz, on projects that nothing was fitted on. What a head
 gets of a module (features, vectors) is kept in TABLE/work/ordering.joblib.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mirenc.measure.timed import TimedRun
     from mirenc.tasks.compiled import CompiledTable
 
-_PASSES, _INLINING = "passes", "inlining"
+_PASSES = "passes"
 _LLVM = 19  # one for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass
 _OF_PASSES = ("functions", "modules", "lists")
 _OF_KERNELS = ("count", "part", "rounds", "compile_only")
@@ -28,20 +28,19 @@ _OF_KERNELS = ("count", "part", "rounds", "compile_only")
 
 def measure(
     context: typer.Context,
-    task: Annotated[str, Argument(metavar="TASK", help="Task to measure; passes or inlining: a compiler's own.")],
+    task: Annotated[str, Argument(metavar="TASK", help="Task to measure; passes: a compiler's own.")],
     sources: Annotated[
         list[Path] | None,
         Argument(
             metavar="SOURCE",
             help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels] "
-            "For passes and inlining: folders of sources or IR, compile_commands.json, a .toml recipe of packages, "
-            "files.",
+            "For passes: folders of sources or IR, compile_commands.json, a .toml recipe of packages, files.",
         ),
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the table.")] = None,
     count: Annotated[int | None, Option(help="How many of the project's kernels. [default: the task's]", min=1)] = None,
     functions: Annotated[int, Option(help="For passes: at most so many functions.", min=0)] = 20_200,
-    modules: Annotated[int, Option(help="For passes and inlining: at most so many modules.", min=0)] = 2_010,
+    modules: Annotated[int, Option(help="For passes: at most so many modules.", min=0)] = 2_010,
     lists: Annotated[int, Option(help="For passes: so many pass lists, -Oz among them.", min=1)] = 100,
     seed: Annotated[int, Option(help="Of what is drawn: kernels, pieces, pass lists, order.", min=0)] = 0,
     part: Annotated[
@@ -67,14 +66,13 @@ def measure(
     Ctrl-C stops, and the same command goes on. Then it tries those again that were dropped for noise, thrice in all.
     The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
 
-    `mirenc measure passes` compiles functions and modules at every level and under every pass list, `mirenc measure
-    inlining` modules with calls decided other than LLVM does. Nothing is timed: sizes are exact, and the same command
-    gives the same table anywhere.
+    `mirenc measure passes` compiles functions and modules at every level and under every pass list. Nothing is timed:
+    sizes are exact, and the same command gives the same table anywhere.
     """
-    of_passes = {_PASSES: (), _INLINING: ("functions", "lists")}.get(task, _OF_PASSES)
-    of_kernels = _OF_KERNELS if task in (_PASSES, _INLINING) else ()
-    for others, whose in ((of_passes, "`mirenc measure passes`"), (of_kernels, "kernels that are timed")):
-        common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
+    others, whose = _OF_PASSES, "`mirenc measure passes`"
+    if task == _PASSES:
+        others, whose = _OF_KERNELS, "kernels that are timed"
+    common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
     from mirenc.measure.run import Plan
 
     if output is None:
@@ -98,15 +96,13 @@ def measure(
         compiler=compiler,
         cflags=common.split_flags(cflags),
     )
-    if task in (_PASSES, _INLINING) and not plan.sources:
+    if task == _PASSES and not plan.sources:
         raise typer.BadParameter(
             "give sources: a folder, a compile_commands.json, a recipe of Debian packages, or files of C, C++ or IR",
             param_hint="SOURCE",
         )
     if task == _PASSES:
         _measure_passes(plan, output)
-    elif task == _INLINING:
-        _measure_inlining(plan, output)
     else:
         _measure_kernels(task, plan, output)
 
@@ -178,28 +174,6 @@ def _measure_passes(plan: Plan, output: Path) -> None:
             raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
         common.say(f"wrote {run.folder}")
     failures.total = run.files + failures.count - run.unread
-    failures.finish()
-
-
-def _measure_inlining(plan: Plan, output: Path) -> None:
-    from mirenc.measure.passes.inlining import InliningRun
-    from mirenc.passes.installed import SharedEngine
-
-    failures = common.Failures(0)
-    run = InliningRun(plan, output, lambda: SharedEngine(_LLVM), common.say, failures.add)
-    with only_one(output):
-        run.prepare()
-        left = len(run.left)
-        _say_there(left, len(run.files), "modules")
-        try:
-            with common.progress("inlining, modules", left) as advance:
-                run.go(advance)
-        finally:
-            record = run.save()
-        changes = f"{record['changes']} changes of decisions, {record['smaller']} of them smaller than -Oz"
-        common.say(f"{record['modules']} modules of {record['projects']} projects; {changes}; {record['left']} left")
-        common.say(f"wrote {run.folder}")
-    failures.total = len(run.files) + failures.count - run.unread
     failures.finish()
 
 

@@ -1,19 +1,22 @@
-"""``mirenc measure inlining``: from C to a table of exact labels, which each change's own compilation confirms."""
+"""``downstream/inlining/labels.py``: C to a table of exact labels, which each change's own compilation confirms."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
+from types import ModuleType
 
 import pyarrow.parquet as pq
 import pytest
-from command_line import Run
 
+from mirenc.errors import ConfigError
 from mirenc.inlining import calls_of
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
 from mirenc.passes.object_file import elf_sections, sums
 
+SCRIPT = Path(__file__).resolve().parents[2] / "downstream" / "inlining" / "labels.py"
 SOURCE = """
 static int twice(int x) { return x * 2 + (x >> 3); }
 static int large(int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += twice(x[i]) ^ x[i] / 7; return s; }
@@ -22,6 +25,16 @@ int two(int *x) { return large(x, 20) - twice(2); }
 int three(int *x, int n) { return large(x, n) * twice(n); }
 """
 pytestmark = [pytest.mark.needs("libLLVM 19"), pytest.mark.needs("clang-19")]
+
+
+@pytest.fixture(scope="module")
+def labels() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("inlining_labels", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
@@ -33,14 +46,14 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def test_a_table_of_changes(run: Run, folder: Path, tmp_path: Path) -> None:
+def test_a_table_of_changes(
+    labels: ModuleType, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     table = tmp_path / "table"
-    command = ("measure", "inlining", folder, "-o", table, "--jobs", "1")
-    result = run(*command, "--modules", "1")
-    assert result.code == 0, result.err
-    more = run(*command)
-    assert "mirenc: 1 of 2 modules are there already" in more.err
-    assert f"mirenc: wrote {table}" in more.err
+    command = [str(folder), "-o", str(table), "--jobs", "1"]
+    labels.main([*command, "--modules", "1"])
+    labels.main(command)
+    assert "1 of 2 modules are there already" in capsys.readouterr().err
     record = json.loads((table / "machine.json").read_text())
     assert (record["modules"], record["modules_with_calls"], record["left"], record["problems"]) == (2, 1, 0, 0)
     rows = pq.read_table(table / "changes.parquet").to_pylist()
@@ -58,27 +71,21 @@ def test_a_table_of_changes(run: Run, folder: Path, tmp_path: Path) -> None:
             assert sums(elf_sections(made))["loaded_bytes"] == row["bytes"]
             assert row["project"] == "mine"
             assert row["file"] == "calls.c"
-    run(*command, "--seed", "1").failed("seed 0, not 1", "Name another folder")
+    with pytest.raises(ConfigError, match=r"seed 0, not 1.*Name another folder"):
+        labels.main([*command, "--seed", "1"])
 
 
-def test_damaged_ir_is_named_and_the_rest_goes_on(run: Run, folder: Path, tmp_path: Path) -> None:
+def test_damaged_ir_is_named_and_the_rest_goes_on(
+    labels: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     ir = tmp_path / "ir"
     ir.mkdir()
     (ir / "bad.ll").write_text("define i32 @f( {\n")
     (ir / "good.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
     (ir / "apple.ll").write_text('target triple = "arm64-apple-macosx"\ndefine i32 @f() {\n  ret i32 1\n}\n')
-    result = run("measure", "inlining", ir, "-o", tmp_path / "table")
-    assert result.code == 1
-    assert "bad.ll" in result.err
-    assert "not ELF" in result.err
-    assert "2 of 3 files failed" in result.err
-    assert json.loads((tmp_path / "table" / "machine.json").read_text())["modules"] == 1
-
-
-@pytest.mark.parametrize(
-    ("option", "whose"), [("--lists", "`mirenc measure passes`"), ("--rounds", "kernels that are timed")]
-)
-def test_options_of_others_are_refused(run: Run, folder: Path, tmp_path: Path, option: str, whose: str) -> None:
-    result = run("measure", "inlining", folder, "-o", tmp_path / "table", option, "8")
-    assert result.code == 2
-    assert f"inlining has no such option, it is of {whose}" in result.err
+    labels.main([str(ir), "-o", str(tmp_path / "table")])
+    said = capsys.readouterr().err
+    assert "bad.ll" in said
+    assert "not ELF" in said
+    record = json.loads((tmp_path / "table" / "machine.json").read_text())
+    assert (record["modules"], record["problems"]) == (1, 2)

@@ -1,13 +1,21 @@
-"""A run of ``mirenc measure inlining``: exact bytes of modules whose calls are decided other than LLVM does.
+"""Exact bytes of modules whose calls are decided other than LLVM does.
 
-Of each module: -Oz as it is, single decisions the other way, all calls of one function that LLVM decides alike, and
-random sets. A line of the journal is a module; the table, ``changes.parquet``, has a row for each change.
+    python downstream/inlining/labels.py SOURCES -o TABLE
+
+SOURCES are those of ``mirenc measure passes``; stopped, the same command goes on. Of each module: -Oz as it is, single
+decisions the other way, all calls of one function that LLVM decides alike, and random sets. A line of the journal is a
+module; the table, ``changes.parquet``, has a row for each change.
 """
 
+from __future__ import annotations
+
+import argparse
 import itertools
+import os
 import random
+import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +26,12 @@ from mirenc.inlining import Calls, Decisions, calls_of
 from mirenc.inlining.trying import weight
 from mirenc.measure.passes.inputs import FLAGS, IRFile, clang_of, find_ir
 from mirenc.measure.passes.run import EngineRun
-from mirenc.measure.run import Journal, one_line
+from mirenc.measure.run import Journal, Plan, one_line
+from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
+from mirenc.progress import progress
 from mirenc.tasks.tables import MACHINE, write_json, write_parquet
+from mirenc.writing import only_one
 
 FORMAT = 1
 LARGE = 600_000  # bytes of a module's file: larger ones take minutes each
@@ -154,3 +165,35 @@ def _in_turns(files: list[IRFile], seed: int) -> Iterator[IRFile]:
         of[one.project].append(one)
     rows = [drawn.sample(group, len(group)) for _, group in sorted(of.items())]
     return (one for turn in itertools.zip_longest(*rows) for one in turn if one is not None)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Label what is asked for on the command line, or in ``words``."""
+    parser = argparse.ArgumentParser(description="Exact bytes of modules under changed inlining decisions.")
+    parser.add_argument("sources", nargs="+", type=Path)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--modules", type=int, default=2_010, help="at most so many")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args(words)
+    plan = Plan(tuple(asked.sources), asked.seed, asked.jobs, modules=asked.modules)
+    run = InliningRun(plan, asked.output, lambda: SharedEngine(19), say, say)
+    with only_one(asked.output):
+        run.prepare()
+        say(f"{len(run.files) - len(run.left)} of {len(run.files)} modules are there already")
+        try:
+            with progress("inlining, modules", len(run.left)) as advance:
+                run.go(advance)
+        finally:
+            record = run.save()
+    changes = f"{record['changes']} changes of decisions, {record['smaller']} of them smaller than -Oz"
+    say(f"{record['modules']} modules of {record['projects']} projects; {changes}; {record['left']} left")
+
+
+def say(line: object) -> None:
+    """A line of the log, on stderr."""
+    print(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
