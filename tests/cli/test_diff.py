@@ -33,7 +33,7 @@ def test_what_became_of_functions(run: Run, builds: tuple[Path, Path], tmp_path:
     said = run("diff", *builds, *outputs).ok().out
     found = json.loads(reports[0].read_text(encoding="utf-8"))
     assert json.loads(run("diff", *builds, "--json").ok().out) == found
-    assert (found["model"], found["old"], found["new"]) == ("mirenc-fast", *map(str, builds))
+    assert (found["model"], found["old"], found["new"]) == ("mirenc-search", *map(str, builds))
     of = {one["kind"]: one for one in found["functions"]}
     assert set(of) == {"shrank", "vanished", "appeared"}
     assert of["shrank"]["old"]["symbol"] == of["shrank"]["new"]["symbol"] == "main"
