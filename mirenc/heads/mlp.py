@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from threadpoolctl import threadpool_limits
 
 from mirenc.arrays import Float64
-from mirenc.errors import ConfigError, HeadError
+from mirenc.errors import ConfigError
 from mirenc.heads.base import Head, is_count
 from mirenc.heads.choosing import Chooser
 from mirenc.metrics import oracle_choice
@@ -55,37 +55,25 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             raise ConfigError(f"alpha is {alpha!r}; allowed: a number from 0 up")
         super()._check_parameters(columns)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Train on rows (n, D), finite, and labels (n,): bool, int, str, or float without a fraction.
 
-        ``sample_weight`` (n,) says how much each row counts; a row of weight 0 is as good as left out. Raises
-        ConfigError, HeadError: a parameter out of range; weights that cannot be used; ValueError: NaN or infinity in
-        ``X``, labels with a fraction, wrong shapes.
+        Raises ConfigError: a parameter out of range; ValueError: NaN or infinity in ``X``, labels with a fraction,
+        wrong shapes.
         """
         features, labels = self._training_rows(X, y)
         check_classification_targets(labels)
-        weight = None
-        if sample_weight is not None:
-            weight = np.asarray(sample_weight, dtype=np.float64)
-            if weight.shape != labels.shape:
-                raise HeadError(f"sample_weight has shape {weight.shape}; allowed: {labels.shape}, one for each row")
-            if not np.isfinite(weight).all() or (weight < 0).any() or not weight.any():
-                found = "negative or non-finite values, or zeros only"
-                raise HeadError(f"sample_weight has {found}; allowed: numbers from 0 up")
-            # A batch of nothing but weights of 0 has no mean; and classes without a row cannot be learned.
-            counted = weight > 0
-            features, labels, weight = features[counted], labels[counted], weight[counted]
         self.classes_, code = np.unique(labels, return_inverse=True)
-        scaler = StandardScaler().fit(features, sample_weight=weight)
+        scaler = StandardScaler().fit(features)
         self.mean_, self.scale_ = scaler.mean_, scaler.scale_
         self.coefs_: list[Float64] = []
         self.intercepts_: list[Float64] = []
         self.n_iter_ = 1
         if len(self.classes_) > 1:  # folds of small tasks may hold one label only
-            self._train((features - self.mean_) / self.scale_, code, weight)
+            self._train((features - self.mean_) / self.scale_, code)
         return self
 
-    def _train(self, X: Float64, code: NDArray[np.intp], weight: Float64 | None) -> None:
+    def _train(self, X: Float64, code: NDArray[np.intp]) -> None:
         network = MLPClassifier(
             hidden_layer_sizes=tuple(self.hidden),
             alpha=self.alpha,
@@ -102,7 +90,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             # scikit-learn answers Ctrl-C with this warning and a half-trained network.
             warnings.filterwarnings("error", "Training interrupted by user", UserWarning)
             try:
-                network.fit(X, code, sample_weight=weight)
+                network.fit(X, code)
             except UserWarning:
                 raise KeyboardInterrupt from None
         self.coefs_, self.intercepts_, self.n_iter_ = network.coefs_, network.intercepts_, network.n_iter_

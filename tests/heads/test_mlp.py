@@ -49,19 +49,17 @@ def test_the_default_is_three_layers() -> None:
 
 
 @pytest.mark.parametrize("classes", [2, 3, 4])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_numbers_are_those_of_scikit_learns_network(classes: int, weighted: bool) -> None:
+def test_numbers_are_those_of_scikit_learns_network(classes: int) -> None:
     """The same rows, seed and settings through MLPClassifier; one network is trained there and one here."""
     features, labels = made(classes)
-    weight = np.random.default_rng(1).uniform(0.5, 2, len(labels)) if weighted else None
     network = MLPClassifier((12, 8), alpha=0.01, learning_rate_init=0.003, batch_size=16, max_iter=20, random_state=3)
     network.set_params(n_iter_no_change=20)
-    scaler = StandardScaler().fit(features, sample_weight=weight)
+    scaler = StandardScaler().fit(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        network.fit(scaler.transform(features), labels, sample_weight=weight)
+        network.fit(scaler.transform(features), labels)
     ours = MLPHead((12, 8), alpha=0.01, learning_rate=0.003, batch_size=16, epochs=20, random_state=3)
-    ours.fit(features, labels, sample_weight=weight)
+    ours.fit(features, labels)
     fresh, _ = made(classes, seed=9)
     np.testing.assert_allclose(ours.predict_proba(fresh), network.predict_proba(scaler.transform(fresh)), rtol=1e-9)
     np.testing.assert_array_equal(ours.predict(fresh), network.predict(scaler.transform(fresh)))
@@ -119,35 +117,6 @@ def test_ctrl_c_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(MLPClassifier, "_backprop", interrupt)
     with pytest.raises(KeyboardInterrupt):
         head().fit(*made())
-
-
-# -- weights -------------------------------------------------------------------------------------------
-def test_a_weight_of_zero_is_a_row_left_out() -> None:
-    features, labels = made(3)
-    weight = np.ones(len(labels))
-    weight[::4] = 0
-    kept = weight > 0
-    weighted = head(epochs=5).fit(features, labels, sample_weight=weight)
-    np.testing.assert_allclose(
-        weighted.predict_proba(features),
-        head(epochs=5).fit(features[kept], labels[kept]).predict_proba(features),
-        rtol=1e-9,
-    )
-    only = head().fit(features, labels, sample_weight=(labels == "GPU").astype(float))
-    assert only.classes_.tolist() == ["GPU"]
-
-
-def test_weights_decide_between_rows_that_contradict_each_other() -> None:
-    features, labels = np.zeros((20, 1)), np.array(["a", "b"] * 10)
-    for wanted in ("a", "b"):
-        weight = np.where(labels == wanted, 10.0, 1.0)
-        assert head().fit(features, labels, sample_weight=weight).predict([[0.0]]) == [wanted]
-
-
-@pytest.mark.parametrize("weight", [[1.0, 2.0], [-1.0] * 60, [0.0] * 60, [np.nan] * 60, 1.0])
-def test_weights_that_are_none(weight: object) -> None:
-    with pytest.raises(HeadError, match=r"sample_weight has .*; allowed: "):
-        head().fit(*made(), sample_weight=weight)
 
 
 # -- refused -------------------------------------------------------------------------------------------
