@@ -69,9 +69,8 @@ def measure(
     `mirenc measure passes` compiles functions and modules at every level and under every pass list. Nothing is timed:
     sizes are exact, and the same command gives the same table anywhere.
     """
-    others, whose = _OF_PASSES, "`mirenc measure passes`"
-    if task == _PASSES:
-        others, whose = _OF_KERNELS, "kernels that are timed"
+    whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
+    others = _OF_KERNELS if task == _PASSES else _OF_PASSES
     common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
     from mirenc.measure.run import Plan
 

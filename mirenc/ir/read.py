@@ -14,7 +14,7 @@ from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
 from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input
-from mirenc.ir.llvm import LLVMWorker, default_worker
+from mirenc.ir.llvm import default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.projects import refused_flags
 from mirenc.ir.reader import read_canonical
@@ -56,14 +56,12 @@ def start_reader(*, memory_limit: int | None = None) -> None:
     worker.start()
 
 
-def read_ir(
-    path: str | os.PathLike[str] | Input, *, options: ReadOptions | None = None, worker: LLVMWorker | None = None
-) -> IRModule:
+def read_ir(path: str | os.PathLike[str] | Input, *, options: ReadOptions | None = None) -> IRModule:
     """Read one file: IR text or bitcode of LLVM 10 to 22, compressed or not, or C, C++, OpenCL C or CUDA source.
 
-    ``-`` is standard input (IR only). All share one LLVM process, where no ``worker`` is given. Raises IRFileError,
-    IRParseError, IRResourceError, NoFunctionBodyError, ToolchainError, CompileError or ForeignIRError: each message
-    begins with the file's name and ends with what to do.
+    ``-`` is standard input (IR only). All share one LLVM process. Raises IRFileError, IRParseError, IRResourceError,
+    NoFunctionBodyError, ToolchainError, CompileError or ForeignIRError: each message begins with the file's name and
+    ends with what to do.
 
     Examples
     --------
@@ -71,25 +69,21 @@ def read_ir(
     >>> [function.name for function in module.defined_functions]
     ['saxpy']
     """
-    return module_from(path if isinstance(path, Input) else path_input(path), options, worker)
+    return module_from(path if isinstance(path, Input) else path_input(path), options)
 
 
-def parse_ir(
-    text: str | bytes, *, name: str = "<string>", options: ReadOptions | None = None, worker: LLVMWorker | None = None
-) -> IRModule:
+def parse_ir(text: str | bytes, *, name: str = "<string>", options: ReadOptions | None = None) -> IRModule:
     """Read IR given as text or bitcode bytes; parameters and errors as `read_ir`."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
-    return module_from(Input(name, data), options, worker)
+    return module_from(Input(name, data), options)
 
 
-def module_from(
-    given: IRInput | Input, options: ReadOptions | None = None, worker: LLVMWorker | None = None
-) -> IRModule:
+def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> IRModule:
     """The module that any one input stands for (`mirenc.ir.inputs`), in the options' dialect; errors as `read_ir`."""
     options, given = options or ReadOptions(), resolve_input(given)
     if isinstance(given.value, IRModule):
-        return given.value if options.dialect is None else bring(given.value, options.dialect, worker=worker)
-    return module_of(load_input(given, options), options, worker)
+        return given.value if options.dialect is None else bring(given.value, options.dialect)
+    return module_of(load_input(given, options), options)
 
 
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
@@ -121,13 +115,13 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
             flags = tuple(flag for flag in flags if flag not in unknown)
 
 
-def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | None = None) -> IRModule:
+def module_of(loaded: InputBytes, options: ReadOptions) -> IRModule:
     """The module that some IR holds, in the options' dialect; errors as `read_ir`, but of files."""
-    worker = worker or default_worker()
+    worker = default_worker()
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
     try:
-        module = read_canonical(_canonicalise(loaded, options, worker), name=loaded.name, demangle=worker.demangle)
+        module = read_canonical(_canonicalise(loaded, options), name=loaded.name, demangle=worker.demangle)
     except MirencError as error:
         # Every message starts with the file; the attributes (line, column, diagnostic) stay.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
@@ -135,10 +129,11 @@ def module_of(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker | Non
     if module.instruction_count == 0:
         found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
         raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
-    return module if options.dialect is None else bring(module, options.dialect, worker=worker)
+    return module if options.dialect is None else bring(module, options.dialect)
 
 
-def _canonicalise(loaded: InputBytes, options: ReadOptions, worker: LLVMWorker) -> str:
+def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
+    worker = default_worker()
     try:
         return worker.canonicalise(loaded.data, timeout=options.timeout)
     except IRParseError as refusal:

@@ -6,7 +6,7 @@ from mirenc.errors import ForeignIRError, IRParseError
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.functions import check_kernels
 from mirenc.ir.lines import balanced
-from mirenc.ir.llvm import LLVMWorker, default_worker
+from mirenc.ir.llvm import default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.spelling import as_llvm5
@@ -49,7 +49,7 @@ _OLD_WRITER = re.compile(r'^![0-9]+ = !\{!"[^"]*(?:Apple LLVM version|clang vers
 _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm (?:sideeffect )?\")", re.MULTILINE)
 
 
-def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = None) -> IRModule:
+def bring(module: IRModule, dialect: Dialect) -> IRModule:
     """A module with kernels as the dialect has it; the module itself where nothing is to be done.
 
     A dialect of any target takes IR as it comes. Raises ForeignIRError: no kernel in it, or instructions that the
@@ -68,7 +68,7 @@ def bring(module: IRModule, dialect: Dialect, *, worker: LLVMWorker | None = Non
         return module
     for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
         text = re.sub(rf'^target {key} = ".*"$', f'target {key} = "{value}"', text, flags=re.MULTILINE)
-    worker = worker or default_worker()
+    worker = default_worker()
     try:
         canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"))
     except IRParseError as error:

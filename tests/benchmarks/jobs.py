@@ -94,6 +94,7 @@ def graph(file: str) -> dict[str, Any]:
 def _read(file: str, watch: Watch) -> Any:
     """``read_ir``, with LLVM's share of it under a name of its own."""
     from mirenc import read_ir
+    from mirenc.ir import read
     from mirenc.ir.llvm import LLVMWorker
 
     class Timed(LLVMWorker):
@@ -104,7 +105,8 @@ def _read(file: str, watch: Watch) -> Any:
     worker = Timed()
     atexit.register(worker.close)  # its processor time counts only once it has been waited for
     worker.start()
-    return watch("read", lambda: read_ir(file, worker=worker))
+    read.default_worker = lambda: worker
+    return watch("read", lambda: read_ir(file))
 
 
 def stages(file: str, model: str) -> dict[str, Any]:

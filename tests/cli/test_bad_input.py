@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,7 @@ from command_line import SOURCE, Result, Run
 
 from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRResourceError, MirencError
-from mirenc.ir import ReadOptions, compile as compiling, read_ir
+from mirenc.ir import ReadOptions, compile as compiling, read, read_ir
 from mirenc.ir.child import Child
 from mirenc.ir.llvm import LLVMWorker, default_worker
 from mirenc.search import VECTOR_SUFFIXES
@@ -242,6 +243,14 @@ def test_a_limit_of_the_system_below_ours(spawn: Run, model_dir: Path, ir: Path,
 
 
 @POSIX
+@contextlib.contextmanager
+def own_worker(**limits: float) -> Iterator[None]:
+    """An LLVM process of the test's own."""
+    with contextlib.closing(LLVMWorker(**limits)) as worker, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(read, "default_worker", lambda: worker)
+        yield
+
+
 def test_an_llvm_that_cannot_be_started_is_not_the_file_s_fault(ir: Path, tmp_path: Path, monkeypatch) -> None:
     broken = tmp_path / "llvmlite"
     broken.mkdir()
@@ -249,17 +258,17 @@ def test_an_llvm_that_cannot_be_started_is_not_the_file_s_fault(ir: Path, tmp_pa
     spec = importlib.machinery.ModuleSpec("llvmlite", None, origin=str(broken / "__init__.py"))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: spec)
     with (
-        contextlib.closing(LLVMWorker()) as worker,
+        own_worker(),
         pytest.raises(IRResourceError, match=r"LLVM cannot be started: OSError: Could not find.*pip install"),
     ):
-        read_ir(ir, worker=worker)
+        read_ir(ir)
 
 
 @pytest.mark.parametrize("seconds", ["1e10", "1e300", "inf"])
 def test_a_time_limit_of_centuries(embed: Run, ir: Path, source: Path, seconds: str) -> None:
     embed("--timeout", seconds, ir).ok()
-    with contextlib.closing(LLVMWorker(timeout=float(seconds))) as worker:
-        read_ir(ir, worker=worker)
+    with own_worker(timeout=float(seconds)):
+        read_ir(ir)
     if any(map(shutil.which, compiling._NAMES)):
         embed("--timeout", seconds, source).ok()
 
@@ -282,10 +291,10 @@ def test_limits_that_are_none(limits: dict[str, float], message: str) -> None:
 
 @POSIX
 def test_the_memory_limit_in_python(ir: Path) -> None:
-    with contextlib.closing(LLVMWorker()) as worker:
-        read_ir(ir, worker=worker)
+    with own_worker():
+        read_ir(ir)
         with pytest.raises(IRResourceError, match=r"limit 300 MiB.*memory_limit="):
-            read_ir(BROKEN / "exhausts_memory.bc", options=ReadOptions(memory_limit=300 * 2**20), worker=worker)
+            read_ir(BROKEN / "exhausts_memory.bc", options=ReadOptions(memory_limit=300 * 2**20))
 
 
 @POSIX
