@@ -40,8 +40,8 @@ from mirenc.errors import MirencError
 from mirenc.ir import IRModule, parse_ir
 from mirenc.ir.llvm import default_worker
 from mirenc.ir.reader import read_canonical
-from mirenc.ir.regions import Region
-from mirenc.learning.code_reader import CodeReader, counted_features
+from mirenc.ir.regions import Region, regions_of
+from mirenc.learning.code_reader import COUNTED, CodeReader
 from mirenc.learning.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.progress import progress
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
@@ -159,6 +159,16 @@ def encoder_of(model: str, device: str, threads: int) -> Any:
     if threads and hasattr(encoder.runtime, "threads"):
         encoder.runtime.threads = threads
     return encoder
+
+
+def counted_features(module: IRModule, region: Region | None) -> dict[str, np.ndarray]:
+    """The rows that no model takes part in, of a region or a whole module."""
+    inside = None
+    if region is not None:
+        listed = regions_of(module, region.level)
+        keys = [(one.symbol, one.header) for one in listed.regions]
+        inside = listed.instruction[listed.region == keys.index((region.symbol, region.header))]
+    return {name: count(module, inside) for name, count in COUNTED.items()}
 
 
 def of_source(chunk: list[Code], source: str, model: str, device: str, threads: int) -> Made:

@@ -60,12 +60,6 @@ def _levels(region: Region | None) -> tuple[Level, ...]:
     return ("loop", "function") if region.level == "loop" else ("function",)
 
 
-def counted_features(module: IRModule, region: Region | None) -> dict[str, Float32]:
-    """The rows that no model takes part in, of a region or a whole module."""
-    inside = None if region is None else _instructions(regions_of(module, region.level), _key(region))
-    return {name: count(module, inside) for name, count in COUNTED.items()}
-
-
 class _Code:
     def __init__(self, module: IRModule, embedding: Embedding, counted: Sequence[str]) -> None:
         self.module, self.counted = module, counted
