@@ -86,10 +86,6 @@ class Chooser(Head):
         """(n, K) preference for each setting; 0 where there is none. Several settings: for ensembles alone."""
         return self._answer(self._rows(X), *settings_for(self, settings))
 
-    def predict_cost(self, X: ArrayLike, settings: Settings | None = None) -> Float64:
-        """(n, K) expected cost of each setting over that of the preferred one: 1 for that, more for the others."""
-        return cost_ratios(self.predict_proba(X, *settings_for(self, settings)))
-
     def predict(self, X: ArrayLike, settings: Settings | None = None) -> Int64:
         """(n,) index of the setting of least expected cost."""
         return np.asarray(self.predict_proba(X, *settings_for(self, settings)).argmax(axis=1).astype(np.int64))

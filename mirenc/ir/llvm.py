@@ -17,12 +17,11 @@ _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
 
 class LLVMWorker:
-    """A `Child` with LLVM in it, with ``timeout`` seconds for a module and ``memory_limit`` bytes of address space."""
+    """A `Child` with LLVM in it, of `DEFAULT_MEMORY_LIMIT` bytes of address space until `limit_memory` says another."""
 
-    def __init__(self, *, timeout: float = DEFAULT_TIMEOUT, memory_limit: int = DEFAULT_MEMORY_LIMIT) -> None:
-        self.timeout = timeout
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._child = Child(Path(__file__).with_name("reading_side.py"), [llvmlite_folder()], memory_limit)
+        self._child = Child(Path(__file__).with_name("reading_side.py"), [llvmlite_folder()], DEFAULT_MEMORY_LIMIT)
 
     @property
     def memory_limit(self) -> int:
@@ -59,7 +58,7 @@ class LLVMWorker:
         return self._ask("names", "\n".join(names).encode("utf-8"), None)[1].split("\n") if names else []
 
     def _ask(self, kind: str, data: bytes, timeout: float | None) -> tuple[str, str]:
-        limit = self.timeout if timeout is None else timeout
+        limit = DEFAULT_TIMEOUT if timeout is None else timeout
         self.start()
         with self._lock:
             try:

@@ -244,9 +244,9 @@ def test_a_limit_of_the_system_below_ours(spawn: Run, model_dir: Path, ir: Path,
 
 @POSIX
 @contextlib.contextmanager
-def own_worker(**limits: float) -> Iterator[None]:
+def own_worker() -> Iterator[None]:
     """An LLVM process of the test's own."""
-    with contextlib.closing(LLVMWorker(**limits)) as worker, pytest.MonkeyPatch.context() as patch:
+    with contextlib.closing(LLVMWorker()) as worker, pytest.MonkeyPatch.context() as patch:
         patch.setattr(read, "default_worker", lambda: worker)
         yield
 
@@ -267,8 +267,7 @@ def test_an_llvm_that_cannot_be_started_is_not_the_file_s_fault(ir: Path, tmp_pa
 @pytest.mark.parametrize("seconds", ["1e10", "1e300", "inf"])
 def test_a_time_limit_of_centuries(embed: Run, ir: Path, source: Path, seconds: str) -> None:
     embed("--timeout", seconds, ir).ok()
-    with own_worker(timeout=float(seconds)):
-        read_ir(ir)
+    read_ir(ir, options=ReadOptions(timeout=float(seconds)))
     if any(map(shutil.which, compiling._NAMES)):
         embed("--timeout", seconds, source).ok()
 

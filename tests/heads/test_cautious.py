@@ -20,7 +20,7 @@ from mirenc.heads import (
     load_head,
     save_head,
 )
-from mirenc.heads.choosing import preferences
+from mirenc.heads.choosing import cost_ratios, preferences
 from mirenc.heads.ensemble import best_margin
 
 MEMBERS = [("ridge", RidgeHead(0.01))]
@@ -61,7 +61,7 @@ def test_the_choice_and_the_preferences_agree_about_the_margin() -> None:
     assert careful.margin_ > 0
     preferred = careful.predict_proba(features)
     np.testing.assert_allclose(preferred.sum(axis=1), 1.0)
-    expected = plain.predict_cost(features)
+    expected = cost_ratios(plain.predict_proba(features))
     gain = np.log(expected[:, 0] / expected.min(axis=1))
     np.testing.assert_array_equal(careful.predict(features) == 0, gain <= careful.margin_)
 

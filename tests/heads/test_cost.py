@@ -219,7 +219,7 @@ def test_features_that_are_no_numbers_are_refused() -> None:
 
 
 def test_before_training_there_is_no_answer() -> None:
-    for ask in (CostHead().predict, CostHead().predict_proba, CostHead().predict_cost):
+    for ask in (CostHead().predict, CostHead().predict_proba):
         with pytest.raises(NotFittedError):
             ask(np.zeros((1, 5)))
 
