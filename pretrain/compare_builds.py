@@ -40,6 +40,7 @@ from mirenc.ir.inputs import path_input
 from mirenc.passes import EmbeddedEngine
 from mirenc.search import index
 from mirenc.search.diff import Change, Function, pair_builds, read_build
+from mirenc.weights import SEARCH_MODEL
 
 _COPIES = ("linkonce", "linkonce_odr", "weak", "weak_odr")
 Key = tuple[str, str]
@@ -118,7 +119,7 @@ def drift(encoder: Encoder, builds: tuple[HiddenBuild, HiddenBuild]) -> tuple[li
     return own, [float((matrix[row].sum() - matrix[row, at]) / max(matrix.shape[1] - 1, 1)) for row, at in same]
 
 
-def measured(pairs: Path, setting: str, projects: list[str], model: str | None) -> dict[str, Any]:
+def measured(pairs: Path, setting: str, projects: list[str], model: str) -> dict[str, Any]:
     """All projects of one setting."""
     rows: dict[str, Any] = {}
     own: list[float] = []
@@ -171,7 +172,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--settings", nargs="+", default=["clang-14/O2:clang-19/O2"], help="COMPILER/LEVEL, both sides")
     parser.add_argument("--projects", nargs="*", default=[], help="these only")
-    parser.add_argument("--model", help="name or folder")
+    parser.add_argument("--model", default=SEARCH_MODEL, help="name or folder")
     given = parser.parse_args()
     found = {setting: measured(given.pairs, setting, given.projects, given.model) for setting in given.settings}
     record = {"model": load(given.model).name, "settings": found}
