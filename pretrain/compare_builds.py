@@ -4,7 +4,8 @@ What you get: `OUT.json`. For each setting (compiler and level of OLD and of NEW
 builds have, the share of them that is paired rightly, what share of the pairs is right, functions of OLD that are gone
 and how many of those were paired all the same; whether the sizes of all functions are those that ``nm -S`` prints for
 the same objects; seconds of the whole diff (a cold cache, LLVM started, the model loaded), by the clock and of the
-processor. And the drift: the mean cosine, not centred, of a function in both builds, and of it and another one there.
+processor, there without the process that reads IR. And the drift: the mean cosine, not centred, of a function in both
+builds, and of it and another one there.
 
 A function is the same where file and symbol were before names were hidden; of inline functions and templates, which
 have a copy in each file, where the symbol was.
