@@ -32,6 +32,7 @@ import hashlib
 import json
 import random
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +57,7 @@ BAGS: dict[str, tuple[str, ...]] = {
 CSLS = ", CSLS"
 SIZES = {"10-30": (10, 30), "30-100": (30, 100), "over 100": (100, None)}  # instructions of the query
 NEAREST = 10
+TENTHS = 10
 DRAWS = 2000
 _SEED = 30
 _BLOCK = 1024
@@ -191,6 +193,16 @@ def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return nearer, within - nearer - 1
 
 
+def by_cosine(scores: Scores) -> list[list[float]]:
+    """How sure a nearest candidate is: by its cosine, from each tenth on, how many queries have one and share right."""
+    best, right = scores.max(1), scores.argmax(1) == np.arange(len(scores))
+    tenth = np.clip(np.floor(best * TENTHS), 0, TENTHS - 1).astype(np.int64)
+    count, hits = np.bincount(tenth, minlength=TENTHS), np.bincount(tenth[right], minlength=TENTHS)
+    return [
+        [at / TENTHS, int(count[at]), round(float(hits[at] / count[at]), 4)] for at in np.flatnonzero(count).tolist()
+    ]
+
+
 def _blocks(scores: Scores, own: Scores) -> list[tuple[Scores, Scores]]:
     return [(scores[at : at + _BLOCK], own[at : at + _BLOCK]) for at in range(0, len(scores), _BLOCK)]
 
@@ -320,6 +332,7 @@ def numbered(owners: Sequence[Any]) -> NDArray[np.int64]:
 def compare(store: Store, chosen: dict[str, list[Pair]], models: Sequence[str]) -> dict[str, Any]:
     """Figures of all rows in all settings, one way with names."""
     rows: dict[str, dict[str, dict[str, Figures]]] = {}
+    sure: dict[str, dict[str, list[list[float]]]] = defaultdict(dict)
     projects = {setting: numbered([pair.key[0] for pair in pairs]) for setting, pairs in chosen.items()}
     with progress(f"rows, names {store.names}", len(chosen) * (len(models) + 1)) as advance:
         for setting, pairs in chosen.items():
@@ -336,8 +349,12 @@ def compare(store: Store, chosen: dict[str, list[Pair]], models: Sequence[str]) 
                 both = [at[pair.query] for pair in pairs] + [at[pair.candidate] for pair in pairs]
                 form = numbered([pair.forms[side] for side in (0, 1) for pair in pairs])
                 rows[setting] |= model_rows(name, vectors[both], blocks, form, projects[setting])
+                sure[setting][name] = by_cosine(cosines(vectors[both]))
                 advance(note=f"{name} {setting}")
-    return {setting: summary(each, chosen[setting], projects[setting]) for setting, each in rows.items()}
+    return {
+        setting: summary(each, chosen[setting], projects[setting]) | {"by_cosine": sure[setting]}
+        for setting, each in rows.items()
+    }
 
 
 def markdown(record: dict[str, Any]) -> str:
@@ -347,7 +364,7 @@ def markdown(record: dict[str, Any]) -> str:
     ]
     main = [
         *BAGS,
-        *(f"{model}{part}, centred{CSLS}" for model in record["models"] for part in ("", ", text and graph")),
+        *(f"{model}{part}" for model in record["models"] for part in ("", f", centred{CSLS}", ", text and graph")),
     ]
     for names, settings in record["names"].items():
         titles = [f"{setting} ({found['functions']:,})" for setting, found in settings.items()]

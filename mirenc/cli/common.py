@@ -22,6 +22,7 @@ from mirenc.writing import check_output as check_output
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from mirenc.embed import Encoder
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
     from mirenc.tasks import Task
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 else:
     Reading = Any  # `reads` evaluates annotations
 
+Sureness = Callable[[float], float | None]
 Inputs = Annotated[
     list[str],
     Argument(
@@ -39,9 +41,9 @@ Inputs = Annotated[
     ),
 ]
 Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.")]
-Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: the packaged one]")]
+Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: `mirenc models list`]")]
 Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
-HideNames = Annotated[bool, Option("--hide-names", help="A lexical view sees no names of functions and types.")]
+HideNames = Annotated[bool, Option("--hide-names", help="Look at no names of functions and types.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
 Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
 Function = Annotated[
@@ -186,6 +188,18 @@ def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
         source = context.get_parameter_source(name)
         if source is not None and source.name != "DEFAULT":
             raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")
+
+
+def sureness(encoder: Encoder, level: str, *, usual: bool = True) -> Sureness:
+    """How often the nearest function at a cosine is the right one, where that was measured (`PairedConfig.sure`)."""
+    paired = encoder.files.config.paired
+    measured = usual and level == "function" and encoder.whitening_map is None
+    return paired.sure if paired is not None and measured else lambda cosine: None
+
+
+def percent(share: float | None, *, shown: bool = True) -> str:
+    """A share as a column; none where it is not known."""
+    return "" if share is None else f"  {share:4.0%}" if shown else " " * 6
 
 
 def say(line: str) -> None:

@@ -31,7 +31,8 @@ def compare(
 ) -> None:
     """Cosine of two files, or of each pair of several.
 
-    With --level function (or a finer one), of two files: what each function of the first is nearest to in the second.
+    With --level function (or a finer one), of two files: what each function of the first is nearest to in the second,
+    and how often that was the right one at such a cosine, on projects never trained on.
     """
     paths = common.expand(files)
     if len(paths) < 2:
@@ -44,16 +45,20 @@ def compare(
     from mirenc import cosines
     from mirenc.embed import load
     from mirenc.search import index
-    from mirenc.weights import SEARCH_MODEL
+    from mirenc.weights import search_model
 
-    encoder = load(model or SEARCH_MODEL, options=options, whitening_map=whitening_map, hide_names=hide_names)
+    encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths))
     # Of one file there is nothing to tell.
     table = index(encoder, paths, level=level, failed=failures.add if len(paths) > 2 else None, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
     found: dict[str, Any]
-    found = {"cosines": cosines.compare(table.vectors).tolist()} if module else {"matches": _matches(table, names)}
+    found = (
+        {"cosines": cosines.compare(table.vectors).tolist()}
+        if module
+        else {"matches": _matches(table, names, common.sureness(encoder, level))}
+    )
     if as_json and names:
         head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}
         typer.echo(json.dumps({**head, "files": names, **found}))
@@ -68,7 +73,7 @@ def compare(
     failures.finish()
 
 
-def _matches(table: VectorTable, files: list[str]) -> list[dict[str, Any]]:
+def _matches(table: VectorTable, files: list[str], sure: common.Sureness) -> list[dict[str, Any]]:
     """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
     from mirenc.cosines import nearest
 
@@ -82,14 +87,17 @@ def _matches(table: VectorTable, files: list[str]) -> list[dict[str, Any]]:
     matches = []
     for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True)):
         names = {"name": table.names[row], "nearest": table.names[start + best]}
-        matches.append({**names, "cosine": float(cosine), "mutual": int(back[best, 0]) == row})
+        found = {"cosine": float(cosine), "right": sure(float(cosine)), "mutual": int(back[best, 0]) == row}
+        matches.append({**names, **found})
     return matches
 
 
 def _print_matches(files: list[str], matches: list[dict[str, Any]]) -> None:
     width = max(len(files[0]), *(len(match["name"]) for match in matches))
-    typer.echo(f"cosine    {files[0]:{width}}    {files[1]}")
+    right = "" if matches[0]["right"] is None else " right"
+    typer.echo(f"cosine{right}    {files[0]:{width}}    {files[1]}")
     for match in matches:
         # An arrow back where each is the other's nearest: those are the safe pairs.
         arrow = "<->" if match["mutual"] else " ->"
-        typer.echo(f"{match['cosine']:.4f}    {match['name']:{width}} {arrow} {match['nearest']}")
+        right = common.percent(match["right"])
+        typer.echo(f"{match['cosine']:.4f}{right}    {match['name']:{width}} {arrow} {match['nearest']}")

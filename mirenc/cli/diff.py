@@ -57,7 +57,7 @@ def diff(
     from mirenc.embed import load
     from mirenc.passes import EmbeddedEngine
     from mirenc.search.diff import pair_builds, read_build
-    from mirenc.weights import SEARCH_MODEL
+    from mirenc.weights import search_model
     from mirenc.writing import delivered
 
     formats = {".json": _json, ".md": _markdown, ".yaml": _remarks}
@@ -67,7 +67,7 @@ def diff(
         common.check_output(path)
     files = [common.expand([given]) for given in (old, new)]
     failures = common.Failures(sum(map(len, files)))
-    encoder = load(model or SEARCH_MODEL, options=options, hide_names=hide_names)
+    encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
     with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
         builds = [
             read_build(encoder, given, inputs, engine, failures.add, common.warn, progress=True)

@@ -112,12 +112,19 @@ class PairedConfig(Config):
 
     Its texts are spelled plainly (`mirenc.ir.plain.Spelling`), without names where these are hidden; the text vector of
     a part of a module has the definitions of the globals that it takes, too; and the blocks of a search vector have
-    these lengths, chosen on training projects.
+    these lengths, chosen on training projects. ``right``: of functions of unseen projects, the share whose nearest was
+    the right one, by its cosine: as many equal parts of 0 to 1 as there are shares (``pretrain/function_pools.json``).
     """
 
     text: float = Field(0.7, gt=0)
     graph: float = Field(1.0, gt=0)
     lexical: float = Field(0.7, gt=0)
+    right: tuple[float, ...] = ()
+
+    def sure(self, cosine: float) -> float | None:
+        """How often the nearest function at such a cosine was the right one; None where that was not measured."""
+        parts = len(self.right)
+        return self.right[min(int(max(cosine, 0.0) * parts), parts - 1)] if parts else None
 
 
 class ModelConfig(Config):

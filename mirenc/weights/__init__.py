@@ -1,13 +1,12 @@
 """Models on disk: shipped, announced by other packages, and folders; find, load, save, verify. Maps of one's own."""
 
-from mirenc.weights.find import DEFAULT_MODEL, SEARCH_MODEL, find_model, is_model_name, list_models
+from mirenc.weights.find import DEFAULT_MODEL, find_model, is_model_name, list_models, search_model
 from mirenc.weights.maps import WhiteningMap, list_maps, load_map, map_path, save_map
 from mirenc.weights.provenance import Source, ancestry, ir_projects, read_provenance, seen_by, write_provenance
 from mirenc.weights.store import ModelFiles, load_files, save_files, seal, verify_files
 
 __all__ = [
     "DEFAULT_MODEL",
-    "SEARCH_MODEL",
     "ModelFiles",
     "Source",
     "WhiteningMap",
@@ -24,6 +23,7 @@ __all__ = [
     "save_files",
     "save_map",
     "seal",
+    "search_model",
     "seen_by",
     "verify_files",
     "write_provenance",

@@ -21,11 +21,19 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
 DEFAULT_MODEL = "mirenc-fast"
-SEARCH_MODEL = "mirenc-search"  # what `mirenc search` and its like take by default
+_FUNCTION_MODEL = "mirenc-search"
 _HOME = Path(__file__).parent
 # Models of this repository that are packages of their own, and where they lie in it.
 _APART = {"mirenc-base": "models/mirenc-base"}
 _GROUP = "mirenc.models"
+
+
+def search_model(level: str) -> str:
+    """What `mirenc search` and its like take where no model is named: for parts of modules one trained to find them.
+
+    Whole programs that solve one task it finds no better than the default does.
+    """
+    return DEFAULT_MODEL if level == "module" else _FUNCTION_MODEL
 
 
 def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:
