@@ -14,11 +14,9 @@ from mirenc.tasks.task import Task
 # name -> module and class. A new task of the package is one file and one line here.
 _REGISTRY = {
     "block_size": "mirenc.tasks.block_size:BlockSize",
-    "block_size_published": "mirenc.tasks.block_size_published:BlockSizePublished",
     "device_mapping": "mirenc.tasks.device_mapping:DeviceMapping",
     "numa_prefetch": "mirenc.tasks.numa_prefetch:NumaPrefetch",
     "openmp": "mirenc.tasks.openmp:OpenMP",
-    "openmp_published": "mirenc.tasks.openmp_published:OpenMPPublished",
     "oz_benefit": "mirenc.tasks.pass_tasks:OzBenefit",
     "pass_fires": "mirenc.tasks.pass_tasks:PassFires",
     "pass_list": "mirenc.tasks.pass_tasks:PassListChoice",

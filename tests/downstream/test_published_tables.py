@@ -16,8 +16,10 @@ from mirenc.embed import Encoder
 from mirenc.errors import DatasetError, TaskError
 from mirenc.evaluating import Evaluation, evaluate
 from mirenc.tasks import TaskData, get_task, load_data, with_ir
-from mirenc.tasks.block_size_published import GPUS
 
+DOWNSTREAM = Path(__file__).parents[2] / "downstream"
+NUMA = "numa_prefetch"
+OPENMP, BLOCKS = (DOWNSTREAM / name / f"{name}.py" for name in ("openmp_published", "block_size_published"))
 NAN = float("nan")
 COLUMNS = [
     f"-O3_{threads}_{nodes}_{nodes}_{mapping}_0_{mask}_{pages}"
@@ -42,7 +44,7 @@ def write_numa(
         times = [cells.get(f"r{number}c{place}", f"{1000.0 + 10 * number + place}") for place in range(len(columns))]
         lines.append(";".join([region, *times]) + ";")
     (root / name).write_text("\n".join(lines) + "\n")
-    return get_task("numa_prefetch").load(root, "conf2" if "conf2" in name else "conf1")
+    return get_task(NUMA).load(root, "conf2" if "conf2" in name else "conf1")
 
 
 # -- NUMA and prefetchers ------------------------------------------------------------------------------
@@ -99,15 +101,15 @@ def test_a_broken_table_is_refused_by_line_and_column(change: dict[str, Any], me
 
 def test_a_table_that_is_not_there_is_told_by_both_its_names(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="mirenc datasets fetch numa_prefetch"):
-        get_task("numa_prefetch").load(tmp_path)
+        get_task(NUMA).load(tmp_path)
     write_numa(tmp_path)
     with pytest.raises(TaskError, match=r"no values_conf2_time_med\.csv or conf2_time_med\.csv"):
-        get_task("numa_prefetch").load(tmp_path, "conf2")
+        get_task(NUMA).load(tmp_path, "conf2")
 
 
 def test_the_papers_folds_train_on_few_regions(tmp_path: Path) -> None:
     data = write_numa(tmp_path)
-    protocol = get_task("numa_prefetch").protocol("paper")
+    protocol = get_task(NUMA).protocol("paper")
     for seed in (0, 1):
         folds = list(protocol.split(data, seed))
         assert sorted(np.concatenate([test for _, test in folds]).tolist()) == list(range(7))
@@ -139,7 +141,7 @@ def write_openmp(
 
 
 def test_a_setting_of_openmp_is_read_into_knobs(tmp_path: Path) -> None:
-    data = get_task("openmp_published").load(write_openmp(tmp_path))
+    data = get_task(OPENMP).load(write_openmp(tmp_path))
     assert (len(data), data.width) == (9, 4)
     assert data.spaces[0].settings == (
         (4, "close", "cores", "dynamic", 8),
@@ -154,7 +156,7 @@ def test_a_setting_of_openmp_is_read_into_knobs(tmp_path: Path) -> None:
 
 def test_a_run_that_was_stopped_costs_its_limit(tmp_path: Path) -> None:
     # Left out of the table, it would tell who chooses which settings run at all.
-    data = get_task("openmp_published").load(write_openmp(tmp_path))
+    data = get_task(OPENMP).load(write_openmp(tmp_path))
     assert data.known[[0, 3, 6], 0].tolist() == [600.0] * 3
 
 
@@ -170,11 +172,11 @@ def test_a_run_that_was_stopped_costs_its_limit(tmp_path: Path) -> None:
 )
 def test_a_broken_row_of_openmp_is_named(change: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=message):
-        get_task("openmp_published").load(write_openmp(tmp_path, change))
+        get_task(OPENMP).load(write_openmp(tmp_path, change))
 
 
 def test_a_size_is_asked_for_by_name() -> None:
-    task = get_task("openmp_published")
+    task = get_task(OPENMP)
     assert task.parse_context({"size": "Medium"}) == ("medium",)
     with pytest.raises(TaskError, match="'size' is '300'; allowed: small, medium, large"):
         task.parse_context({"size": "300"})
@@ -205,7 +207,7 @@ def write_blocks(root: Path, convolution: str = "") -> Path:
 
 
 def test_a_block_costs_the_least_time_over_the_other_parameters(tmp_path: Path) -> None:
-    data = get_task("block_size_published").load(write_blocks(tmp_path))
+    data = get_task(BLOCKS).load(write_blocks(tmp_path))
     place = [sample.name for sample in data.samples].index("gemm on RTX_3090")
     assert data.spaces[place].settings == (("gemm", 16, 16), ("gemm", 32, 16))
     np.testing.assert_allclose(data.costs[place, :2], [8e-3, 4e-3])
@@ -214,7 +216,7 @@ def test_a_block_costs_the_least_time_over_the_other_parameters(tmp_path: Path) 
 
 
 def test_rows_that_are_made_up_and_launches_that_did_nothing_are_left_out(tmp_path: Path) -> None:
-    data = get_task("block_size_published").load(write_blocks(tmp_path))
+    data = get_task(BLOCKS).load(write_blocks(tmp_path))
     names = [sample.name for sample in data.samples]
     assert [name for name in names if name.startswith("pnpoly")] == ["pnpoly on RTX_3060_laptop", "pnpoly on RTX_3090"]
     # Without shared memory it took half as long everywhere; on A6000 those rows are synthetic.
@@ -223,10 +225,10 @@ def test_rows_that_are_made_up_and_launches_that_did_nothing_are_left_out(tmp_pa
 
 
 def test_a_gpu_is_in_no_fold_with_itself(tmp_path: Path) -> None:
-    task = get_task("block_size_published")
+    task = get_task(BLOCKS)
     data = task.load(write_blocks(tmp_path))
     assert len(data) == 22
-    assert set(data.group) == set(GPUS)
+    assert set(data.group) == {*HUB, *TUNER} == set(task.machines)
     for name in ("gpu", "generation"):
         for training, test in task.protocol(name).split(data, 0):
             assert not set(data.group[training]) & set(data.group[test])
@@ -238,9 +240,9 @@ def test_a_gpu_is_in_no_fold_with_itself(tmp_path: Path) -> None:
 
 def test_tables_of_tuning_that_are_not_there_or_broken_are_told(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"no convolution-A100\.csv .*benchmark_hub.*--data"):
-        get_task("block_size_published").load(tmp_path)
+        get_task(BLOCKS).load(tmp_path)
     with pytest.raises(TaskError, match=r"convolution-A100\.csv, record 7: column 'time_ms' is 'fast'"):
-        get_task("block_size_published").load(write_blocks(tmp_path, "32,16,1,fast\n"))
+        get_task(BLOCKS).load(write_blocks(tmp_path, "32,16,1,fast\n"))
 
 
 # -- IR of the user's ----------------------------------------------------------------------------------
@@ -254,29 +256,29 @@ def write_ir(folder: Path, names: Sequence[str], body: str = "") -> Path:
 
 def test_without_ir_the_rows_that_need_none_are_run(tmp_path: Path, tiny: Encoder) -> None:
     write_numa(tmp_path)
-    report = evaluate("numa_prefetch", tmp_path, encoder=tiny, seeds=(0, 1))
+    report = evaluate(NUMA, tmp_path, encoder=tiny, seeds=(0, 1))
     for protocol in ("paper", "region", "program"):
         assert report.rows(protocol) == ["default", "best_single", "majority", "try_2", "try_3"]
         assert report.predictions(protocol, "best_single").shape == (2, 7)
     assert "speedup over default" in str(report)
-    report = evaluate("openmp_published", write_openmp(tmp_path), encoder=tiny, seeds=(0,))
+    report = evaluate(OPENMP, write_openmp(tmp_path), encoder=tiny, seeds=(0,))
     assert report.rows("program")[-1] == "no_code"
 
 
 def test_a_row_of_code_without_ir_says_what_to_give(tmp_path: Path, tiny: Encoder) -> None:
-    task, data = get_task("openmp_published"), get_task("openmp_published").load(write_openmp(tmp_path))
+    task, data = get_task(OPENMP), get_task(OPENMP).load(write_openmp(tmp_path))
     message = r"sample bt large comes without code. Give your own IR of all with --ir-dir DIR, as in DIR/bt\.ll"
     with pytest.raises(TaskError, match=message):
         Evaluation.prepare(task, data, encoder=tiny, rows=["both"])
     with pytest.raises(TaskError, match=message):
         fit_head(task, data, tiny)
-    blocks = get_task("block_size_published").load(write_blocks(tmp_path))
+    blocks = get_task(BLOCKS).load(write_blocks(tmp_path))
     with pytest.raises(TaskError, match="Nothing that looks at code can be made"):
-        Evaluation.prepare(get_task("block_size_published"), blocks, encoder=tiny, rows=["both"])
+        Evaluation.prepare(get_task(BLOCKS), blocks, encoder=tiny, rows=["both"])
 
 
 def test_with_ir_the_rows_of_code_are_run_and_a_head_is_made(tmp_path: Path, tiny: Encoder) -> None:
-    task = get_task("openmp_published")
+    task = get_task(OPENMP)
     write_openmp(tmp_path)
     data = load_data(task, tmp_path, ir_dir=write_ir(tmp_path / "ir", ["bt", "cg", "ft"]))
     report = evaluate(task, data, encoder=tiny, rows=["no_code", "both"], seeds=(0,))
@@ -304,7 +306,7 @@ def test_ir_that_is_missing_doubled_or_not_wanted_is_told(tmp_path: Path) -> Non
     write_ir(folder / "again", REGIONS[:1])
     with pytest.raises(TaskError, match="two files of one name"):
         with_ir(data, folder)
-    blocks = get_task("block_size_published").load(write_blocks(tmp_path))
+    blocks = get_task(BLOCKS).load(write_blocks(tmp_path))
     with pytest.raises(TaskError, match="bring their own IR, or need none"):
         with_ir(blocks, folder)
 
@@ -316,8 +318,8 @@ def over_oracle(data: TaskData, choice: Any) -> float:
     return float(np.exp(np.log(cost / np.nanmin(data.known, axis=1)).mean()))
 
 
-def test_the_published_regions(published_data: Any) -> None:
-    data = published_data("numa_prefetch", "conf1")
+def test_the_published_regions(published: str) -> None:
+    data = get_task(NUMA).load(published, "conf1")
     assert (len(data), data.width, len(set(data.group))) == (60, 768, 23)
     missing = np.isnan(data.known)
     assert missing.sum() == 28
@@ -327,8 +329,8 @@ def test_the_published_regions(published_data: Any) -> None:
     assert np.exp(best.min()) == pytest.approx(1.354, abs=6e-4)
 
 
-def test_the_published_openmp_table(published_data: Any) -> None:
-    data = published_data("openmp_published")
+def test_the_published_openmp_table(published: str) -> None:
+    data = get_task(OPENMP).load(published)
     assert (len(data), data.width, len(set(data.group))) == (18, 1320, 6)
     assert over_oracle(data, data.default) == pytest.approx(1.4225, abs=6e-4)
     # What was stopped stands as a whole number of seconds, the largest of its program and size.
@@ -336,7 +338,7 @@ def test_the_published_openmp_table(published_data: Any) -> None:
     assert np.sum((data.known == limit) & (limit % 1 == 0)) == 2216
 
 
-def test_the_published_blocks(published_data: Any) -> None:
-    data = published_data("block_size_published")
+def test_the_published_blocks(published: str) -> None:
+    data = get_task(BLOCKS).load(published)
     assert len(data) == 22
     assert {len(space) for space in data.spaces} == {60, 36, 106, 9, 31}

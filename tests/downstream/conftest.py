@@ -1,0 +1,3 @@
+"""What the tests of this folder share."""
+
+from toy_task import published, tiny  # noqa: F401
