@@ -64,7 +64,9 @@ def embed(
         files: Any = common.expand(inputs)
         failures = common.Failures(len(files))
     else:
-        groups = row_groups(path for given in inputs for path in find_parquet(Path(given)).values())
+        # A cluster's workers have working folders of their own.
+        sources = [Path(given) if ray is None else Path(given).absolute() for given in inputs]
+        groups = row_groups(path for source in sources for path in find_parquet(source).values())
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer:

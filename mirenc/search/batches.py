@@ -67,7 +67,7 @@ class BatchEmbedder:
 def embed_frames(frames: Iterable[Any], **options: Any) -> Iterator[Any]:
     """What Spark's ``mapInPandas`` takes: `BatchEmbedder`, with its options, on each of some pandas frames."""
     embedder = BatchEmbedder(**options)
-    return (embedder(frame).to_pandas() for frame in frames)
+    return (embedder(frame).to_pandas(integer_object_nulls=True).astype(object) for frame in frames)
 
 
 def embed_on_ray(

@@ -57,12 +57,14 @@ def _has_new(name: str, known: set[str], first: int, count: int) -> bool:
 
 
 def row_groups(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
-    """Path, first row and number of rows of each row group. ConfigError: no parquet."""
+    """Path, first row and number of rows of each row group. ConfigError: no parquet, or not a row."""
     groups = []
     for path in files:
         with _opened(path) as table:
             counts = [table.metadata.row_group(number).num_rows for number in range(table.num_row_groups)]
         groups += [(path, sum(counts[:number]), count) for number, count in enumerate(counts) if count]
+    if not groups:
+        raise ConfigError("no .parquet file with a row is given. Name one, or a folder of them")
     return groups
 
 

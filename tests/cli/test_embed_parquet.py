@@ -73,6 +73,8 @@ def test_what_is_refused(run: Run, model_dir: Path, corpus: Path) -> None:
     run(*model, corpus, "--column", "code", "--ray", "local", "-o", corpus.with_name("x.npz")).refused("--ray")
     corpus.write_bytes(b"none")
     run(*model, corpus, "--column", "code").failed("cannot be read as parquet")
+    corpus.unlink()
+    run(*model, corpus.parent, "--column", "code").failed("no .parquet file with a row is given")
 
 
 # -- batches -------------------------------------------------------------------------------------------
