@@ -1,6 +1,6 @@
 """A Parquet file of bitcode embedded by a Ray cluster of two nodes, against one process; and with a node that dies.
 
-The nodes are two raylets of one machine, each with a core and a cache of its own. In the second run the node that is
+The nodes are two raylets of one machine, each with a core and a cache of its own. In the first run the node that is
 not the head is killed (SIGKILL) after a quarter of the rows. Files are repeated under other names up to the number of
 rows asked for; each process computes what repeats once, as the cache is on.
 
@@ -44,8 +44,8 @@ PATIENCE = {"health_check_timeout_ms": 60_000, "health_check_period_ms": 2000, "
 LARGEST = 24 << 10  # bytes of a file of IR that is taken
 
 
-def pack(folder: Path, rows: int, target: Path) -> int:
-    """Write so many rows of bitcode, 250 to a row group; returns how many files they are made of."""
+def pack(folder: Path, rows: int, target: Path) -> None:
+    """Write so many rows of bitcode, 250 to a row group."""
     files, codes = [], []
     for path in find_inputs(folder):
         if path.stat().st_size <= LARGEST and len(files) < rows:
@@ -57,7 +57,6 @@ def pack(folder: Path, rows: int, target: Path) -> int:
     again = [(f"{row // len(files)}/{names[row % len(files)]}", codes[row % len(files)]) for row in range(rows)]
     columns = {"name": [name for name, _ in again], "content": pa.array([code for _, code in again], pa.binary())}
     pq.write_table(pa.table(columns), target, row_group_size=250)
-    return len(files)
 
 
 def on_cluster(source: Path, target: Path, work: Path, kill: bool) -> dict[str, Any]:
@@ -112,21 +111,40 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("-o", dest="output", type=Path, required=True)
+    parser.add_argument("--work", type=Path, help="a folder; what an earlier run made there is not made again")
     given = parser.parse_args()
-    work = Path(tempfile.mkdtemp(prefix="ray-nodes-"))
+    work = given.work or Path(tempfile.mkdtemp(prefix="ray-nodes-"))
     source, alone = work / "corpus.parquet", work / "one.parquet"
-    record: dict[str, Any] = {"rows": given.rows, "files": pack(given.folder, given.rows, source)}
-    record |= {"bytes": source.stat().st_size, "ray": ray.__version__, "python": platform.python_version()}
-    started = time.monotonic()
-    command = [sys.executable, "-m", "mirenc", "embed", source, "--column", "content", "--names", "name", "-o", alone]
-    subprocess.run(command, check=True, env={**os.environ, "MIRENC_CACHE": str(work / "cache-one")})
+    record: dict[str, Any] = {"ray": ray.__version__, "python": platform.python_version()}
+    if not source.exists():
+        pack(given.folder, given.rows, source)
+    if not alone.exists():
+        command = [
+            sys.executable,
+            "-m",
+            "mirenc",
+            "embed",
+            source,
+            "--column",
+            "content",
+            "--names",
+            "name",
+            "-o",
+            alone,
+        ]
+        subprocess.run(command, check=True, env={**os.environ, "MIRENC_CACHE": str(work / "cache-one")})
     one = read_vectors(alone)
-    record["one_process"] = {"rows": len(one), "seconds": round(time.monotonic() - started, 1)}
-    for name in ("two_nodes", "node_killed"):
+    record |= {
+        "rows": len(one),
+        "bytes": source.stat().st_size,
+        "modules": len({x["content_hash"] for x in one.sources}),
+    }
+    for name in ("node_killed", "two_nodes"):
         target = work / f"{name}.parquet"
         record[name] = on_cluster(source, target, work, name == "node_killed") | against(one, read_vectors(target))
         given.output.write_text(json.dumps(record, indent=1) + "\n")
-    shutil.rmtree(work)
+    if given.work is None:
+        shutil.rmtree(work)
 
 
 if __name__ == "__main__":
