@@ -41,6 +41,7 @@ from mirenc.sources.parquet import row_groups
 STORE = 400 << 20  # bytes of a node's objects
 # A node on a busy machine is slow to answer, and no answer at all is soon known.
 PATIENCE = {"health_check_timeout_ms": 60_000, "health_check_period_ms": 2000, "health_check_failure_threshold": 5}
+PATIENCE |= {"prestart_worker_first_driver": False, "enable_worker_prestart": False}
 LARGEST = 24 << 10  # bytes of a file of IR that is taken
 
 
