@@ -7,6 +7,8 @@ On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
 
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
     python pretrain/compile_pairs.py RECIPE OUT --compilers clang-14 clang-19 --levels O0 O1 O2 O3 Os Oz --cap 12
+
+With ``--training`` packages that are reserved for evaluation, and those that the recipe holds out, are left out.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from mirenc.sources.compiling import Choices
 from mirenc.sources.debian import compile_recipe
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.recipe import read_recipe
+from mirenc.sources.reserved import is_reserved_package
 
 
 def main() -> None:
@@ -29,13 +32,18 @@ def main() -> None:
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
     parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
     parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
+    parser.add_argument("--training", action="store_true", help="only packages for training")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    recipe = read_recipe(given.recipe)
+    recipe = read_recipe(given.recipe, with_reserved=given.training)
+    packages = recipe.packages
+    if given.training:
+        kept = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))
+        packages = tuple(kept)
     if given.cap is not None:
-        packages = tuple(package.model_copy(update={"cap": given.cap}) for package in recipe.packages)
-        recipe = recipe.model_copy(update={"packages": packages})
+        packages = tuple(package.model_copy(update={"cap": given.cap}) for package in packages)
+    recipe = recipe.model_copy(update={"packages": packages})
     for compiler in given.compilers:
         with IRFolder(given.out / compiler) as folder:
             compile_recipe(

@@ -45,46 +45,45 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 # -- search ----------------------------------------------------------------------------------------------------------
-PAIRS = [
-    ("clang-14", "clang-16"),
-    ("clang-14", "clang-19"),
-    ("clang-16", "clang-19"),
-]
-
-
-def functions(names: str) -> list[dict[str, Any]]:
-    settings = load("pretrain/functions.json")["settings"]
-    return [settings[f"{first} {second} {names}"] for first, second in PAIRS]
+def pool(names: str, setting: str = "O0-O2", record: str = "function_pools") -> dict[str, Any]:
+    found: dict[str, Any] = load(f"pretrain/{record}.json")["names"][names][setting]
+    return found
 
 
 BAG = "bag of statements (tf-idf)"
-FUNCTION_ROWS = {
+BEST_BAG = "bag of terms and statements"
+SETTINGS = ("O0-O2", "XO", "XC", "XM")
+POOL_ROWS = {
+    "mirenc-search": "mirenc-search",
+    "its text and graph without words": "mirenc-search, text and graph",
     "mirenc-fast": "mirenc-fast",
-    "its words alone, untrained": "mirenc-fast, words alone",
-    "its text and graph without them": "mirenc-fast, text and graph",
-    "mirenc-base": "mirenc-base",
-    BAG: BAG,
-    "opcode histogram": "opcode histogram, log1p",
+    "text and graph of mirenc-fast": "mirenc-fast, text and graph",
+    "terms and statements counted, tf-idf": BEST_BAG,
+    "statements counted, tf-idf": "bag of statements",
+    "opcode histogram": "opcode histogram",
 }
 
 
 def recall(method: str, one: dict[str, Any]) -> float:
-    value: float = one["rows"][method]["recall_at_1"]
+    value: float = one["rows"][method]["large"]["recall_at_1"]
     return value
 
 
 def function_table() -> str:
-    """One row for each method, recall at 1 with names as written and hidden."""
-    settings = list(zip(functions("written"), functions("hidden"), strict=True))
+    """One row for each method, recall at 1 among all with names as written and hidden."""
+    settings = [(pool("written", setting), pool("hidden", setting)) for setting in SETTINGS]
     rows = [
         [title, *(" / ".join(f"{100 * recall(method, one):.1f}" for one in both) for both in settings)]
-        for title, method in FUNCTION_ROWS.items()
+        for title, method in POOL_ROWS.items()
     ]
-    return table(["", *(f"{first} to {second}" for first, second in PAIRS)], rows)
+    return table(
+        ["", *(f"{setting} ({one['functions']:,})" for setting, (one, _) in zip(SETTINGS, settings, strict=True))], rows
+    )
 
 
-def over(names: str, peer: str) -> str:
-    return ", ".join(points(*one["rows"]["mirenc-fast"][peer]) for one in functions(names))
+def over_bag(row: str, names: str) -> str:
+    """Over the best of the three bags, -O0 to -O2."""
+    return points(*pool(names)["rows"][row]["large"]["over"][BEST_BAG]["recall_at_1"]["projects"])
 
 
 PROGRAM_ROWS = {
@@ -141,19 +140,14 @@ def learned_programs() -> Iterator[str]:
 
 
 def search_phrases() -> Iterator[str]:
-    yield f"Recall@1 in percent of {functions('written')[0]['functions']:,} functions"
-    peers = {"over_words": "its words alone", "over_bag": "the bag", "over_mirenc-base": "mirenc-base"}
-    for peer, title in peers.items():
-        yield f"over {title}: {over('written', peer)} points; hidden {over('hidden', peer)}"
+    yield f"Recall@1 in percent among all functions of {pool('written')['projects']} projects"
+    for row in ("mirenc-search", "mirenc-search, text and graph"):
+        yield f"by {over_bag(row, 'written')} points, hidden {over_bag(row, 'hidden')}"
+    many = [pool(names, record="function_pools_10000") for names in ("written", "hidden")]
+    yield f"among {many[0]['functions']:,} functions of {many[0]['projects']} projects"
+    yield f"{percent(recall('mirenc-search', many[0]))}, hidden {percent(recall('mirenc-search', many[1]))}"
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
-
-
-def words_alone() -> Iterator[str]:
-    """One pair of compilers, in the README."""
-    one = functions("written")[1]
-    yield f"they alone find {percent(recall('mirenc-fast, words alone', one))}"
-    yield f"pre-training adds {points(*one['rows']['mirenc-fast']['over_words'])} points"
 
 
 # -- pre-training ----------------------------------------------------------------------------------------------------
@@ -300,13 +294,10 @@ def pass_table() -> str:
 
 def jobs_table() -> str:
     """The README's: what mirenc is for, beside what needs no pre-training."""
-    one = functions("written")[1]
-    bag, histogram, ours = (
-        percent(recall(FUNCTION_ROWS[row], one)) for row in (BAG, "opcode histogram", "mirenc-fast")
-    )
-    rows = [
-        [f"Function at -O0 found first in another clang's -O2 (counting statements: {bag})", "", histogram, "", ours]
-    ]
+    rows_of_pool = ("bag of statements", "opcode histogram", "mirenc-fast", "mirenc-search")
+    bag, histogram, ours, search = (percent(recall(row, pool("written"))) for row in rows_of_pool)
+    title = f"Function at -O0 found first in another clang's -O2 (counting statements: {bag})"
+    rows = [[title, "", histogram, "", f"{ours} (mirenc-search {search})"]]
     for title, record, figure, untaught in PASS_TASKS:
         *cells, without = pass_cells(record, figure, (*PASS_ROWS, untaught))
         cells[-1] += f" (untaught {without})"
@@ -421,7 +412,7 @@ def parameters() -> list[str]:
     return counts
 
 
-IN_README = (weak_gains, suites, words_alone, fixed_lists, speed)
+IN_README = (weak_gains, suites, fixed_lists, speed)
 IN_FIGURES = (
     *(parameters, search_phrases, unseen_phrases, suites, limits, pass_phrases),
     *(other_pool, protocols, published),

@@ -12,12 +12,14 @@ from recorded_figures import (
     README,
     ROOT,
     TABLES,
-    functions,
     load,
+    pool,
     program_gains,
     program_scores,
     rows_of,
 )
+
+from mirenc.weights import load_files
 
 # What has a digit and is no figure.
 NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|llvm-ir2vec|Recall@1|IR2Vec(?: 2\.1\.1)?|95 %")
@@ -53,12 +55,19 @@ def test_no_other_figure_stands_there(document: str, first: str, last: str) -> N
 
 
 @pytest.mark.parametrize("names", ["written", "hidden"])
-def test_functions_are_found_above_the_bag_and_the_words(names: str) -> None:
+def test_functions_are_found_above_all_bags_without_words_too(names: str) -> None:
     """What the documents say in words: each time by more than the interval."""
-    for one in functions(names):
-        for row in ("over_bag", "over_words", "over_mirenc-base"):
-            assert one["rows"]["mirenc-fast"][row][1] > 0
-        assert one["rows"]["mirenc-fast, words alone"]["over_bag"][2] > 0
+    for row in ("mirenc-search", "mirenc-search, text and graph"):
+        for one in pool(names)["rows"][row].values():
+            assert all(over["recall_at_1"]["projects"][1] > 0 for bag, over in one["over"].items() if "CSLS" not in bag)
+
+
+def test_what_a_search_calls_right_is_what_the_record_says() -> None:
+    paired = load_files("mirenc-search").config.paired
+    assert paired is not None
+    for low, count, share in pool("written")["by_cosine"]["mirenc-search"]:
+        assert count > 20
+        assert paired.sure(low + 0.05) == share
 
 
 def test_where_programs_are_found_above_the_bag() -> None:
