@@ -143,7 +143,7 @@ def search_phrases() -> Iterator[str]:
     yield f"Recall@1 in percent among all functions of {pool('written')['projects']} projects"
     for row in ("mirenc-search", "mirenc-search, text and graph"):
         yield f"by {over_bag(row, 'written')} points, hidden {over_bag(row, 'hidden')}"
-    many = [pool(names, record="function_pools_10000") for names in ("written", "hidden")]
+    many = [pool(names, record="function_pools_large") for names in ("written", "hidden")]
     yield f"among {many[0]['functions']:,} functions of {many[0]['projects']} projects"
     yield f"{percent(recall('mirenc-search', many[0]))}, hidden {percent(recall('mirenc-search', many[1]))}"
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
