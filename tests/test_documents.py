@@ -34,7 +34,8 @@ WRITTEN = {"OUT.md"}  # a script's output, in the words of its usage
 # What a script writes: between marks, or a whole file.
 GENERATED = re.compile(r"^<!-- (?:table|passes|speed)\b.*?^<!-- end -->$", re.DOTALL | re.MULTILINE)
 WHOLE = {
-    *(ROOT / "pretrain" / f"{name}.md" for name in ("function_pools", "functions", "mixture", "programs", "retrieval", "whitening")),
+    *(ROOT / "pretrain" / f"{name}.md" for name in ("function_pools", "functions", "mixture", "programs", "retrieval")),
+    ROOT / "pretrain" / "whitening.md",
     ROOT / "downstream" / "passes" / "suggest.md",
 }
 MOST_WORDS = 25_000

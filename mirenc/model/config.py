@@ -113,7 +113,7 @@ class PairedConfig(Config):
     Its texts are spelled plainly (`mirenc.ir.plain.Spelling`), without names where these are hidden; the text vector of
     a part of a module has the definitions of the globals that it takes, too; and the blocks of a search vector have
     these lengths, chosen on training projects. ``right``: of functions of unseen projects, the share whose nearest was
-    the right one, by its cosine: as many equal parts of 0 to 1 as there are shares (``pretrain/function_pools.json``).
+    the right one, by its cosine in as many equal parts of 0 to 1 as there are (``pretrain/function_pools_large.json``).
     """
 
     text: float = Field(0.7, gt=0)

@@ -115,7 +115,7 @@ def test_announcements_are_read_only_for_names_that_do_not_ship(
 
 def test_a_model_of_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: EntryPoints())
-    assert list_models() == ["mirenc-fast", "mirenc-tiny"]
+    assert list_models() == ["mirenc-fast", "mirenc-search", "mirenc-tiny"]
     assert is_model_name("mirenc-base")
     for use in (find_model, load, verify_files):
         with pytest.raises(ModelError, match=r"'mirenc-base' is a package .* pip install \./models/mirenc-base; else"):
