@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 import pyarrow.parquet as pq
+from asking import compile_asking, llvm_rule
 from numpy.typing import NDArray
 from rich.progress import track
 from sklearn.decomposition import PCA
@@ -27,7 +28,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 import mirenc
 from mirenc.errors import MirencError
-from mirenc.inlining import Calls, calls_of, compile_asking, llvm_rule
+from mirenc.inlining import Calls, calls_of
 from mirenc.inlining.search import State, by_size
 from mirenc.inlining.trying import weight
 from mirenc.measure.passes.inputs import IRFile, find_ir

@@ -19,12 +19,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from asking import CallSite, compile_asking
 from numpy.typing import NDArray
 from rich.progress import track
 
 from mirenc.deciding import TaskHead, fixed_lists, ready_heads
 from mirenc.errors import MirencError
-from mirenc.inlining import CallSite, calls_of, compile_asking, try_inlining
+from mirenc.inlining import calls_of, try_inlining
 from mirenc.inlining.calls import Calls
 from mirenc.inlining.search import State, by_size
 from mirenc.measure.passes.inputs import find_ir

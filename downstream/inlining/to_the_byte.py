@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from mirenc.inlining import CallSite, compile_asking, llvm_rule
+from asking import CallSite, compile_asking, llvm_rule
 
 CLANG = ["clang-19", "-Oz", "-w", "-c"]
 

@@ -1,17 +1,19 @@
-"""Inlining decided by this process, in an unmodified clang."""
+"""``downstream/inlining/asking.py``: inlining decided by this process, in an unmodified clang."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import asking
 import pytest
+from asking import CallSite, compile_asking, llvm_rule
 
 from mirenc.errors import CompileError
-from mirenc.inlining import CallSite, compile_asking, llvm_rule
 
 pytestmark = [pytest.mark.needs("clang-19")]
 
@@ -89,10 +91,11 @@ def test_what_goes_wrong_is_said(words: list[str], tmp_path: Path) -> None:
 
 def test_a_dead_host_leaves_no_compiler(words: list[str], tmp_path: Path) -> None:
     script = (
-        "import os, sys\nfrom mirenc.inlining import compile_asking\n"
+        "import os, sys\nfrom asking import compile_asking\n"
         "compile_asking(sys.argv[1:], lambda site: os.kill(os.getpid(), 9))\n"
     )
-    assert subprocess.run([sys.executable, "-c", script, *words], check=False).returncode == -9
+    beside = {**os.environ, "PYTHONPATH": str(Path(asking.__file__).parent)}
+    assert subprocess.run([sys.executable, "-c", script, *words], check=False, env=beside).returncode == -9
     deadline = time.monotonic() + 20
     while any(_names(one, tmp_path) for one in Path("/proc").glob("[0-9]*/cmdline")):
         assert time.monotonic() < deadline, "the compiler goes on"
