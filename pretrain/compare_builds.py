@@ -41,7 +41,7 @@ from mirenc.ir.inputs import path_input
 from mirenc.passes import EmbeddedEngine
 from mirenc.search import index
 from mirenc.search.diff import Change, Function, pair_builds, read_build
-from mirenc.weights import SEARCH_MODEL
+from mirenc.weights import search_model
 
 _COPIES = ("linkonce", "linkonce_odr", "weak", "weak_odr")
 Key = tuple[str, str]
@@ -173,7 +173,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--settings", nargs="+", default=["clang-14/O2:clang-19/O2"], help="COMPILER/LEVEL, both sides")
     parser.add_argument("--projects", nargs="*", default=[], help="these only")
-    parser.add_argument("--model", default=SEARCH_MODEL, help="name or folder")
+    parser.add_argument("--model", default=search_model("function"), help="name or folder")
     given = parser.parse_args()
     found = {setting: measured(given.pairs, setting, given.projects, given.model) for setting in given.settings}
     record = {"model": load(given.model).name, "settings": found}
