@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from graph_rules import check_rules
 
 from mirenc.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
@@ -128,5 +129,5 @@ def _graph(answer: dict[str, Any]) -> ProgramGraph:
     instruction_node = rows[np.argsort(function[rows], kind="stable")].astype(np.int32)
     columns = list(table), text_row, full_row, kind, np.zeros(len(nodes), dtype=np.int32), function
     graph = ProgramGraph(*columns, index, flow, position, functions, instruction_node)
-    graph.validate()
+    check_rules(graph)
     return graph

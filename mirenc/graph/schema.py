@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from mirenc.arrays import Int8, Int32
-from mirenc.errors import GraphError
 
 EXTERNAL = "[external]"
 
@@ -91,32 +90,3 @@ class ProgramGraph:
     def node_full_text(self) -> list[str]:
         """ProGraML's ``full_text`` of every node."""
         return [self.texts[row] for row in self.node_full_text_row]
-
-    def validate(self) -> None:
-        """Check the rules of the module docstring; GraphError names the first rule that is broken, and where."""
-        n, e = self.node_count, self.edge_count
-        nodes = dict.fromkeys(("node_text_row", "node_full_text_row", "node_argument", "node_function"), (n,))
-        for name, shape in (nodes | {"edge_position": (e,), "edge_index": (2, e)}).items():
-            if getattr(self, name).shape != shape:
-                raise GraphError(f"{name} has shape {getattr(self, name).shape}, needs {shape}")
-        ranges = dict.fromkeys(("node_text_row", "node_full_text_row"), (0, len(self.texts)))
-        ranges |= {"node_kind": (0, len(NodeKind)), "node_function": (-1, len(self.functions))}
-        ranges |= {"edge_index": (0, n), "edge_flow": (0, len(Flow)), "instruction_node": (0, n)}
-        for name, (first, limit) in ranges.items():
-            column = getattr(self, name)
-            if column.size and (column.min() < first or column.max() >= limit):
-                raise GraphError(f"{name} has values outside {first}..{limit - 1}")
-        if n == 0 or self.node_kind[0] or self.texts[self.node_text_row[0]] != EXTERNAL:
-            raise GraphError(f"node 0 must be the instruction node {EXTERNAL!r}")
-        control, data, call = (self.edge_flow == flow for flow in Flow)
-        instructions = (self.node_kind == NodeKind.INSTRUCTION)[self.edge_index].sum(axis=0)  # at an edge's two ends
-        source, target = self.node_function[self.edge_index]
-        for broken, rule in (
-            (control & (instructions < 2), "a control edge must join two instruction nodes"),
-            (call & (instructions < 2), "a call edge must join two instruction nodes"),
-            (data & (instructions != 1), "a data edge must join an instruction node with a variable or constant node"),
-            (control & (source != target), "a control edge must stay in one function"),
-            (self.edge_position < 0, "edge_position must not be negative"),
-        ):
-            if broken.any():
-                raise GraphError(f"{rule}; {int(broken.sum())} edges break this")

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from graph_rules import check_rules
 from llvm2graph import build_programl
 from outside_programs import needs_old_clang
 from programl_parity import compare, without_markers
@@ -29,7 +30,7 @@ ONLY_LLVM_10 = sorted(path for path in FIXTURES.glob("*.ll") if needs_old_clang(
 def check(source: str) -> tuple[int, int]:
     source = without_markers(source)
     native = build_graph(parse_ir(source), normalisation="none")
-    native.validate()
+    check_rules(native)
     return compare(build_programl(source), native, source)
 
 
@@ -55,7 +56,7 @@ def test_fixture(path: Path) -> None:
 @pytest.mark.needs("clang-10 to 16")
 @pytest.mark.parametrize("path", ONLY_LLVM_10, ids=lambda path: path.stem)
 def test_upgraded_fixture_has_a_valid_graph(path: Path) -> None:
-    build_graph(parse_ir(path.read_text(encoding="utf-8"))).validate()
+    check_rules(build_graph(parse_ir(path.read_text(encoding="utf-8"))))
 
 
 def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[ProgramGraph], ProgramGraph]:
