@@ -133,16 +133,12 @@ def build(
 def stats(
     folder: Annotated[Path, Argument(help="Folder `mirenc corpus build` wrote.")],
     as_json: common.JSON = False,
-    plot: Annotated[Path | None, Option(help="Write a plot there (.png, .svg or .pdf).")] = None,
 ) -> None:
     """Programs, modules and statements by language, level, compiler and project."""
     with needs("train", "reading a corpus needs more packages"):
-        from mirenc.pretraining.corpus.stats import corpus_stats, plot_stats, stats_table
+        from mirenc.pretraining.corpus.stats import corpus_stats, stats_table
         from mirenc.pretraining.corpus.store import Corpus
     found = corpus_stats(Corpus.load(folder))
-    if plot is not None:
-        common.check_output(plot)
-        plot_stats(found, plot)
     if as_json:
         typer.echo(json.dumps(found, indent=1))
     else:

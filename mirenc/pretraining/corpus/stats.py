@@ -1,13 +1,11 @@
-"""What is in a corpus: counts by language, level, compiler and project, as numbers, a table and a plot."""
+"""What is in a corpus: counts by language, level, compiler and project, as numbers and a table."""
 
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.table import Column, Table
 
-from mirenc.errors import ConfigError, needs
 from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
 
 _GROUPS = ("language", "opt_level", "compiler", "project")
@@ -74,33 +72,3 @@ def stats_table(stats: dict[str, Any]) -> Table:
     table.add_row("tokens a distinct statement", f"{total['tokens_per_distinct_statement']:.1f}")
     table.add_row("statements as long as the limit", f"{total['share_of_statements_of_full_length']:.2%}")
     return table
-
-
-def plot_stats(stats: dict[str, Any], path: Path) -> None:
-    """Bars of programs by language, level and project, and the modules' sizes.
-
-    Raises MissingExtraError: no matplotlib. Raises ConfigError: the file's suffix is no picture's.
-    """
-    with needs("train", "a plot needs matplotlib"):
-        from matplotlib.figure import Figure
-    figure = Figure(figsize=(11, 7), layout="constrained")
-    axes = figure.subplots(2, 2, width_ratios=[1, 2])
-    for axis, group, many in ((axes[0, 0], "language", 12), (axes[1, 0], "opt_level", 8), (axes[0, 1], "project", 60)):
-        names = list(stats[group])[:many]
-        axis.bar(range(len(names)), [stats[group][name]["programs"] for name in names], color="#4477aa")
-        axis.set_xticks(range(len(names)), names, rotation=90 if many > 20 else 45, fontsize=6 if many > 20 else 8)
-        axis.set_ylabel("programs")
-        axis.set_title(f"{group} ({len(stats[group])})", fontsize=9)
-    size = axes[1, 1]
-    for name, colour in (("instructions", "#4477aa"), ("nodes", "#cc6677")):
-        shares = [float(q) for q in stats["quantiles"][name]]
-        size.plot(shares, list(stats["quantiles"][name].values()), marker="o", label=name, color=colour)
-    size.set(yscale="log", xlabel="share of the modules that have at most")
-    size.set_title("size of a module", fontsize=9)
-    size.legend()
-    counts = ("programs", "modules", "projects", "distinct_statements")
-    figure.suptitle(", ".join(f"{stats['total'][name]:,} {name.replace('_', ' ')}" for name in counts), fontsize=10)
-    try:
-        figure.savefig(path)
-    except ValueError as error:
-        raise ConfigError(f"{path}: {error}. Name a .png, .svg or .pdf") from None
