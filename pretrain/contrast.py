@@ -40,7 +40,7 @@ from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.pretraining.objectives import igm_loss
 from mirenc.tokenizer import MASK, PAD, SPECIAL_TOKENS
-from mirenc.weights import Source, ancestry, load_files, save_files, seen_by
+from mirenc.weights import Source, ancestry, load_files, save_files
 
 PLAIN, UNNAMED, WRITTEN = range(len(SPELLINGS))
 BLOCKS = ("text", "graph", "both")
@@ -525,8 +525,8 @@ def main() -> None:
     torch.manual_seed(recipe.seed)
     torch.backends.cuda.matmul.allow_tf32 = True
     run = Run(recipe, sorted(given.forms.glob("*.xz")), torch.device("cuda" if torch.cuda.is_available() else "cpu"))
-    if learned := set(recipe.validated) & seen_by((Source(recipe.name, "pairs", tuple(run.projects)),)).keys():
-        raise SystemExit(f"validated: the run learns from {', '.join(sorted(learned))}")
+    if missing := sorted(set(recipe.validated) - run.forms.programs.keys()):
+        raise SystemExit(f"validated: {', '.join(missing)} has no program in two forms in {given.forms}")
     given.out.mkdir(parents=True, exist_ok=True)
     run.model.train()
     sums: dict[str, list[float]] = defaultdict(list)

@@ -48,8 +48,6 @@ def embed(
     """
     from mirenc.embed import load
     from mirenc.search import Maker, VectorWriter, check_vectors_output
-    from mirenc.search.batches import embed_on_ray
-    from mirenc.sources.parquet import find_parquet, row_groups, row_inputs
 
     check_vectors_output(output)
     if column is None and (names, ray) != (None, None):
@@ -64,6 +62,9 @@ def embed(
         files: Any = common.expand(inputs)
         failures = common.Failures(len(files))
     else:
+        from mirenc.search.batches import embed_on_ray
+        from mirenc.sources.parquet import find_parquet, row_groups, row_inputs
+
         # A cluster's workers have working folders of their own.
         sources = [Path(given) if ray is None else Path(given).absolute() for given in inputs]
         groups = row_groups(path for source in sources for path in find_parquet(source).values())

@@ -102,6 +102,13 @@ class Encoder:
         return self.files.tokenizer
 
     @property
+    def _spelling(self) -> Spelling:
+        """How the model's texts are read."""
+        if self.files.config.paired is None:
+            return "written"
+        return "unnamed" if self.hide_names else "plain"
+
+    @property
     def text_dimension(self) -> int:
         """Length of a statement's vector."""
         return int(self.files.config.text.hidden)
@@ -264,10 +271,7 @@ class Encoder:
         """
         weighting = self.runtime.config.pooling.weighting
         levels = (level,) if isinstance(level, str) else tuple(level)
-        spelling: Spelling = "written"
-        if self.runtime.config.paired is not None:
-            spelling = "unnamed" if self.hide_names else "plain"
-        how = (self.options, weighting, spelling, self.cache, batch_size, workers)
+        how = (self.options, weighting, self._spelling, self.cache, batch_size, workers)
         request = Request(levels, purpose, function, whiten, *how)
         if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
             inputs = [inputs]
@@ -313,7 +317,13 @@ class Encoder:
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.
-        text, graph = (prepare(self.read(ir), self.tokenizer, ("module",), "count") for ir in (text_of, graph_of))
+        how: Any = {
+            "tokenizer": self.tokenizer,
+            "levels": ("module",),
+            "weighting": "count",
+            "spelling": self._spelling,
+        }
+        text, graph = (prepare(self.read(ir), **how) for ir in (text_of, graph_of))
         vectors = StatementVectors(self.runtime, self.cache).of([text])[0]
         first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
