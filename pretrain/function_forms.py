@@ -216,10 +216,10 @@ class Store:
         entries = np.concatenate(counts).astype(np.float64), (np.concatenate(owners), column)
         return sp.csr_matrix(entries, shape=(len(places), len(distinct)))
 
-    def vectors(self, model: str, places: Sequence[Place]) -> tuple[NDArray[np.float32], dict[str, slice]]:
-        """Vectors for search (places, D) of a model, and which columns are text, graph and, with a lexical view, words.
+    def vectors(self, model: str, places: Sequence[Place]) -> tuple[dict[str, NDArray[np.float32]], dict[str, slice]]:
+        """Vectors for search of all functions of the files of some, (functions, D) of each file, in a model's words.
 
-        They are kept by the model's digest.
+        And which columns are text, graph and, with a lexical view, words. They are kept by the model's digest.
         """
         encoder = load(model, cache=self.work / "statements", hide_names=self.names == "hidden")
         kind = f"vectors/{encoder.name}-{encoder.digest[:12]}"
@@ -235,13 +235,7 @@ class Store:
                 with delivered(target) as part, part.open("wb") as stream:
                     np.save(stream, embedding.vector, allow_pickle=False)
                 advance()
-        at: dict[str, list[int]] = defaultdict(list)
-        for number, place in enumerate(places):
-            at[place.file].append(number)
-        found = np.empty((len(places), encoder.dimension), dtype=np.float32)
-        for file, numbers in at.items():
-            kept = np.load(self._kept(kind, file + ".npy"))
-            found[numbers] = kept[[places[number].row for number in numbers]]
+        whole = {place.file: np.load(self._kept(kind, place.file + ".npy")) for place in places}
         text, graph = encoder.text_dimension, encoder.text_dimension + encoder.graph_dimension
         blocks = {"text": slice(text), "graph": slice(text, graph)}
-        return found, blocks | ({"words": slice(graph, None)} if graph < encoder.dimension else {})
+        return whole, blocks | ({"words": slice(graph, None)} if graph < encoder.dimension else {})

@@ -12,7 +12,8 @@ A function counts that has enough instructions in both forms; of those whose can
 no vector could tell them apart. Rows are the blocks of a model's vector; the vector with each block centred by the mean
 of its form (compiler and level) and scaled to length 1; that with CSLS (Conneau et al., "Word translation without
 parallel data", ICLR 2018: a candidate that is near to many is less near to each), where what a candidate is near to are
-queries of projects other than its own and the query's; and bags without a model, with the pool's frequencies, as they
+queries of projects other than its own and the query's; the vector re-ranked by what else is in the files, as the query
+stands and as if it were copied into another's file; and bags without a model, with the pool's frequencies, as they
 are and with CSLS. Equals are in an order drawn at random, and smaller pools drawn at random from the large one: figures
 are the exact expectations. Differences have 95 % intervals by a bootstrap over projects, and over files.
 
@@ -45,6 +46,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from mirenc.progress import progress
+from mirenc.search.rerank import company, rest_of_file
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 SETTINGS = ("O0-O2", "XO", "XC", "XM")
@@ -55,6 +57,7 @@ BAGS: dict[str, tuple[str, ...]] = {
     "bag of terms and statements": ("terms", "whole"),
 }
 CSLS = ", CSLS"
+COPIED = "re-ranked, copied into a strange file"
 SIZES = {"10-30": (10, 30), "30-100": (30, 100), "over 100": (100, None)}  # instructions of the query
 NEAREST = 10
 TENTHS = 10
@@ -183,6 +186,30 @@ def with_csls(scores: Scores, project: NDArray[np.int64], nearest: int = NEAREST
         rows = slice(first, first + _BLOCK)
         made[rows] = 2 * scores[rows] - hub[project[rows]]
     return made
+
+
+def reranked(
+    vectors: NDArray[np.float32],
+    whole: dict[str, NDArray[np.float32]],
+    files: Sequence[str],
+    others: Sequence[str],
+    *,
+    copied: bool,
+) -> Scores:
+    """Scores of queries and candidates (2 N, D) by what else is in their files, as `mirenc.search.rerank` has them.
+
+    ``files`` are those of the queries, ``others`` of the candidates, and ``whole`` has all functions of each. Every
+    candidate is scored, not the best fifty only. ``copied``: each query stands in the file of another, drawn at random.
+    """
+    unit = {file: normalize(each) for file, each in whole.items()}
+    mean = np.concatenate([unit[file] for file in dict.fromkeys(others)]).mean(0)
+    rows = normalize(vectors)
+    homes = np.random.default_rng(_SEED).permutation(files).tolist() if copied else files
+    sums = np.array([unit[file].sum(0) - len(unit[file]) * mean for file in (*homes, *others)])
+    if copied:
+        sums[: len(files)] += rows[: len(files)] - mean
+    rest = rest_of_file(rows, sums, mean)
+    return cosines(vectors) + company(rest[: len(files)] @ rest[len(files) :].T)
 
 
 def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -343,12 +370,17 @@ def compare(store: Store, chosen: dict[str, list[Pair]], models: Sequence[str]) 
         )
         at = {place: number for number, place in enumerate(places)}
         for model in models:
-            vectors, blocks = store.vectors(model, places)
+            whole, blocks = store.vectors(model, places)
+            vectors = np.array([whole[place.file][place.row] for place in places])
             name = Path(model).name
             for setting, pairs in chosen.items():
                 both = [at[pair.query] for pair in pairs] + [at[pair.candidate] for pair in pairs]
                 form = numbered([pair.forms[side] for side in (0, 1) for pair in pairs])
                 rows[setting] |= model_rows(name, vectors[both], blocks, form, projects[setting])
+                files = [[getattr(pair, side).file for pair in pairs] for side in ("query", "candidate")]
+                for title in ("re-ranked", COPIED):
+                    scores = reranked(vectors[both], whole, *files, copied=title == COPIED)
+                    rows[setting][f"{name}, {title}"] = pool_figures(scores)
                 sure[setting][name] = by_cosine(cosines(vectors[both]))
                 advance(note=f"{name} {setting}")
     return {
@@ -362,10 +394,8 @@ def markdown(record: dict[str, Any]) -> str:
     lines = [
         "Recall at 1 in percent, pool of 100 / all; `*`: in all above the three bags by the interval over projects"
     ]
-    main = [
-        *BAGS,
-        *(f"{model}{part}" for model in record["models"] for part in ("", f", centred{CSLS}", ", text and graph")),
-    ]
+    parts = ("", ", re-ranked", f", centred{CSLS}", ", text and graph")
+    main = [*BAGS, *(f"{model}{part}" for model in record["models"] for part in parts)]
     for names, settings in record["names"].items():
         titles = [f"{setting} ({found['functions']:,})" for setting, found in settings.items()]
         lines += ["", f"| Names {names} | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|"]

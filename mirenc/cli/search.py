@@ -38,6 +38,10 @@ def search(
     model: common.Model = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    rerank: Annotated[
+        bool | None,
+        Option(help="First what stands in a file like QUERY, of the best 50. [default: of functions, if exact]"),
+    ] = None,
     approximate: Annotated[
         bool, Option("--approximate", help="Of INDEX.parquet, by an index beside it: for a million rows and more.")
     ] = False,
@@ -53,6 +57,7 @@ def search(
     from mirenc.ir.inputs import path_input
     from mirenc.search import VECTOR_SUFFIXES, index as make_index, nearest
     from mirenc.search.approximate import nearest_approximate
+    from mirenc.search.rerank import rerank as nearest_by_file
     from mirenc.weights import search_model
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
@@ -80,21 +85,23 @@ def search(
             failures.finish()
         raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
     maker = table.maker
-    embedding = encoder.embed_parts(
-        path_input(query),
-        level=maker.level,  # type: ignore[arg-type]  # a word of a file: the encoder refuses what is no level
-        purpose="features" if maker.purpose == "features" else "search",
-        function=function,
-        whiten=maker.whiten,
-    )
+    if rerank and (table.level != "function" or approximate):
+        raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
+    given: Any = path_input(query) if function is None else encoder.read(path_input(query))
+    purpose: Any = "features" if maker.purpose == "features" else "search"
+    # The level is a word of a file: the encoder refuses what is none.
+    parts: Any = {"level": maker.level, "purpose": purpose, "whiten": maker.whiten}
+    embedding = encoder.embed_parts(given, function=function, **parts)
     if not embedding.regions:
         where = "" if function is None else f" in a function like {function!r}"
         raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
-    find = nearest_approximate if approximate else nearest
-    rows, cosines = find(embedding.part(maker.part), table.vectors, k)
-    sure = common.sureness(
-        encoder, maker.level, usual=maker.whiten and (maker.part, maker.purpose) == ("both", "search")
-    )
+    vectors, usual = embedding.part(maker.part), maker.whiten and (maker.part, purpose) == ("both", "search")
+    if rerank or (rerank is None and usual and table.level == "function" and not approximate):
+        every = embedding if function is None else encoder.embed_parts(given, **parts)
+        rows, cosines = nearest_by_file(vectors, every.part(maker.part), table, k)
+    else:
+        rows, cosines = (nearest_approximate if approximate else nearest)(vectors, table.vectors, k)
+    sure = common.sureness(encoder, maker.level, usual=usual)
     found: list[dict[str, Any]] = []
     for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True):
         pairs = zip(*both, strict=True)

@@ -11,7 +11,8 @@ import pytest
 from command_line import SOURCE, Run
 
 from mirenc.embed import Encoder
-from mirenc.search import compare, nearest
+from mirenc.search import compare, index as make_index, nearest
+from mirenc.search.rerank import rerank
 from mirenc.search.vectors import VECTOR_SUFFIXES
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19"
@@ -132,7 +133,8 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
     parts = [encoder.embed_parts(file, level="function") for file in files]
     labels = [(str(file), name) for file, part in zip(files, parts, strict=True) for name in part.names]
     query = encoder.embed_parts(O0 / "sorting.ll", level="function")
-    rows, cosines = nearest(query.vector, np.concatenate([part.vector for part in parts]), 2)
+    table = make_index(encoder, folder, level="function")
+    rows, cosines = rerank(query.vector, query.vector, table, 2)
 
     level = [] if suffix else ["-l", "function"]
     result = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json", *level).ok()
@@ -148,6 +150,21 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
     assert lines[0] == f"{O0 / 'sorting.ll'}  {query.names[0]}"
     assert lines[1].split() == ["1", f"{cosines[0, 0]:.4f}", *labels[rows[0, 0]]]
     assert len(lines) == 3 * len(query.names)
+    # One function has the company that it has among all; and the cosines alone.
+    some = (*("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json"), *level)
+    assert json.loads(run(*some, "-f", "^swap$").ok().out)["found"] == [
+        entry for entry in found["found"] if entry["name"] == "swap"
+    ]
+    plain = nearest(query.vector, table.vectors, 2)[0]
+    entries = json.loads(run(*some, "--no-rerank").ok().out)["found"]
+    assert [[match["name"] for match in one["matches"]] for one in entries] == [
+        [labels[row][1] for row in best] for best in plain
+    ]
+
+
+def test_only_functions_are_ranked_again(run: Run, model_dir: Path, folder: Path) -> None:
+    search = ("search", "--model", model_dir, folder / "sorting.ll", folder, "--rerank")
+    run(*search).refused("only functions are re-ranked")
 
 
 def test_a_module_finds_itself_first(run: Run, model_dir: Path, folder: Path) -> None:

@@ -196,7 +196,7 @@ def test_a_run_in_miniature(pools: ModuleType, monkeypatch: pytest.MonkeyPatch, 
     assert record["programs"] == record["programs_in_every_form"] == 4
     assert record["unread"] == []
     settings = record["names"]
-    assert {len(each["rows"]) for way in settings.values() for each in way.values()} == {7 + 5 + 9}
+    assert {len(each["rows"]) for way in settings.values() for each in way.values()} == {7 + 7 + 11}
     for way in settings.values():
         main = way["O0-O2"]
         assert main["projects"] == 3
@@ -204,6 +204,11 @@ def test_a_run_in_miniature(pools: ModuleType, monkeypatch: pytest.MonkeyPatch, 
         assert main["functions"] == sum(main["sizes"].values()) > 10
         for each in main["rows"].values():
             assert each["small"]["recall_at_1"] == each["large"]["recall_at_1"]  # all are fewer than 100
+        # Of four files, what else is in a query's says more than its own code does where that is another's.
+        right, copied = (
+            main["rows"][f"mirenc-fast, {row}"]["large"]["recall_at_1"] for row in ("re-ranked", pools.COPIED)
+        )
+        assert right >= copied
         over = main["rows"]["mirenc-fast"]["large"]["over"]["bag of terms"]["recall_at_1"]
         mean, low, high = over["projects"]
         rows = [main["rows"][row]["large"]["recall_at_1"] for row in ("mirenc-fast", "bag of terms")]

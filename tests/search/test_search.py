@@ -13,7 +13,8 @@ import mirenc
 from mirenc import cosines as search
 from mirenc.embed import Encoder
 from mirenc.errors import ConfigError, IRFileError, MirencError
-from mirenc.search import compare, index, nearest
+from mirenc.search import Maker, VectorTable, compare, index, nearest
+from mirenc.search.rerank import rerank
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
@@ -48,6 +49,47 @@ def test_fewer_candidates_than_asked_for() -> None:
     assert nearest([[1, 0], [0, 1]], [[1, 0]], k=5)[0].tolist() == [[0], [0]]
     assert nearest(np.zeros((2, 3)), np.zeros((0, 3)))[0].shape == (2, 0)
     assert nearest(np.zeros((0, 3)), np.ones((4, 3)), k=2)[1].shape == (0, 2)
+
+
+# -- re-ranked by what else is in the files ------------------------------------------------------------------
+def table_of(vectors: list[list[float]], files: list[int]) -> VectorTable:
+    return VectorTable(Maker("m", "d", "function"), np.array(vectors, dtype=np.float32), source_row=files)
+
+
+def test_of_two_that_are_near_the_one_in_such_company_comes_first() -> None:
+    # Row 0 is nearer, but among others than the query is; row 3 stands beside what the query stands beside.
+    table = table_of([[1, 0.1, 0, 0], [0, 0, 1, 0], [0, 0, 1, 0.1], [1, 0.2, 0, 0], [0, 0, 0, 1]], [0, 0, 0, 1, 1])
+    query, beside = [[1, 0, 0, 0]], [[1, 0, 0, 0], [0, 0, 0, 2]]
+    assert nearest(query, table.vectors, k=2)[0].tolist() == [[0, 3]]
+    rows, cosines = rerank(query, beside, table, k=2)
+    assert rows.tolist() == [[3, 0]]
+    np.testing.assert_allclose(cosines, [[1.04**-0.5, 1.01**-0.5]], rtol=1e-6)
+    # By hand: what else is there, less the mean of the index.
+    unit = table.vectors / np.linalg.norm(table.vectors, axis=1, keepdims=True)
+    mean = unit.mean(0)
+    mine, theirs = np.array([0, 0, 0, 1]) - mean, unit[4] - mean
+    alike = mine @ theirs / np.linalg.norm(mine) / np.linalg.norm(theirs)
+    assert alike > 0
+    assert cosines[0, 0] + 0.2 * alike**2 > cosines[0, 1]
+
+
+@pytest.mark.parametrize("files", [[0, 1, 2, 3], [0, 0, 0, 0]])
+def test_where_no_file_says_more_than_another_the_cosines_rank(files: list[int]) -> None:
+    vectors = [[1, 0.1, 0], [1, 1, 0], [0, 1, 0], [1, 0.2, 0.1]]
+    alone = [[1.0, 0, 0]]
+    found = rerank(alone, alone, table_of(vectors, files), k=3)
+    np.testing.assert_array_equal(found, nearest(alone, vectors, k=3))
+
+
+def test_rows_of_a_file_need_not_stand_together() -> None:
+    random = np.random.default_rng(0)
+    vectors, files = random.normal(size=(30, 6)).astype(np.float32), random.integers(5, size=30)
+    query = random.normal(size=(4, 6))
+    rows, cosines = rerank(query, query, table_of(vectors.tolist(), files.tolist()), k=30)
+    order = np.argsort(files, kind="stable")
+    again = rerank(query, query, table_of(vectors[order].tolist(), files[order].tolist()), k=30)
+    np.testing.assert_allclose(again[1], cosines, atol=1e-6)
+    np.testing.assert_array_equal(order[again[0]], rows)
 
 
 # -- in blocks -------------------------------------------------------------------------------------------

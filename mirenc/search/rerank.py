@@ -1,0 +1,67 @@
+"""Re-ranking by the company that a function keeps: what else is in its file.
+
+    score = cosine + 0.2 max(0, a)^2
+
+``a`` is the cosine of what else is in the query's file with what else is in the candidate's, each the sum of the unit
+vectors less their mean in the index. On eight projects held out of training (clang-14 -O0 to clang-19 -O2, 1,281
+functions, names hidden) the first is right for 91.3 % instead of 89.0; where the query stands in a file of another
+program, for 88.1. Words in common, sizes and both halves' cosines, weighed by a model or by trees, added 0 to 1.5.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirenc.arrays import Float32, Float64
+from mirenc.cosines import Nearest, nearest
+from mirenc.search.table import VectorTable
+
+_CANDIDATES, _WEIGHT, _BLOCK = 50, 0.2, 8192
+
+
+def rerank(queries: ArrayLike, beside: ArrayLike, table: VectorTable, k: int = 10) -> Nearest:
+    """As `nearest`, of the functions of one file; of the best 50 those come first whose files are alike, too.
+
+    Shapes: ``queries`` (q, D), ``beside`` (m, D), all functions of their file -> two of (q, min(k, n)): rows of
+    ``table``, and their cosines, which need not fall.
+    """
+    asked, source = _unit(queries), np.asarray(table.source_row)
+    rows, cosines = nearest(asked, table.vectors, max(k, _CANDIDATES))
+    mean = mean_of(table.vectors)
+    mine = rest_of_file(asked, np.full(asked.shape, (_unit(beside) - mean).sum(0)), mean)
+    by_file = np.argsort(source, kind="stable")
+    order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
+    for number, near in enumerate(rows):
+        files, column = np.unique(source[near], return_inverse=True)
+        starts, ends = (np.searchsorted(source, files, side, sorter=by_file) for side in ("left", "right"))
+        members = (by_file[start:end] for start, end in zip(starts, ends, strict=True))
+        sums = np.array([(_unit(table.vectors[one]) - mean).sum(0) for one in members])
+        theirs = rest_of_file(_unit(table.vectors[near]), sums[column], mean)
+        score = cosines[number] + company(theirs @ mine[number])
+        order[number] = np.argsort(-score, kind="stable")[: order.shape[1]]
+    return np.take_along_axis(rows, order, 1), np.take_along_axis(cosines, order, 1)
+
+
+def company(alike: Float64) -> Float64:
+    """What files that are so much alike add to a cosine."""
+    return _WEIGHT * np.maximum(alike, 0) ** 2
+
+
+def rest_of_file(vectors: Float64, sums: Float64, mean: Float64) -> Float64:
+    """What else is in each one's file, of length 1; zeros if nothing is. (n, D) x 2, (D,) -> (n, D).
+
+    ``vectors`` have length 1; ``sums`` are those of their whole files, each vector less the mean.
+    """
+    rest = sums - (vectors - mean)
+    length = np.linalg.norm(rest, axis=1, keepdims=True)
+    return rest / np.where(length > 1e-4, length, np.inf)
+
+
+def mean_of(vectors: Float32) -> Float64:
+    """Mean of the unit vectors, which may be mapped from a file."""
+    sums = [_unit(vectors[start : start + _BLOCK]).sum(0) for start in range(0, len(vectors), _BLOCK)]
+    return np.sum(sums, axis=0) / len(vectors)
+
+
+def _unit(vectors: ArrayLike) -> Float64:
+    wide = np.asarray(vectors, dtype=np.float64)
+    return wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
