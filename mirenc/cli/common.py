@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 from typer import Argument, Option
 
-from mirenc.errors import IRFileError, MirencError
+from mirenc.errors import ConfigError, IRFileError, MirencError
 from mirenc.progress import progress as progress
 from mirenc.writing import check_output as check_output
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mirenc.embed import Encoder
     from mirenc.ir import ReadOptions
     from mirenc.ir.inputs import Input as Given
+    from mirenc.search import Maker, VectorTable
     from mirenc.tasks import Task
 
     Reading = ReadOptions
@@ -41,6 +42,12 @@ Inputs = Annotated[
     ),
 ]
 Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.")]
+Index = Annotated[
+    str,
+    Argument(
+        metavar="INDEX", help="Vectors by `mirenc embed -o`, a folder of IR or sources, or compile_commands.json."
+    ),
+]
 Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: `mirenc models list`]")]
 Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
 HideNames = Annotated[bool, Option("--hide-names", help="Look at no names of functions and types.")]
@@ -190,10 +197,54 @@ def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
             raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")
 
 
-def sureness(encoder: Encoder, level: str, *, usual: bool = True) -> Sureness:
+def open_index(
+    index: str,
+    level: LevelName | None,
+    default: LevelName,
+    model: str | None,
+    options: Reading,
+    *,
+    whitening_map: str | None,
+    hide_names: bool,
+    approximate: bool = False,
+) -> tuple[Encoder, VectorTable, Failures]:
+    """What made the vectors of a file, or makes those of a folder at ``level`` or ``default``; they; what failed."""
+    from mirenc.embed import load
+    from mirenc.search import VECTOR_SUFFIXES, index as make_index, read_vectors
+    from mirenc.weights import is_model_name, search_model
+
+    failures = Failures(1)
+    if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
+        if whitening_map is not None or hide_names:
+            option = "--map" if whitening_map is not None else "--hide-names"
+            raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
+        table = read_vectors(index, approximate=approximate)
+        if level not in (None, table.level):
+            raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
+        # The file knows its model: one that has a name need not be named again.
+        maker = table.maker
+        made_by = maker.model if model is None and is_model_name(maker.model) else model
+        encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
+        table.check_model(encoder.name, encoder.digest, index)
+    elif approximate:
+        raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")
+    else:
+        # A folder is embedded now; what the cache has of it is not computed again.
+        level, files = level or default, expand([index])
+        name, failures = model or search_model(level), Failures(len(files))
+        encoder = load(name, options=options, whitening_map=whitening_map, hide_names=hide_names)
+        table = make_index(encoder, files, level=level, failed=failures.add, progress=True)
+    if not len(table):
+        if failures.count == failures.total:
+            failures.finish()
+        raise ConfigError(f"{index} has no {table.level}. Embed the files at another level (--level)")
+    return encoder, table, failures
+
+
+def sureness(encoder: Encoder, maker: Maker) -> Sureness:
     """How often the nearest function at a cosine is the right one, where that was measured (`PairedConfig.sure`)."""
     paired = encoder.files.config.paired
-    measured = usual and level == "function" and encoder.whitening_map is None
+    measured = maker.usual and maker.level == "function" and encoder.whitening_map is None
     return paired.sure if paired is not None and measured else lambda cosine: None
 
 

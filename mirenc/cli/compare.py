@@ -57,7 +57,7 @@ def compare(
     found = (
         {"cosines": cosines.compare(table.vectors).tolist()}
         if module
-        else {"matches": _matches(table, names, common.sureness(encoder, level))}
+        else {"matches": _matches(table, names, common.sureness(encoder, table.maker))}
     )
     if as_json and names:
         head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}

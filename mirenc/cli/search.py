@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -13,18 +13,11 @@ from typer import Argument, Option
 from mirenc.cli import common
 from mirenc.errors import ConfigError
 
-if TYPE_CHECKING:
-    from mirenc.embed import Encoder
-    from mirenc.ir import ReadOptions
-    from mirenc.search import VectorTable
-
-_INDEX = "What to search in: vectors by `mirenc embed -o`, a folder of IR or sources, or compile_commands.json."
-
 
 @common.reads
 def search(
     query: Annotated[str, Argument(metavar="QUERY", help="IR or source file, or - for stdin.")],
-    index: Annotated[str, Argument(metavar="INDEX", help=_INDEX)],
+    index: common.Index,
     k: Annotated[int, Option("-k", help="How many to show.", min=1)] = 10,
     level: Annotated[
         common.LevelName | None,
@@ -53,37 +46,18 @@ def search(
     With --level function each function of QUERY is searched for. A query that is in the index finds itself first. A
     percentage says how often the nearest function at such a cosine was the right one, on projects never trained on.
     """
-    from mirenc.embed import load
     from mirenc.ir.inputs import path_input
-    from mirenc.search import VECTOR_SUFFIXES, index as make_index, nearest
+    from mirenc.search import VECTOR_SUFFIXES, nearest
     from mirenc.search.approximate import nearest_approximate
     from mirenc.search.rerank import rerank as nearest_by_file
-    from mirenc.weights import search_model
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
         raise ConfigError(
             f"{query} is {'a folder' if os.path.isdir(query) else 'a file of vectors'}, which is searched in, not for. "
             f"Type: mirenc search FILE {query}"
         )
-    failures = common.Failures(1)
-    if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
-        if whitening_map is not None or hide_names:
-            option = "--map" if whitening_map is not None else "--hide-names"
-            raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
-        encoder, table = _stored(index, level, model, options, approximate)
-    elif approximate:
-        raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")
-    else:
-        # A folder is embedded now; what the cache has of it is not computed again.
-        how: Any = {"whitening_map": whitening_map, "hide_names": hide_names}
-        encoder = load(model or search_model(level or "module"), options=options, **how)
-        files = common.expand([index])
-        failures = common.Failures(len(files))
-        table = make_index(encoder, files, level=level or "module", failed=failures.add, progress=True)
-    if not len(table):
-        if failures.count == failures.total:
-            failures.finish()
-        raise ConfigError(f"{index} has no {table.level} to search in. Embed the files at another level (--level)")
+    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names}
+    encoder, table, failures = common.open_index(index, level, "module", model, options, approximate=approximate, **how)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
@@ -95,13 +69,13 @@ def search(
     if not embedding.regions:
         where = "" if function is None else f" in a function like {function!r}"
         raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
-    vectors, usual = embedding.part(maker.part), maker.whiten and (maker.part, purpose) == ("both", "search")
-    if rerank or (rerank is None and usual and table.level == "function" and not approximate):
+    vectors = embedding.part(maker.part)
+    if rerank or (rerank is None and maker.usual and table.level == "function" and not approximate):
         every = embedding if function is None else encoder.embed_parts(given, **parts)
         rows, cosines = nearest_by_file(vectors, every.part(maker.part), table, k)
     else:
         rows, cosines = (nearest_approximate if approximate else nearest)(vectors, table.vectors, k)
-    sure = common.sureness(encoder, maker.level, usual=usual)
+    sure = common.sureness(encoder, maker)
     found: list[dict[str, Any]] = []
     for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True):
         pairs = zip(*both, strict=True)
@@ -119,21 +93,3 @@ def search(
                 right = common.percent(one["right"], shown=rank == 1)
                 typer.echo(f"{rank:4}  {match['cosine']:.4f}{right}  {match['file']}{name}")
     failures.finish()
-
-
-def _stored(
-    index: str, level: str | None, model: str | None, options: ReadOptions, approximate: bool
-) -> tuple[Encoder, VectorTable]:
-    from mirenc.embed import load
-    from mirenc.search import read_vectors
-    from mirenc.weights import is_model_name
-
-    table = read_vectors(index, approximate=approximate)
-    if level not in (None, table.level):
-        raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
-    # The file knows its model: one that has a name need not be named again.
-    maker = table.maker
-    made_by = maker.model if model is None and is_model_name(maker.model) else model
-    encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
-    table.check_model(encoder.name, encoder.digest, index)
-    return encoder, table

@@ -54,6 +54,11 @@ class Maker:
         named: dict[str, Any] = {key: str(head[key]) for key in ("model", "model_digest", "level", "part")}
         return cls(**named, **{key: type(value)(head.get(key, value)) for key, value in _USUAL.items()})
 
+    @property
+    def usual(self) -> bool:
+        """Whether these are a search's own vectors, of which is known what a cosine is worth."""
+        return self.whiten and (self.part, self.purpose) == ("both", "search")
+
     def to_json(self) -> dict[str, Any]:
         """The head of a file. What is as usual is not said."""
         head = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__} | asdict(self)

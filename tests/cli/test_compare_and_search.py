@@ -258,7 +258,7 @@ def test_a_bad_file_of_the_folder_is_listed(run: Run, model_dir: Path, folder: P
 
 def test_an_index_without_rows_is_refused(run: Run, model_dir: Path, straight: Path, tmp_path: Path) -> None:
     search = ("search", "--model", model_dir, O2 / "sorting.ll")
-    run(*search, straight.parent, "-l", "loop").failed(f"{straight.parent} has no loop to search in")
+    run(*search, straight.parent, "-l", "loop").failed(f"{straight.parent} has no loop. Embed")
     for suffix in VECTOR_SUFFIXES:
         index = tmp_path / f"x{suffix}"
         run("embed", "--model", model_dir, "-l", "loop", "-o", index, straight).ok()
