@@ -23,7 +23,7 @@ from mirenc.errors import MirencError
 __all__ = ["VERBS", "main", "make_app"]
 
 VERBS = (
-    *("embed", "compare", "search", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
+    *("embed", "compare", "search", "map", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
     *("datasets", "measure", "evaluate", "fit", "predict", "suggest", "tune", "serve"),
 )
 """In the order of the help. The module of that name has a function of that name, or an ``app`` of several verbs."""

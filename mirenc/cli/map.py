@@ -1,0 +1,48 @@
+"""``mirenc map``: a picture of an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer import Option
+
+from mirenc.cli import common
+
+
+@common.reads
+def map(
+    index: common.Index,
+    output: Annotated[Path, Option("--output", "-o", metavar="FILE.html", help="Write the page here.")],
+    level: Annotated[
+        common.LevelName | None,
+        Option("--level", "-l", help="What is a point. [default: the level of the vectors; function in a folder]"),
+    ] = None,
+    most: Annotated[
+        int, Option(help="Of a larger index draw so many, a sample that is always the same; time grows with it.", min=2)
+    ] = 5000,
+    model: common.Model = None,
+    whitening_map: common.Map = None,
+    hide_names: common.HideNames = False,
+    *,
+    options: common.Reading,
+) -> None:
+    """Draw INDEX as a page of HTML: points, alike ones near each other, that tell what they are nearest to.
+
+    A colour is a top folder, or a file where there is one folder. The page needs no network. Of more than 5,000
+    functions a sample is drawn (--most), and each tells its nearest in all of INDEX.
+    """
+    from mirenc.search.map import draw_map
+    from mirenc.writing import delivered
+
+    if output.suffix != ".html":
+        raise typer.BadParameter(f"{output}: unknown suffix; available: .html", param_hint="--output")
+    common.check_output(output)
+    encoder, table, failures = common.open_index(
+        index, level, "function", model, options, whitening_map=whitening_map, hide_names=hide_names
+    )
+    page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
+    with delivered(output) as part:
+        part.write_text(page, encoding="utf-8", errors="backslashreplace")
+    failures.finish()
