@@ -30,6 +30,7 @@ from mirenc.progress import progress
 from mirenc.weights import load_files, read_provenance, save_files
 
 FILES = 1500
+FEWEST = 20  # functions whose share of right ones is told
 
 
 def main() -> None:
@@ -66,8 +67,9 @@ def main() -> None:
     weights = files.weights | {"lexical_idf": -np.log(np.maximum(share, np.exp(-idf.max()))).astype(np.float16)}
     config = files.config
     if given.right is not None:
-        bins = json.loads(given.right.read_text(encoding="utf-8"))["names"]["written"]["O0-O2"]["by_cosine"][files.name]
-        first = round(10 * bins[0][0])  # below, nothing was seen: as right as the lowest that was
+        told = json.loads(given.right.read_text(encoding="utf-8"))["names"]["written"]["O0-O2"]["by_cosine"][files.name]
+        bins = [one for one in told if one[1] >= FEWEST]
+        first = round(10 * bins[0][0])  # below, too little was seen: as right as the lowest that was
         right = (bins[0][2],) * first + tuple(share for _, _, share in bins)
         assert config.paired is not None
         config = config.model_copy(update={"paired": config.paired.model_copy(update={"right": right})})

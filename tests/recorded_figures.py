@@ -150,7 +150,8 @@ def search_phrases() -> Iterator[str]:
     yield f"copied into a strange file {percent(copied[0])}, hidden {percent(copied[1])}"
     many = [pool(names, record="function_pools_large") for names in ("written", "hidden")]
     yield f"among {many[0]['functions']:,} functions of {many[0]['projects']} projects"
-    yield f"{percent(recall('mirenc-search', many[0]))}, hidden {percent(recall('mirenc-search', many[1]))}"
+    for title, row in (("", "mirenc-search"), ("re-ranked ", "mirenc-search, re-ranked")):
+        yield f"{title}{percent(recall(row, many[0]))}, hidden {percent(recall(row, many[1]))}"
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
 
