@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.cli import common
+from mirenc.cli.review import Finding, remarks, sarif
 from mirenc.errors import ConfigError, TaskError
 from mirenc.writing import delivered
 
@@ -30,6 +31,7 @@ class Answers:
     def __init__(self, head: TaskHead, as_json: bool) -> None:
         self.head, self.task, self.as_json = head, head.task, as_json
         self.directives = False
+        self.findings: list[Finding] = []
         words: dict[str, Callable[[Any], list[str]]]
         words = {"costs": self._choice, "number": self._number, "labels": self._labels}
         self._words = words[head.task.target]
@@ -41,19 +43,30 @@ class Answers:
             place = file
             if (region := one.region) is not None:  # its source line if the IR has it, else its name
                 place = f"{region.file}:{region.line}: {region.name}" if region.file else f"{file}: {region.name}"
-            if self.as_json:
-                typer.echo(json.dumps(self._json(file, one)))
-            else:
-                first, *lines = self._words(one)
-                machine = f"  ({one.machine})" if one.machine else ""
-                typer.echo(f"{place}: {first}{machine}")
-                for line in (*lines, *self.task.remarks(one)):
-                    typer.echo(f"  {line}")
+            first, *lines = self._words(one)
             if one.far:
                 # A head of one part of a machine is at any distance from all others.
                 far = f"distance {one.distance:.2f}" if one.distance < 100 else "distance over 100"
                 unlike = f"unlike what the head was trained on ({far}, where 1 is far)"
                 common.warn(f"{place}: {unlike}. Measure before you rely on the answer")
+            if region is not None:
+                said = "; ".join([first, *lines, *([unlike] if one.far else [])])
+                where = region.symbol, region.file or file, region.line
+                self.findings.append(Finding(self.task.name, *where, [("String", said)]))
+            if self.as_json:
+                typer.echo(json.dumps(self._json(file, one)))
+            else:
+                machine = f"  ({one.machine})" if one.machine else ""
+                typer.echo(f"{place}: {first}{machine}")
+                for line in (*lines, *self.task.remarks(one)):
+                    typer.echo(f"  {line}")
+
+    def write(self, path: Path) -> None:
+        """All answers as remarks (.yaml) or SARIF."""
+        with delivered(path) as part:
+            named = {self.task.name: self.task.title}
+            text = remarks("mirenc", self.findings) if path.suffix == ".yaml" else sarif("mirenc", named, self.findings)
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
     def _json(self, file: str, one: Any) -> dict[str, object]:
         line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}

@@ -12,6 +12,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.cli.review import Finding, remarks
 
 if TYPE_CHECKING:
     from mirenc.search.diff import Change
@@ -21,18 +22,6 @@ _OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks 
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _SETS = ("calls", "inlined")  # which of them differ is why
-_REMARK = """--- !Analysis
-Pass: mirenc-diff
-Name: {name}
-{place}Function: {function}
-Args:
-  - String: {kind}
-  - OldBytes: '{old}'
-  - String: ' -> '
-  - NewBytes: '{new}'
-  - String: {why}
-...
-"""
 
 
 @common.reads
@@ -138,17 +127,11 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last:
 
 
 def _remarks(_: dict[str, Any], changes: Sequence[Change], __: int) -> str:
-    """Records as ``llvm-opt-report`` and ``llvm-remarkutil`` read them, which know no other quotes."""
-
-    def quoted(text: str) -> str:
-        return "'" + text.replace("'", "''") + "'"
-
-    records = []
+    findings = []
     for one in changes:
-        old, new = ((each and each.bytes) or 0 for each in (one.old, one.new))
-        place = f"{{ File: {quoted(one.either.source)}, Line: {one.either.line}, Column: 0 }}"
-        words = {"name": one.kind.title().replace(" ", ""), "old": old, "new": new, "kind": quoted(f"{one.kind}, ")}
-        words["place"] = f"DebugLoc: {place}\n" if one.either.source else ""
-        words |= {"function": quoted(one.either.symbol), "why": quoted("; ".join([" bytes", *one.why]))}
-        records.append(_REMARK.format(**words))
-    return "".join(records)
+        old, new = (str((each and each.bytes) or 0) for each in (one.old, one.new))
+        words = [("String", f"{one.kind}, "), ("OldBytes", old), ("String", " -> "), ("NewBytes", new)]
+        words.append(("String", "; ".join([" bytes", *one.why])))
+        name, place = one.kind.title().replace(" ", ""), one.either
+        findings.append(Finding(name, place.symbol, place.source, place.line, words))
+    return remarks("mirenc-diff", findings)

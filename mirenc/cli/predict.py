@@ -58,6 +58,15 @@ def predict(
         Path | None,
         Option(metavar="FOLDER", help="Write copies of the sources there, with the answers in them as pragmas."),
     ] = None,
+    output: Annotated[
+        list[Path] | None,
+        Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the answers, too, as LLVM's remarks (.opt.yaml) or SARIF (.sarif). Can be repeated.",
+        ),
+    ] = None,
     model: common.Model = None,
     *,
     options: common.Reading,
@@ -70,14 +79,18 @@ def predict(
     with the size that nm -S would tell of it.
     """
     names = list(inputs or ())
+    for path in output or ():
+        if path.suffix not in (".yaml", ".sarif"):
+            raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
+        common.check_output(path)
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     if task.name == predict_table.TASK and any(map(common.is_project, names)):
-        if head or variant or function or context:
+        if head or variant or function or context or output:
             raise typer.BadParameter(
-                "a project's table is -Oz itself, not a prediction. Leave --head, --variant, --function and --context "
-                "out, or name single files",
+                "a project's table is -Oz itself, not a prediction. Leave --head, --variant, --function, --context and "
+                "--output out, or name single files",
                 param_hint="INPUT",
             )
         predict_table.print_projects(names, options, task.check_level(level), as_json)
@@ -117,6 +130,8 @@ def predict(
     failures = common.Failures(len(files))
     for _ in failures.results("predicting", files, answer):
         pass
+    for path in output or ():
+        answers.write(path)
     if answers.directives and task.directive_note:
         common.say(task.directive_note)
     failures.finish()
