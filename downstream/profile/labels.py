@@ -1,0 +1,584 @@
+"""Exact branch counts of real programs, laid back on their IR.
+
+    python downstream/profile/labels.py downstream/profile/programs.toml -o OUT
+
+fetches each Debian source package of the recipe (deb-src must be on), builds it by clang-19 with counters, runs its
+tests or a driver, and compiles every source that ran once more with what was counted. Minutes a package, on one core;
+stopped, the same command goes on; names after the recipe take those alone. A package that fails is reported, no more.
+
+OUT/IR/PROJECT/FILE.ll is what clang's front end writes, OUT/SSA the same after ``sroa<preserve-cfg>`` (so the same
+blocks), OUT/O1 the same file at -O1, where LLVM's passes have kept the weights nearly true. All have ``!prof``: a
+weight is a count and one. ``branches.parquet``, ``loops.parquet`` and ``functions.parquet`` say the counts themselves,
+of IR and SSA; ``summary.json`` how many. What never ran is in no table, nor is a function that another source has, too,
+under the same name (tests' ``main``): their counts cannot be told apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatch
+from itertools import pairwise
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mirenc.config import Config, load_toml
+from mirenc.errors import MirencError
+from mirenc.ir import IRModule, read_ir
+from mirenc.ir.loops import find_loops
+from mirenc.ir.process import run_limited
+from mirenc.ir.profile import profiled_flow
+from mirenc.ir.projects import kept_flags
+from mirenc.measure.run import one_line
+from mirenc.sources.ir_folder import digest
+from mirenc.tasks.tables import write_json, write_parquet
+from mirenc.writing import only_one
+
+CLANG, CLANGXX, OPT, PROFDATA = "clang-19", "clang++-19", "opt-19", "llvm-profdata-19"
+COUNTED = ("-fprofile-instr-generate", "-fprofile-update=atomic")
+# What gcc 12 lets pass, and clang 19 does not.
+LENIENT = (
+    *("-w", "-Qunused-arguments", "-Wno-error=implicit-function-declaration", "-Wno-error=implicit-int"),
+    *("-Wno-error=int-conversion", "-Wno-error=incompatible-function-pointer-types"),
+)
+# Without marks of lifetimes, since their cleanups add switches that no weights tell of.
+FRONT = ("-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-lifetime-markers")
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".C")
+PROBES = re.compile(r"conftest|CMakeFiles/|CMakeScratch|CMakeTmp|TryCompile|meson-private|_configtest")
+TESTS = re.compile(r"(^|/)(t|tests?|testing|testsuite|check|examples?|bench\w*|fuzz\w*|\w*unit\w*)/|test[^/]*$", re.I)
+FORMS = ("IR", "SSA", "O1")
+FETCH_SECONDS, COMPILE_SECONDS = 600.0, 120.0
+SATURATED = 2**31  # clang divides the weights of a branch that went one way 2**32 times or more: those say less
+ODR = re.compile(r"define (?:\w+ )*?(linkonce_odr|weak_odr|available_externally) ")
+_COUNTER = re.compile(r'@llvm\.instrprof\.increment\(ptr @("[^"]*"|[^,]+), i64 (-?\d+)')
+_DEFINED = re.compile(r'^define .*?@("[^"]*"|[^(]+)\(')
+_WEIGHTS = re.compile(r'^(!\d+ = !\{!"branch_weights", )(.*)\}$', re.MULTILINE)
+_COUNT = re.compile(r'^(!\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)
+_ATTACHED = re.compile(r", !prof (!\d+)\b")
+_ENTERED = re.compile(r"^define .* !prof (!\d+) .*\{$")
+_WEIGHT = re.compile(r"\bi32 (\d+)")
+_PLACE = re.compile(r", !dbg (!\d+)")
+_PLACES = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", re.MULTILINE)
+
+WRAPPER = """#!{python} -IS
+import json, os, sys
+words = sys.argv[1:]
+if any(word.endswith({sources}) for word in words) and not {{"-E", "-M", "-MM", "-fsyntax-only"}} & set(words):
+    log = os.open({log!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    os.write(log, (json.dumps([os.getcwd(), words]) + "\\n").encode())
+os.execvp({clang!r}, [{clang!r}, *words, *{flags}])
+"""
+
+
+class Program(Config):
+    """One ``[[program]]`` of a recipe; commands are lines for sh, in the sources; ``run`` goes on after one that fails.
+
+    ``CC``, ``CXX`` and whatever is called cc, gcc, clang, c++, g++ or clang++ are compilers that count.
+    """
+
+    name: str  # of the project: a source package, if it has no folder
+    version: str = ""  # of the package; default: the release's
+    folder: str = ""  # sources that lie below the recipe, instead of a package
+    needs: tuple[str, ...] = ()  # Debian packages that are no part of a bare compiler's
+    configure: str = ""
+    build: str = "make -s"
+    run: str  # failing or ending late is not fatal: what ended has counts
+    seconds: float = 300  # that it may run
+    build_seconds: float = 900
+    exclude: tuple[str, ...] = ()  # globs of sources that are left out; `*` crosses folders
+    cap: int = 150  # at most so many sources, drawn by their names, so that no project dominates
+
+
+class FailedError(Exception):
+    """A package cannot be had, built or run, and why."""
+
+
+class Source(NamedTuple):
+    """A translation unit as it was compiled first."""
+
+    path: Path
+    file: str  # below the project's sources
+    folder: str  # where the compiler ran
+    command: list[str]  # the compiler and what matters of its words
+
+
+class Work:
+    """One program's folder, ``OUT/work/NAME``, and what is done of it: ``state.json``."""
+
+    def __init__(self, program: Program, out: Path, recipe: Path) -> None:
+        self.program, self.out, self.recipe = program, out, recipe
+        self.folder = out / "work" / program.name
+        self.source, self.log = self.folder / "src", self.folder / "compiled.jsonl"
+        self.raw, self.profile = self.folder / "raw", self.folder / "merged.profdata"
+        self.state_file = self.folder / "state.json"
+        self.state: dict[str, Any] = {}
+        if self.state_file.exists():
+            self.state = json.loads(self.state_file.read_text(encoding="utf-8"))
+        stamp = program.model_dump_json()
+        if self.state.get("recipe") != stamp:  # none, or another: begin again
+            self.state = {"recipe": stamp}
+
+    def did(self, **facts: Any) -> None:
+        """Note what is done."""
+        self.state |= facts
+        write_json(self.state_file, self.state)
+
+    def go(self) -> None:
+        """Every step that is not done yet."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for step in (self.fetch, self.build, self.run, self.compile):
+            if step.__name__ not in self.state:
+                begun = time.monotonic()
+                facts = step()
+                self.did(**{step.__name__: {"seconds": round(time.monotonic() - begun, 1), **facts}})
+
+    def shell(self, command: str, seconds: float, what: str, counted: str = "/dev/null") -> int:
+        """Exit code of a command in the sources, by the compilers that count. FailedError: it did not end in time."""
+        own = {"PATH": f"{self.folder}/bin:{os.environ['PATH']}", "CC": "cc", "CXX": "c++", "MAKEFLAGS": ""}
+        words = ["env", *(f"{key}={value}" for key, value in own.items()), f"LLVM_PROFILE_FILE={counted}", "sh", "-c"]
+        log = shlex.quote(f"{self.folder}/{what}.log")
+        words.append(f"exec > {log} 2>&1 < /dev/null\n{command}")
+        try:
+            return run_limited(words, timeout=seconds, memory_limit=None, folder=str(self.source)).code
+        except TimeoutExpired:
+            raise FailedError(f"{what}: longer than {seconds:g} s") from None
+
+    def fetch(self) -> dict[str, Any]:
+        """The sources, as they are packed."""
+        missing = [
+            name
+            for name in self.program.needs
+            if not _said("dpkg-query", "-f", "${Status}", "-W", name).endswith("ok installed")
+        ]
+        if missing:
+            raise FailedError(f"apt-get install --no-install-recommends {' '.join(missing)}")
+        shutil.rmtree(self.source, ignore_errors=True)
+        if self.program.folder:
+            shutil.copytree(self.recipe.parent / self.program.folder, self.source)
+            return {"version": ""}
+        wanted = self.program.name + (f"={self.program.version}" if self.program.version else "")
+        if not (found := sorted(self.folder.glob("*.dsc"))):
+            command = [
+                "apt-get",
+                "-o",
+                "APT::Sandbox::User=root",
+                "-qq",
+                "source",
+                "--only-source",
+                "--download-only",
+                wanted,
+            ]
+            _call(command, FETCH_SECONDS, str(self.folder))
+            found = sorted(self.folder.glob("*.dsc"))
+        if not found:
+            raise FailedError(f"no source package {wanted}")
+        _call(["dpkg-source", "--no-check", "-x", found[0].name, "src"], FETCH_SECONDS, str(self.folder))
+        for path in self.source.rglob("*"):  # of one age: else make would make anew what is packed as made
+            if path.is_file() and not path.is_symlink():
+                os.utime(path, (1.7e9, 1.7e9))
+        return {"version": found[0].name.removesuffix(".dsc").partition("_")[2]}
+
+    def build(self) -> dict[str, Any]:
+        """Configure and make; again from the beginning, if it was stopped."""
+        if self.log.exists():
+            self.fetch()
+            self.log.unlink()
+        shutil.rmtree(self.folder / "bin", ignore_errors=True)
+        (self.folder / "bin").mkdir()
+        for names, clang in ((("cc", "gcc", "clang", CLANG), CLANG), (("c++", "g++", "clang++", CLANGXX), CLANGXX)):
+            values = {"python": sys.executable, "log": str(self.log), "clang": shutil.which(clang)}
+            text = WRAPPER.format(**values, sources=SOURCES, flags=[*COUNTED, *LENIENT])
+            for name in names:
+                (self.folder / "bin" / name).write_text(text, encoding="utf-8")
+                (self.folder / "bin" / name).chmod(0o755)
+        for what, command in (("configure", self.program.configure), ("build", self.program.build)):
+            # What is built may run already: those counts are not kept.
+            if command and self.shell(f"set -e\n{command}", self.program.build_seconds, what):
+                raise FailedError(f"{what}: {self.last_words(what)}")
+        return {"compiled": sum(1 for _ in self.log.open(encoding="utf-8")) if self.log.exists() else 0}
+
+    def run(self) -> dict[str, Any]:
+        """Run it, and merge what was counted."""
+        shutil.rmtree(self.raw, ignore_errors=True)
+        self.raw.mkdir()
+        try:
+            code = self.shell(self.program.run, self.program.seconds, "run", f"{self.raw}/%8m.profraw")
+            ended = "passed" if code == 0 else f"failed ({code}): {self.last_words('run')}"
+        except FailedError as error:
+            ended = str(error)
+        raw = sorted(self.raw.iterdir())
+        if not raw:
+            raise FailedError(f"run: nothing was counted; {ended}")
+        # A process that was ended may have left half a file.
+        _call([PROFDATA, "merge", "--failure-mode=all", "-o", str(self.profile), *map(str, raw)], FETCH_SECONDS)
+        shutil.rmtree(self.raw)
+        return {"ended": ended, "counted_objects": len({path.name.partition("_")[0] for path in raw})}
+
+    def last_words(self, what: str) -> str:
+        """The end of a step's log, or its last line that says error."""
+        lines = (self.folder / f"{what}.log").read_text(encoding="utf-8", errors="replace").splitlines() or [""]
+        errors = [line for line in lines if "rror" in line]
+        return one_line((errors or lines)[-1])[:200]
+
+    def sources(self) -> list[Source]:
+        """The translation units, each once, as it was compiled first; what a configuration tries is none."""
+        found: dict[Path, Source] = {}
+        root = self.source.resolve()
+        for line in self.log.read_text(encoding="utf-8").splitlines():
+            folder, words = json.loads(line)
+            flags = kept_flags(words)
+            taken = {value for word, value in pairwise(words) if word in ("-include", "-o", "-MF", "-MT", "-MQ")}
+            for word in words:
+                path = Path(folder, word).resolve()
+                if word.startswith("-") or word in taken or not word.endswith(SOURCES) or path in found:
+                    continue
+                if not path.is_relative_to(root) or not path.is_file() or PROBES.search(str(path)):
+                    continue
+                file = path.relative_to(root).as_posix()
+                if any(fnmatch(file, glob) for glob in self.program.exclude):
+                    continue
+                clang = CLANG if path.suffix == ".c" and "-x" not in words else CLANGXX
+                found[path] = Source(path, file, folder, [clang, *flags, word])
+        return sorted(found.values(), key=lambda one: digest(f"{one.file}/{self.program.name}"))
+
+    def compile(self) -> dict[str, Any]:
+        """IR of every source that ran, in three forms, and the counts of the first as tables."""
+        for form in FORMS:
+            shutil.rmtree(self.out / form / self.program.name, ignore_errors=True)
+        every = self.sources()
+        rows = _Rows(self.program.name)
+        facts: Counter[str] = Counter(sources=len(every), over_cap=max(0, len(every) - self.program.cap))
+        for source in every[: self.program.cap]:
+            try:
+                facts[self._one(source, rows)] += 1
+            except (FailedError, MirencError, TimeoutExpired) as error:
+                facts["not_compiled"] += 1
+                print(f"{self.program.name}: {source.file}: {one_line(str(error))[:200]}", file=sys.stderr)
+        rows.save(self.out / "parts")
+        return {**facts, **rows.facts}
+
+    def _one(self, source: Source, rows: _Rows) -> str:
+        """Compile one source; what became of it."""
+        place = {form: self.out / form / self.program.name / f"{source.file}.ll" for form in FORMS}
+        for path in place.values():
+            path.parent.mkdir(parents=True, exist_ok=True)
+        same = [*source.command, *LENIENT, "-S", "-emit-llvm", "-o"]
+        used = [f"-fprofile-instr-use={self.profile}", "-g1", f"-fdebug-prefix-map={self.source.resolve()}=."]
+        try:
+            _call([*same, str(place["IR"]), *FRONT, *used], COMPILE_SECONDS, source.folder)
+            if not any(
+                int(count) for _, count in _COUNT.findall(place["IR"].read_text(encoding="utf-8", errors="replace"))
+            ):
+                place["IR"].unlink()
+                return "did_not_run"
+            _call(
+                [OPT, "-S", "-passes=function(sroa<preserve-cfg>)", str(place["IR"]), "-o", str(place["SSA"])],
+                COMPILE_SECONDS,
+            )
+            _call([*same, str(place["O1"]), "-O1", *used], COMPILE_SECONDS, source.folder)
+            counters = self.folder / "counters.ll"
+            _call([*same, str(counters), *FRONT, COUNTED[0]], COMPILE_SECONDS, source.folder)
+            rows.add(source.file, read_ir(place["IR"]), read_ir(place["SSA"]), counter_names(counters))
+        except BaseException:
+            for path in place.values():
+                path.unlink(missing_ok=True)
+            raise
+        return "files"
+
+
+def counter_names(path: Path) -> dict[str, tuple[str, str]]:
+    """Of each function of IR with counters the key of its profile: name and hash."""
+    names: dict[str, tuple[str, str]] = {}
+    function = ""
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        if line.startswith("define "):
+            match = _DEFINED.match(line)
+            function = match[1].strip('"') if match else ""
+        elif (found := _COUNTER.search(line)) and function not in names:
+            names[function] = found[1].strip('"'), found[2]
+    return names
+
+
+class Counts:
+    """What the profile of a module in the front end's form says: exact counts of B blocks and C edges, -1 unknown."""
+
+    def __init__(self, module: IRModule) -> None:
+        self.module, arrays = module, module.arrays
+        text = module.annotated
+        nodes = {
+            name.partition(" ")[0]: [int(one) - 1 for one in _WEIGHT.findall(words)]
+            for name, words in _WEIGHTS.findall(text)
+        }
+        entered = dict(_COUNT.findall(text))
+        self.lines = lines = text.split("\n")
+        self.places = {name: int(line) for name, line in _PLACES.findall(text)}
+        self.starts = arrays.successor_start.tolist()
+        self.successor = arrays.successor.tolist()
+        self.edges = [-1] * len(self.successor)
+        self.weighed: dict[int, list[int]] = {}  # block -> counts of its branch
+        self.ends = [lines[arrays.line[end - 1]].strip() for end in arrays.block_start[1:].tolist()]
+        for block, end in enumerate(self.ends):
+            found = _ATTACHED.search(end)
+            counts = nodes.get(found[1], []) if found else []
+            if counts and len(counts) == self.starts[block + 1] - self.starts[block]:
+                self.weighed[block] = counts
+                self.edges[self.starts[block] : self.starts[block + 1]] = counts
+        self.entries: dict[int, int] = {}  # function -> how often it was called, of those with a profile
+        for number, header in enumerate(module.headers):
+            if not header.is_declaration and (match := _ENTERED.match(lines[header.line])):
+                self.entries[number] = int(entered.get(match[1], 0))
+
+    def solve(self, number: int) -> tuple[list[int], bool]:
+        """Executions of a function's blocks, by what flows in and out alone, -1 unknown; and whether all of it agrees.
+
+        Fills in `edges`. Calls that never come back (``exit``, ``longjmp``) are what it does not agree on.
+        """
+        header = self.module.headers[number]
+        first, last = header.first_block, header.last_block
+        incoming: list[list[int]] = [[] for _ in range(first, last)]
+        for edge in range(self.starts[first], self.starts[last]):
+            incoming[self.successor[edge] - first].append(edge)
+        blocks, agrees, edges = [-1] * (last - first), True, self.edges
+        changed = True
+        while changed:
+            changed = False
+            for block in range(last - first):
+                out = range(self.starts[first + block], self.starts[first + block + 1])
+                sides: list[Iterable[int]] = [out] if len(out) else []
+                if block:
+                    sides.append(incoming[block])
+                for side in sides:
+                    if blocks[block] < 0 and all(edges[edge] >= 0 for edge in side):
+                        blocks[block], changed = sum(edges[edge] for edge in side), True
+                if not block and blocks[block] < 0:
+                    blocks[block], changed = self.entries[number], True
+                for side in sides:
+                    unknown = [edge for edge in side if edges[edge] < 0]
+                    if blocks[block] >= 0 and len(unknown) == 1:
+                        rest = blocks[block] - sum(edges[edge] for edge in side if edge != unknown[0])
+                        agrees &= rest >= 0
+                        edges[unknown[0]], changed = max(rest, 0), True
+        for block, count in enumerate(blocks):
+            if count >= 0 and block and all(edges[edge] >= 0 for edge in incoming[block]):
+                agrees &= count == sum(edges[edge] for edge in incoming[block])
+        return blocks, agrees and blocks[0] == self.entries[number]
+
+    def entered(self, header: int, inside: set[int], executions: int) -> int:
+        """How often a loop was entered, after `solve`; -1 unknown."""
+        outer, latches = [], []
+        function = self.module.headers[self.module.arrays.function[self.module.arrays.block_start[header]]]
+        for block in range(function.first_block, function.last_block):
+            for edge in range(self.starts[block], self.starts[block + 1]):
+                if self.successor[edge] == header:
+                    (latches if block in inside else outer).append(self.edges[edge])
+        if min(outer, default=0) >= 0:
+            return sum(outer)
+        return executions - sum(latches) if min(latches, default=-1) >= 0 else -1
+
+    def place(self, block: int) -> int:
+        """Line of the source that a block's end is of; 0 unknown."""
+        found = _PLACE.search(self.ends[block])
+        return self.places.get(found[1], 0) if found else 0
+
+
+def undone(module: IRModule) -> IRModule:
+    """The module with counts for weights: without the one that clang adds."""
+
+    def less(match: re.Match[str]) -> str:
+        return f"{match[1]}{_WEIGHT.sub(lambda one: f'i32 {int(one[1]) - 1}', match[2])}}}"
+
+    return replace(module, annotated=_WEIGHTS.sub(less, module.annotated))
+
+
+WORDS = {name: pa.string() for name in ("project", "file", "function")}
+SCHEMAS = {
+    "branches": pa.schema(
+        {**WORDS, "block": pa.int32(), "taken_first": pa.int64(), "other": pa.int64(), "switch": pa.bool_()}
+        | {"counts": pa.list_(pa.int64()), "saturated": pa.bool_(), "line": pa.int32(), "test": pa.bool_()}
+    ),
+    "loops": pa.schema(
+        {**WORDS, "header": pa.int32(), "depth": pa.int32(), "entries": pa.int64(), "executions": pa.int64()}
+        | {"agrees": pa.bool_(), "line": pa.int32(), "test": pa.bool_()}
+    ),
+    "functions": pa.schema(
+        {**WORDS, "entries": pa.int64(), "blocks": pa.int32(), "agrees": pa.bool_(), "test": pa.bool_()}
+    ),
+}
+
+
+class _Rows:
+    """The tables of one project, grown file by file."""
+
+    def __init__(self, project: str) -> None:
+        self.project = project
+        self.rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
+        self.homes: dict[tuple[str, str], set[str]] = defaultdict(set)  # key of a profile -> files that have it
+        self.keys: dict[tuple[str, str], tuple[str, str, bool]] = {}  # file and function -> key; whether copies are one
+        self.facts: Counter[str] = Counter()
+
+    def add(self, file: str, module: IRModule, ssa: IRModule, names: dict[str, tuple[str, str]]) -> None:
+        """One file that ran. A MirencError: its two forms are not alike."""
+        counts = Counts(module)
+        if counts.weighed != Counts(ssa).weighed or module.block_count != ssa.block_count:
+            raise MirencError("SSA has other blocks than the front end's form")
+        loops, flows = find_loops(module), [profiled_flow(module), profiled_flow(undone(module))]
+        of: dict[int, list[int]] = defaultdict(list)
+        for row, number in enumerate(loops.function.tolist()):
+            of[number].append(row)
+        inside: dict[int, set[int]] = defaultdict(set)
+        for block, row in zip(*(one.tolist() for one in loops.members()), strict=True):
+            inside[row].add(block)
+        test = {"test": TESTS.search(file) is not None}
+
+        def compare(what: str, block: int, executions: int) -> None:
+            self.facts[what] += 1
+            for name, flow in zip(("as_is", "without_the_one"), flows, strict=True):
+                self.facts[f"{what}_right_{name}"] += flow is not None and bool(
+                    abs(flow.blocks[block] - executions) < 0.5
+                )
+
+        for number, entries in counts.entries.items():
+            if not entries:
+                continue
+            header = module.headers[number]
+            name = header.name.strip('"')
+            where = {"project": self.project, "file": file, "function": name}
+            self.facts["mains"] += name == "main"
+            key = names.get(name, (name, ""))
+            self.homes[key].add(file)
+            self.keys[file, name] = (*key, ODR.match(counts.lines[header.line]) is not None)
+            first, (blocks, agrees) = header.first_block, counts.solve(number)
+            told = {"entries": entries, "blocks": len(blocks), "agrees": agrees}
+            self.rows["functions"].append({**where, **told, **test})
+            for block in range(first, header.last_block):
+                if total := sum(ways := counts.weighed.get(block, [])):
+                    told = {"block": block - first, "taken_first": ways[0], "other": total - ways[0], "counts": ways}
+                    told |= {"switch": counts.ends[block].startswith("switch"), "saturated": max(ways) >= SATURATED}
+                    self.rows["branches"].append({**where, **told, "line": counts.place(block), **test})
+                    compare("blocks", block, total)
+            for row in of[number]:
+                start = int(loops.header[row])
+                executions, entered = blocks[start - first], counts.entered(start, inside[row], blocks[start - first])
+                if executions < 0 or entered < 0:
+                    self.facts["loops_unknown"] += 1
+                elif executions:
+                    told = {"header": start - first, "depth": int(loops.depth[row]), "entries": entered}
+                    told |= {"executions": executions, "agrees": agrees, "line": counts.place(start)}
+                    self.rows["loops"].append({**where, **told, **test})
+                    compare("loops", start, executions)
+
+    def _kept(self) -> Iterator[tuple[str, str]]:
+        seen: set[tuple[str, str]] = set()
+        for (file, function), (name, digits, same) in self.keys.items():
+            copies = len(self.homes[name, digits])
+            if copies == 1 or (same and (name, digits) not in seen):
+                yield file, function
+            else:
+                self.facts["functions_copied" if same else "functions_ambiguous"] += 1
+            seen.add((name, digits))
+
+    def save(self, folder: Path) -> None:
+        """Write the tables; a function that several files have is there once if C++ says it is one, else not."""
+        kept = set(self._kept())
+        for name, schema in SCHEMAS.items():
+            rows = [row for row in self.rows[name] if (row["file"], row["function"]) in kept]
+            folder.joinpath(name).mkdir(parents=True, exist_ok=True)
+            write_parquet(folder / name / f"{self.project}.parquet", pa.Table.from_pylist(rows, schema))
+
+
+def _call(command: Sequence[str], seconds: float, folder: str = "") -> None:
+    """FailedError: with what the command said."""
+    done = run_limited(command, timeout=seconds, memory_limit=None, folder=folder, most_output=0)
+    if done.code:
+        errors = [line for line in done.words.splitlines() if "rror" in line] or [done.words[-200:]]
+        raise FailedError(f"{Path(command[0]).name}: {one_line(errors[0])[:200]}")
+
+
+def _said(*command: str) -> str:
+    return run_limited(command, timeout=60, memory_limit=None).output.decode()
+
+
+def gather(out: Path, programs: Sequence[Program], failed: dict[str, str], works: Sequence[Work]) -> dict[str, Any]:
+    """The projects' tables in one, and how many rows they have."""
+    done = [work for work in works if "compile" in work.state]
+    tables = {}
+    for name, schema in SCHEMAS.items():
+        parts = [out / "parts" / name / f"{work.program.name}.parquet" for work in done]
+        tables[name] = pa.concat_tables([pq.read_table(part) for part in parts] or [schema.empty_table()])
+        write_parquet(out / f"{name}.parquet", tables[name])
+    branches, functions = tables["branches"], tables["functions"]
+    switches = sum(branches["switch"].to_pylist())
+    facts: Counter[str] = Counter()
+    for work in done:
+        facts.update({key: value for key, value in work.state["compile"].items() if key != "seconds"})
+    projects = Counter(branches["project"].to_pylist())
+    record = {
+        "projects": len(projects),
+        "files": len(set(zip(functions["project"].to_pylist(), functions["file"].to_pylist(), strict=True))),
+        "functions": len(functions),
+        "branches": len(branches) - switches,
+        "switches": switches,
+        "loops": len(tables["loops"]),
+        "branches_of_tests": sum(
+            t and not s for t, s in zip(branches["test"].to_pylist(), branches["switch"].to_pylist(), strict=True)
+        ),
+        "functions_that_agree": sum(functions["agrees"].to_pylist()),
+        **facts,
+        "seconds": {
+            step: round(sum(work.state[step]["seconds"] for work in done), 1)
+            for step in ("fetch", "build", "run", "compile")
+        },
+        "by_project": {
+            work.program.name: {
+                "rows": projects[work.program.name],
+                **{k: v for k, v in work.state.items() if k != "recipe"},
+            }
+            for work in done
+        },
+        "failed": failed,
+    }
+    write_json(out / "summary.json", record)
+    return record
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Count what is asked for on the command line, or in ``words``."""
+    parser = argparse.ArgumentParser(description="Exact branch counts of real programs, laid back on their IR.")
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("names", nargs="*", help="of programs; default: all")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    asked = parser.parse_args(words)
+    out = asked.output.resolve()
+    values = load_toml(asked.recipe)
+    programs = [Program.from_dict(one, where=f"{asked.recipe}: {one.get('name')}") for one in values["program"]]
+    failed: dict[str, str] = {}
+    with only_one(out):
+        works = [Work(program, out, asked.recipe) for program in programs]
+        for work in works:
+            name = work.program.name
+            if asked.names and name not in asked.names:
+                continue
+            try:
+                work.go()
+            except (FailedError, TimeoutExpired, OSError) as error:
+                failed[name] = one_line(str(error))[:300]
+                print(f"{name}: {failed[name]}", file=sys.stderr)
+            record = gather(out, programs, failed, works)
+            print(f"{name}: {record['projects']} projects, {record['branches']:,} branches that ran", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
