@@ -38,6 +38,7 @@ def why_missing(program: str) -> str:
         "opt": lambda: _opt(15),
         "opt-19": lambda: "" if shutil.which("opt-19") else "it is not on PATH. Type: apt-get install llvm-19",
         "llvm-profdata": _profdata,
+        "llvm-profdata-19": lambda: why_missing("clang-19") or _profdata("clang-19"),
         "libLLVM": _shared_llvm,
         "libLLVM 19": lambda: _shared_llvm(19),
         "OpenCL": _opencl,
@@ -48,11 +49,11 @@ def why_missing(program: str) -> str:
     }[program]()
 
 
-def _profdata() -> str:
-    """Of the clang that is found first, with the runtime of programs that write a profile."""
+def _profdata(compiler: str = "") -> str:
+    """Of a clang, or that which is found first, with the runtime of programs that write a profile."""
     if why := why_missing("clang"):
         return why
-    compiler = find_compiler("c")[0]
+    compiler = compiler or find_compiler("c")[0]
     try:
         beside(compiler, "llvm-profdata")
         check_profile(compiler, ("-fprofile-instr-generate",))

@@ -21,6 +21,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
@@ -200,7 +201,7 @@ class Work:
         (self.folder / "bin").mkdir()
         for names, clang in ((("cc", "gcc", "clang", CLANG), CLANG), (("c++", "g++", "clang++", CLANGXX), CLANGXX)):
             values = {"python": sys.executable, "log": str(self.log), "clang": shutil.which(clang)}
-            text = WRAPPER.format(**values, sources=SOURCES, flags=[*COUNTED, *LENIENT])
+            text = WRAPPER.format(**values, sources=SOURCES, flags=[*COUNTED, *LENIENT, "-O1", "-g0"])
             for name in names:
                 (self.folder / "bin" / name).write_text(text, encoding="utf-8")
                 (self.folder / "bin" / name).chmod(0o755)
@@ -208,7 +209,9 @@ class Work:
             # What is built may run already: those counts are not kept.
             if command and self.shell(f"set -e\n{command}", self.program.build_seconds, what):
                 raise FailedError(f"{what}: {self.last_words(what)}")
-        return {"compiled": sum(1 for _ in self.log.open(encoding="utf-8")) if self.log.exists() else 0}
+        if not self.log.exists():
+            raise FailedError("build: nothing was compiled")
+        return {"compiled": self.log.read_text(encoding="utf-8").count("\n")}
 
     def run(self) -> dict[str, Any]:
         """Run it, and merge what was counted."""
@@ -341,19 +344,29 @@ class Counts:
             if not header.is_declaration and (match := _ENTERED.match(lines[header.line])):
                 self.entries[number] = int(entered.get(match[1], 0))
 
-    def solve(self, number: int) -> tuple[list[int], bool]:
-        """Executions of a function's blocks, by what flows in and out alone, -1 unknown; and whether all of it agrees.
+    def solve(self, number: int) -> tuple[list[int], bool, bool]:
+        """Executions of a function's blocks by what flows in and out, -1 unknown; whether all agrees; if it is assumed.
 
-        Fills in `edges`. Calls that never come back (``exit``, ``longjmp``) are what it does not agree on.
+        Fills in `edges`. Calls that never come back (``exit``, ``longjmp``) are what it does not agree on; assumed is,
+        where that alone tells more, that no ``invoke`` unwinds.
         """
         header = self.module.headers[number]
         first, last = header.first_block, header.last_block
         incoming: list[list[int]] = [[] for _ in range(first, last)]
         for edge in range(self.starts[first], self.starts[last]):
             incoming[self.successor[edge] - first].append(edge)
+        invokes = [block for block in range(first, last) if " invoke " in f" {self.ends[block]}"]
+        unwinding = [self.starts[block + 1] - 1 for block in invokes]
         blocks, agrees, edges = [-1] * (last - first), True, self.edges
-        changed = True
-        while changed:
+        assumed, changed = False, True
+        while changed or not assumed:
+            if not changed:
+                unwinding = [edge for edge in unwinding if edges[edge] < 0]
+                if not unwinding:
+                    break
+                assumed = True
+                for edge in unwinding:
+                    edges[edge] = 0
             changed = False
             for block in range(last - first):
                 out = range(self.starts[first + block], self.starts[first + block + 1])
@@ -367,18 +380,22 @@ class Counts:
                     blocks[block], changed = self.entries[number], True
                 for side in sides:
                     unknown = [edge for edge in side if edges[edge] < 0]
-                    if blocks[block] >= 0 and len(unknown) == 1:
+                    if unknown and not blocks[block]:
+                        for edge in unknown:
+                            edges[edge], changed = 0, True
+                    elif blocks[block] >= 0 and len(unknown) == 1:
                         rest = blocks[block] - sum(edges[edge] for edge in side if edge != unknown[0])
                         agrees &= rest >= 0
                         edges[unknown[0]], changed = max(rest, 0), True
         for block, count in enumerate(blocks):
             if count >= 0 and block and all(edges[edge] >= 0 for edge in incoming[block]):
                 agrees &= count == sum(edges[edge] for edge in incoming[block])
-        return blocks, agrees and blocks[0] == self.entries[number]
+        return blocks, agrees and blocks[0] == self.entries[number], assumed
 
     def entered(self, header: int, inside: set[int], executions: int) -> int:
         """How often a loop was entered, after `solve`; -1 unknown."""
-        outer, latches = [], []
+        outer: list[int] = []
+        latches: list[int] = []
         function = self.module.headers[self.module.arrays.function[self.module.arrays.block_start[header]]]
         for block in range(function.first_block, function.last_block):
             for edge in range(self.starts[block], self.starts[block + 1]):
@@ -411,10 +428,17 @@ SCHEMAS = {
     ),
     "loops": pa.schema(
         {**WORDS, "header": pa.int32(), "depth": pa.int32(), "entries": pa.int64(), "executions": pa.int64()}
-        | {"agrees": pa.bool_(), "line": pa.int32(), "test": pa.bool_()}
+        | {"agrees": pa.bool_(), "assumed": pa.bool_(), "line": pa.int32(), "test": pa.bool_()}
     ),
     "functions": pa.schema(
-        {**WORDS, "entries": pa.int64(), "blocks": pa.int32(), "agrees": pa.bool_(), "test": pa.bool_()}
+        {
+            **WORDS,
+            "entries": pa.int64(),
+            "blocks": pa.int32(),
+            "agrees": pa.bool_(),
+            "assumed": pa.bool_(),
+            "test": pa.bool_(),
+        }
     ),
 }
 
@@ -460,8 +484,8 @@ class _Rows:
             key = names.get(name, (name, ""))
             self.homes[key].add(file)
             self.keys[file, name] = (*key, ODR.match(counts.lines[header.line]) is not None)
-            first, (blocks, agrees) = header.first_block, counts.solve(number)
-            told = {"entries": entries, "blocks": len(blocks), "agrees": agrees}
+            first, (blocks, agrees, assumed) = header.first_block, counts.solve(number)
+            told: dict[str, Any] = {"entries": entries, "blocks": len(blocks), "agrees": agrees, "assumed": assumed}
             self.rows["functions"].append({**where, **told, **test})
             for block in range(first, header.last_block):
                 if total := sum(ways := counts.weighed.get(block, [])):
@@ -476,7 +500,12 @@ class _Rows:
                     self.facts["loops_unknown"] += 1
                 elif executions:
                     told = {"header": start - first, "depth": int(loops.depth[row]), "entries": entered}
-                    told |= {"executions": executions, "agrees": agrees, "line": counts.place(start)}
+                    told |= {
+                        "executions": executions,
+                        "agrees": agrees,
+                        "assumed": assumed,
+                        "line": counts.place(start),
+                    }
                     self.rows["loops"].append({**where, **told, **test})
                     compare("loops", start, executions)
 
@@ -527,7 +556,6 @@ def gather(out: Path, programs: Sequence[Program], failed: dict[str, str], works
     projects = Counter(branches["project"].to_pylist())
     record = {
         "projects": len(projects),
-        "files": len(set(zip(functions["project"].to_pylist(), functions["file"].to_pylist(), strict=True))),
         "functions": len(functions),
         "branches": len(branches) - switches,
         "switches": switches,
@@ -581,4 +609,5 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what runs ends, too
     main()
