@@ -584,7 +584,7 @@ def gather(out: Path, programs: Sequence[Program], failed: dict[str, str], works
 
 def main(words: Sequence[str] | None = None) -> None:
     """Count what is asked for on the command line, or in ``words``."""
-    parser = argparse.ArgumentParser(description="Exact branch counts of real programs, laid back on their IR.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipe", type=Path)
     parser.add_argument("names", nargs="*", help="of programs; default: all")
     parser.add_argument("-o", "--output", type=Path, required=True)
