@@ -34,6 +34,7 @@ from subprocess import TimeoutExpired
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mirenc.config import Config, load_toml
@@ -61,6 +62,7 @@ SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".C")
 PROBES = re.compile(r"conftest|CMakeFiles/|CMakeScratch|CMakeTmp|TryCompile|meson-private|_configtest")
 TESTS = re.compile(r"(^|/)(t|tests?|testing|testsuite|check|examples?|bench\w*|fuzz\w*|\w*unit\w*)/|test[^/]*$", re.I)
 FORMS = ("IR", "SSA", "O1")
+STEPS = ("fetch", "build", "run", "compile")
 FETCH_SECONDS, COMPILE_SECONDS = 600.0, 120.0
 SATURATED = 2**31  # clang divides the weights of a branch that went one way 2**32 times or more: those say less
 ODR = re.compile(r"define (?:\w+ )*?(linkonce_odr|weak_odr|available_externally) ")
@@ -140,11 +142,12 @@ class Work:
     def go(self) -> None:
         """Every step that is not done yet."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for step in (self.fetch, self.build, self.run, self.compile):
-            if step.__name__ not in self.state:
+        for step in STEPS:
+            if step not in self.state:
                 begun = time.monotonic()
-                facts = step()
-                self.did(**{step.__name__: {"seconds": round(time.monotonic() - begun, 1), **facts}})
+                facts = getattr(self, step)()
+                self.state.pop("failed", None)
+                self.did(**{step: {"seconds": round(time.monotonic() - begun, 1), **facts}})
 
     def shell(self, command: str, seconds: float, what: str, counted: str = "/dev/null") -> int:
         """Exit code of a command in the sources, by the compilers that count. FailedError: it did not end in time."""
@@ -540,7 +543,7 @@ def _said(*command: str) -> str:
     return run_limited(command, timeout=60, memory_limit=None).output.decode()
 
 
-def gather(out: Path, programs: Sequence[Program], failed: dict[str, str], works: Sequence[Work]) -> dict[str, Any]:
+def gather(out: Path, works: Sequence[Work]) -> dict[str, Any]:
     """The projects' tables in one, and how many rows they have."""
     done = [work for work in works if "compile" in work.state]
     tables = {}
@@ -548,35 +551,30 @@ def gather(out: Path, programs: Sequence[Program], failed: dict[str, str], works
         parts = [out / "parts" / name / f"{work.program.name}.parquet" for work in done]
         tables[name] = pa.concat_tables([pq.read_table(part) for part in parts] or [schema.empty_table()])
         write_parquet(out / f"{name}.parquet", tables[name])
-    branches, functions = tables["branches"], tables["functions"]
-    switches = sum(branches["switch"].to_pylist())
+    branches, switch = tables["branches"], tables["branches"]["switch"]
+    switches, tests = pc.sum(switch).as_py() or 0, pc.and_not(branches["test"], switch)
+    projects = {one["values"]: one["counts"] for one in branches["project"].value_counts().to_pylist()}
     facts: Counter[str] = Counter()
     for work in done:
         facts.update({key: value for key, value in work.state["compile"].items() if key != "seconds"})
-    projects = Counter(branches["project"].to_pylist())
     record = {
         "projects": len(projects),
-        "functions": len(functions),
+        "functions": len(tables["functions"]),
         "branches": len(branches) - switches,
         "switches": switches,
         "loops": len(tables["loops"]),
-        "branches_of_tests": sum(
-            t and not s for t, s in zip(branches["test"].to_pylist(), branches["switch"].to_pylist(), strict=True)
-        ),
-        "functions_that_agree": sum(functions["agrees"].to_pylist()),
+        "branches_of_tests": pc.sum(tests).as_py() or 0,
+        "functions_that_agree": pc.sum(tables["functions"]["agrees"]).as_py() or 0,
         **facts,
-        "seconds": {
-            step: round(sum(work.state[step]["seconds"] for work in done), 1)
-            for step in ("fetch", "build", "run", "compile")
-        },
+        "seconds": {step: round(sum(work.state[step]["seconds"] for work in done), 1) for step in STEPS},
         "by_project": {
             work.program.name: {
-                "rows": projects[work.program.name],
-                **{k: v for k, v in work.state.items() if k != "recipe"},
+                "rows": projects.get(work.program.name, 0),
+                **{step: work.state[step] for step in STEPS},
             }
             for work in done
         },
-        "failed": failed,
+        "failed": {work.program.name: work.state["failed"] for work in works if "failed" in work.state},
     }
     write_json(out / "summary.json", record)
     return record
@@ -586,25 +584,23 @@ def main(words: Sequence[str] | None = None) -> None:
     """Count what is asked for on the command line, or in ``words``."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipe", type=Path)
-    parser.add_argument("names", nargs="*", help="of programs; default: all")
+    parser.add_argument("names", nargs="*", help="of programs, in the order wanted; default: all")
     parser.add_argument("-o", "--output", type=Path, required=True)
     asked = parser.parse_args(words)
     out = asked.output.resolve()
     values = load_toml(asked.recipe)
     programs = [Program.from_dict(one, where=f"{asked.recipe}: {one.get('name')}") for one in values["program"]]
-    failed: dict[str, str] = {}
+    works = {program.name: Work(program, out, asked.recipe) for program in programs}
+    if unknown := set(asked.names) - set(works):
+        parser.error(f"no program {', '.join(sorted(unknown))} in {asked.recipe}")
     with only_one(out):
-        works = [Work(program, out, asked.recipe) for program in programs]
-        for work in works:
-            name = work.program.name
-            if asked.names and name not in asked.names:
-                continue
+        for name in asked.names or works:
             try:
-                work.go()
+                works[name].go()
             except (FailedError, TimeoutExpired, OSError) as error:
-                failed[name] = one_line(str(error))[:300]
-                print(f"{name}: {failed[name]}", file=sys.stderr)
-            record = gather(out, programs, failed, works)
+                works[name].did(failed=one_line(str(error))[:300])
+                print(f"{name}: {error}", file=sys.stderr)
+            record = gather(out, list(works.values()))
             print(f"{name}: {record['projects']} projects, {record['branches']:,} branches that ran", file=sys.stderr)
 
 
