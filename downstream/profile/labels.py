@@ -174,26 +174,26 @@ class Work:
             shutil.copytree(self.recipe.parent / self.program.folder, self.source)
             return {"version": ""}
         wanted = self.program.name + (f"={self.program.version}" if self.program.version else "")
-        if not (found := sorted(self.folder.glob("*.dsc"))):
-            command = [
-                "apt-get",
-                "-o",
-                "APT::Sandbox::User=root",
-                "-qq",
-                "source",
-                "--only-source",
-                "--download-only",
-                wanted,
-            ]
-            _call(command, FETCH_SECONDS, str(self.folder))
-            found = sorted(self.folder.glob("*.dsc"))
-        if not found:
+        archives = sorted(self.folder.glob("*.dsc"))
+        if not archives:
+            ask = ("apt-get", "-o", "APT::Sandbox::User=root", "-qq", "source", "--only-source", "--download-only")
+            run_limited([*ask, wanted], timeout=FETCH_SECONDS, memory_limit=None, folder=str(self.folder))
+            archives = sorted(self.folder.glob("*.dsc"))
+        # A mirror may lack Debian's patches; upstream's sources alone are good enough.
+        for archive in (*archives, *sorted(self.folder.glob("*.orig.tar.*z*"))):
+            shutil.rmtree(self.source, ignore_errors=True)
+            command: Sequence[str] = ("dpkg-source", "--no-check", "-x", archive.name, "src")
+            if archive.suffix != ".dsc":
+                self.source.mkdir()
+                command = ("tar", "--strip-components=1", "--no-same-owner", "-C", "src", "-xf", archive.name)
+            if not run_limited(command, timeout=FETCH_SECONDS, memory_limit=None, folder=str(self.folder)).code:
+                break
+        else:
             raise FailedError(f"no source package {wanted}")
-        _call(["dpkg-source", "--no-check", "-x", found[0].name, "src"], FETCH_SECONDS, str(self.folder))
         for path in self.source.rglob("*"):  # of one age: else make would make anew what is packed as made
             if path.is_file() and not path.is_symlink():
                 os.utime(path, (1.7e9, 1.7e9))
-        return {"version": found[0].name.removesuffix(".dsc").partition("_")[2]}
+        return {"version": archive.name.removesuffix(".dsc").partition("_")[2].partition(".orig")[0]}
 
     def build(self) -> dict[str, Any]:
         """Configure and make; again from the beginning, if it was stopped."""
