@@ -471,7 +471,7 @@ class _Rows:
         test = {"test": TESTS.search(file) is not None}
 
         def compare(what: str, block: int, executions: int) -> None:
-            self.facts[what] += 1
+            self.facts[f"{what}_compared"] += 1
             for name, flow in zip(("as_is", "without_the_one"), flows, strict=True):
                 self.facts[f"{what}_right_{name}"] += flow is not None and bool(
                     abs(flow.blocks[block] - executions) < 0.5
@@ -558,6 +558,7 @@ def gather(out: Path, works: Sequence[Work]) -> dict[str, Any]:
     for work in done:
         facts.update({key: value for key, value in work.state["compile"].items() if key != "seconds"})
     record = {
+        **facts,
         "projects": len(projects),
         "functions": len(tables["functions"]),
         "branches": len(branches) - switches,
@@ -565,7 +566,6 @@ def gather(out: Path, works: Sequence[Work]) -> dict[str, Any]:
         "loops": len(tables["loops"]),
         "branches_of_tests": pc.sum(tests).as_py() or 0,
         "functions_that_agree": pc.sum(tables["functions"]["agrees"]).as_py() or 0,
-        **facts,
         "seconds": {step: round(sum(work.state[step]["seconds"] for work in done), 1) for step in STEPS},
         "by_project": {
             work.program.name: {
