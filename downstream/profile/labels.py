@@ -297,7 +297,9 @@ class Work:
             _call([*same, str(place["O1"]), "-O1", *used], COMPILE_SECONDS, source.folder)
             counters = self.folder / "counters.ll"
             _call([*same, str(counters), *FRONT, COUNTED[0]], COMPILE_SECONDS, source.folder)
-            rows.add(source.file, read_ir(place["IR"]), read_ir(place["SSA"]), counter_names(counters))
+            if weights_of(place["IR"]) != weights_of(place["SSA"]):
+                raise FailedError("SSA has other branches than the front end's form")
+            rows.add(source.file, read_ir(place["IR"]), counter_names(counters))
         except BaseException:
             for path in place.values():
                 path.unlink(missing_ok=True)
@@ -316,6 +318,13 @@ def counter_names(path: Path) -> dict[str, tuple[str, str]]:
         elif (found := _COUNTER.search(line)) and function not in names:
             names[function] = found[1].strip('"'), found[2]
     return names
+
+
+def weights_of(path: Path) -> list[str]:
+    """Weights of all branches of a file, in their order."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    nodes = {name.partition(" ")[0]: words for name, words in _WEIGHTS.findall(text)}
+    return [nodes[name] for name in _ATTACHED.findall(text) if name in nodes]
 
 
 class Counts:
@@ -456,11 +465,9 @@ class _Rows:
         self.keys: dict[tuple[str, str], tuple[str, str, bool]] = {}  # file and function -> key; whether copies are one
         self.facts: Counter[str] = Counter()
 
-    def add(self, file: str, module: IRModule, ssa: IRModule, names: dict[str, tuple[str, str]]) -> None:
-        """One file that ran. A MirencError: its two forms are not alike."""
+    def add(self, file: str, module: IRModule, names: dict[str, tuple[str, str]]) -> None:
+        """One file that ran."""
         counts = Counts(module)
-        if counts.weighed != Counts(ssa).weighed or module.block_count != ssa.block_count:
-            raise MirencError("SSA has other blocks than the front end's form")
         loops, flows = find_loops(module), [profiled_flow(module), profiled_flow(undone(module))]
         of: dict[int, list[int]] = defaultdict(list)
         for row, number in enumerate(loops.function.tolist()):
