@@ -81,7 +81,7 @@ import json, os, sys
 words = sys.argv[1:]
 if any(word.endswith({sources}) for word in words) and not {{"-E", "-M", "-MM", "-fsyntax-only"}} & set(words):
     log = os.open({log!r}, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    os.write(log, (json.dumps([os.getcwd(), words]) + "\\n").encode())
+    os.write(log, (json.dumps([os.getcwd(), {clang!r}, words]) + "\\n").encode())
 os.execvp({clang!r}, [{clang!r}, *words, *{flags}])
 """
 
@@ -244,7 +244,7 @@ class Work:
         found: dict[Path, Source] = {}
         root = self.source.resolve()
         for line in self.log.read_text(encoding="utf-8").splitlines():
-            folder, words = json.loads(line)
+            folder, clang, words = json.loads(line)
             flags = kept_flags(words)
             taken = {value for word, value in pairwise(words) if word in ("-include", "-o", "-MF", "-MT", "-MQ")}
             for word in words:
@@ -256,7 +256,6 @@ class Work:
                 file = path.relative_to(root).as_posix()
                 if any(fnmatch(file, glob) for glob in self.program.exclude):
                     continue
-                clang = CLANG if path.suffix == ".c" and "-x" not in words else CLANGXX
                 found[path] = Source(path, file, folder, [clang, *flags, word])
         return sorted(found.values(), key=lambda one: digest(f"{one.file}/{self.program.name}"))
 
