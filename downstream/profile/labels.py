@@ -42,7 +42,7 @@ from mirenc.errors import MirencError
 from mirenc.ir import IRModule, read_ir
 from mirenc.ir.loops import find_loops
 from mirenc.ir.process import run_limited
-from mirenc.ir.profile import profiled_flow
+from mirenc.ir.profile import Flow, profiled_flow
 from mirenc.ir.projects import kept_flags
 from mirenc.measure.run import one_line
 from mirenc.sources.ir_folder import digest
@@ -431,6 +431,14 @@ def undone(module: IRModule) -> IRModule:
     return replace(module, annotated=_WEIGHTS.sub(less, module.annotated))
 
 
+def flow_of(module: IRModule) -> Flow | None:
+    """`profiled_flow`; None where that cannot solve it: a loop without an end."""
+    try:
+        return profiled_flow(module)
+    except RuntimeError:
+        return None
+
+
 WORDS = {name: pa.string() for name in ("project", "file", "function")}
 SCHEMAS = {
     "branches": pa.schema(
@@ -467,7 +475,8 @@ class _Rows:
     def add(self, file: str, module: IRModule, names: dict[str, tuple[str, str]]) -> None:
         """One file that ran."""
         counts = Counts(module)
-        loops, flows = find_loops(module), [profiled_flow(module), profiled_flow(undone(module))]
+        loops, flows = find_loops(module), [flow_of(module), flow_of(undone(module))]
+        self.facts["files_without_flow"] += None in flows
         of: dict[int, list[int]] = defaultdict(list)
         for row, number in enumerate(loops.function.tolist()):
             of[number].append(row)
