@@ -612,7 +612,7 @@ def main(words: Sequence[str] | None = None) -> None:
         for name in asked.names or works:
             try:
                 works[name].go()
-            except (FailedError, TimeoutExpired, OSError) as error:
+            except (FailedError, MirencError, TimeoutExpired, OSError, RuntimeError, ValueError) as error:
                 works[name].did(failed=one_line(str(error))[:300])
                 print(f"{name}: {error}", file=sys.stderr)
             record = gather(out, list(works.values()))
