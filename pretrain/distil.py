@@ -12,7 +12,7 @@ Statements: drawn without replacement by the square root of how many training mo
 a larger `count` adds to a smaller one. Loss: squared error and cosine distance to the teacher's standardised vectors,
 and masked tokens on every eighth statement, so that the states of the tokens stay worth something to an MLM head.
 A script and no objective of `mirenc pretrain`: it is made once for a teacher and has a file of targets that no other
-objective needs; what it gives enters a run as weights do. Let that run have `mlm.steps = 0` or be `joint`: MLM by
+objective needs; what it gives enters a run as weights do. Let that run have `mlm.steps = 0`: MLM by
 itself moves the tokens' states and leaves behind the layers that make a vector of them.
 """
 

@@ -80,13 +80,12 @@ class Sampler:
         return iter(DataLoader(steps, batch_size=None, num_workers=self.config.workers, collate_fn=draw))  # type: ignore[arg-type]
 
     def _batch(self, stage: str, step: int) -> Batch:
-        batch, answers = self._masked(step) if stage in ("mlm", "joint") else Batch(0), self._answers
-        if stage != "mlm":
-            modules = self.modules(stage, step)
-            rng = self.rng(1 if stage == "gae" else 2, step)
-            graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
-            items = batch.items or int(self.corpus.node_count[modules].sum())
-            batch = batch._replace(items=items, modules=modules, graphs=graphs)
+        if stage == "mlm":
+            return self._masked(step)
+        modules, answers = self.modules(stage, step), self._answers
+        rng = self.rng(1 if stage == "gae" else 2, step)
+        graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
+        batch = Batch(int(self.corpus.node_count[modules].sum()), modules=modules, graphs=graphs)
         if stage == "compiler" and answers is not None:
             size = min(self.config.compiler.batch, len(answers.training))
             pieces = self.rng(204, step).choice(answers.training, size, replace=False)

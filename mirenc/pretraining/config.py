@@ -41,15 +41,13 @@ class AnswersConfig(Config):
 
 
 class PretrainConfig(Config):
-    """One pre-training run (paper section 3).
+    """One pre-training run: MLM -> GAE -> IR-graph matching (paper section 3).
 
-    ``schedule = "sequential"`` is the paper's MLM -> GAE -> IR-graph matching. ``"joint"`` takes all three losses at
-    each of ``mlm.steps`` steps, on ``mlm.batch`` statements and ``igm.batch`` modules, at ``mlm``'s learning rate. A
-    sequential stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
+    A stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
     ``mlm.steps = igm.steps = 0`` its graph-only one.
 
-    ``compiler`` comes last, with either schedule: matching steps, of ``igm.batch`` modules each, that also learn a
-    compiler's answers about ``compiler.batch`` pieces. The text encoder stays as it is.
+    ``compiler`` comes last: matching steps, of ``igm.batch`` modules each, that also learn a compiler's answers about
+    ``compiler.batch`` pieces. The text encoder stays as it is.
     """
 
     preset: Literal["tiny", "small", "base", "fast"] = "tiny"
@@ -66,7 +64,6 @@ class PretrainConfig(Config):
     """Name or folder of a model of that architecture whose weights the run goes on from; the corpus must have been
     built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random weights.
     """
-    schedule: Literal["sequential", "joint"] = "sequential"
     seed: int = Field(0, ge=0, lt=2**63)
     held_out_share: float = Field(0.1, gt=0, lt=0.5)
     """Share of the modules, in whole projects, that training never sees; of projects that no ancestor saw."""
@@ -80,8 +77,6 @@ class PretrainConfig(Config):
     """Modules with larger graphs are left out of GAE and matching."""
     matching_modules: int | None = Field(None, ge=2)
     """Matching draws from this many, so that the text encoder has fewer statements to encode; None: from all."""
-    matching_statements: int = Field(64, ge=1)
-    """Statements of a module drawn for its text vector in ``joint``, where the text encoder moves."""
     hard_negatives: float = Field(0.0, ge=0, le=1)
     """Share of the matching steps whose modules are of nearly equal size."""
     optimiser: Literal["adamw", "muon"] = "muon"
@@ -114,15 +109,12 @@ class PretrainConfig(Config):
             raise ValueError("compiler.steps wants a compiler's answers: give [answers] corpus = ... and table = ...")
         if self.taught is not None and not self.compiler.steps:
             raise ValueError("nothing trains the trunk of [taught]: give [compiler] steps = ..., or leave [taught] out")
-        if self.schedule == "joint" and not self.mlm.steps:
-            raise ValueError("a joint run takes mlm.steps steps, and they are 0")
         return self
 
     @property
     def stages(self) -> dict[str, StageConfig]:
         """The stages of the run by name, in order."""
-        names = ("mlm", "gae", "igm", "compiler") if self.schedule == "sequential" else ("joint", "compiler")
-        every: dict[str, StageConfig] = {name: getattr(self, name.replace("joint", "mlm")) for name in names}
+        every = {"mlm": self.mlm, "gae": self.gae, "igm": self.igm, "compiler": self.compiler}
         return {name: stage for name, stage in every.items() if stage.steps}
 
 

@@ -156,14 +156,11 @@ not trained on.
 
 def _training(trainer: Trainer, training: dict[str, Any]) -> str:
     config = trainer.config
-    if config.schedule == "joint":
-        stages = f"MLM, GAE and matching together, {config.mlm.steps} steps of {config.mlm.batch} statements and {config.igm.batch} graphs"
-    else:
-        stages = (
-            f"MLM ({config.mlm.steps} steps of {config.mlm.batch} statements, {config.mask_share:.0%} of the tokens masked), "
-            f"GAE ({config.gae.steps} of {config.gae.batch} graphs),\nIR-graph matching ({config.igm.steps} of {config.igm.batch} "
-            f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
-        )
+    stages = (
+        f"MLM ({config.mlm.steps} steps of {config.mlm.batch} statements, {config.mask_share:.0%} of the tokens masked), "
+        f"GAE ({config.gae.steps} of {config.gae.batch} graphs),\nIR-graph matching ({config.igm.steps} of {config.igm.batch} "
+        f"pairs, {config.hard_negatives:.0%} of the steps with graphs of nearly equal size; the text encoder stays fixed)"
+    )
     if config.compiler.steps and trainer.answers is not None:
         answers, kinds = trainer.answers, ", ".join(trainer.answers.labels)
         stages += (

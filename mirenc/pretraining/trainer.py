@@ -34,7 +34,7 @@ _LOG_EVERY = 20
 class StepReport(NamedTuple):
     """One step that is done: ``step`` of the ``steps`` of a stage.
 
-    ``items`` are tokens (mlm, joint) or nodes (gae, igm, compiler) of the batch, padding left out.
+    ``items`` are tokens (mlm) or nodes (gae, igm, compiler) of the batch, padding left out.
     """
 
     stage: str
@@ -47,7 +47,7 @@ class StepReport(NamedTuple):
     @property
     def unit(self) -> str:
         """What the items are."""
-        return "tokens" if self.stage in ("mlm", "joint") else "nodes"
+        return "tokens" if self.stage == "mlm" else "nodes"
 
 
 class Trainer:
@@ -177,7 +177,7 @@ class Trainer:
         """One optimiser step; the loss of the whole batch."""
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
-        loss = losses(batch, step)
+        loss = losses(batch)
         loss.backward()  # type: ignore[no-untyped-call]
         self.processes.sum_gradients(optimiser.parameters)
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)

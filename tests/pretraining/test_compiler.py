@@ -251,7 +251,6 @@ def test_what_the_stage_wants(recipe: PretrainConfig, corpus: Corpus, tmp_path: 
     with pytest.raises(ConfigError, match=r"add \[taught\]"):
         Trainer(recipe.model_copy(update={"taught": None}), corpus, tmp_path)
     assert list(recipe.stages) == ["mlm", "compiler"]
-    assert list(recipe.model_copy(update={"schedule": "joint"}).stages) == ["joint", "compiler"]
     assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
 
 

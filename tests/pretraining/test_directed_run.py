@@ -77,7 +77,6 @@ def test_figures_and_card_speak_of_it(folder: Path) -> None:
     [
         ("gae", DirectedGraphConfig(hidden=32, out=24)),
         ("igm", DirectedGraphConfig(hidden=32, out=24, readout="mean-max-sum")),
-        ("joint", DirectedGraphConfig(hidden=24, out=16, layers=1)),
         ("igm", GraphEncoderConfig(hidden=32, out=24, readout="mean-max-sum")),
     ],
 )
@@ -85,13 +84,9 @@ def test_each_objective_lowers_its_loss(
     short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, graph: GraphConfig, only: str
 ) -> None:
     changes: dict[str, object] = {"graph": graph}
-    if only == "joint":
-        mlm = short_run.mlm.model_copy(update={"steps": 12})
-        changes |= {"schedule": "joint", "matching_statements": 16, "mlm": mlm}
-    else:
-        for name in ("mlm", "gae", "igm"):
-            rate = {"steps": 12 if name == only else 0, "learning_rate": 3e-3}
-            changes[name] = getattr(short_run, name).model_copy(update=rate)
+    for name in ("mlm", "gae", "igm"):
+        rate = {"steps": 12 if name == only else 0, "learning_rate": 3e-3}
+        changes[name] = getattr(short_run, name).model_copy(update=rate)
     losses: list[float] = []
     trainer = Trainer(
         short_run.model_copy(update=changes), corpus, tmp_path, report=lambda step: losses.append(step.loss)

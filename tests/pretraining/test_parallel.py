@@ -25,7 +25,6 @@ held_out_share = 0.3
 checkpoint_every = 2
 device = "cpu"
 optimiser = "{optimiser}"
-schedule = "{schedule}"
 
 [text]
 hidden = 32
@@ -67,7 +66,7 @@ steps = 3
 batch = 7
 learning_rate = 1e-3
 """
-# Of one run after another: losses of each, by the stem of its configuration.
+# The losses of a run.
 LOSSES = """
 import json, sys
 from pathlib import Path
@@ -77,20 +76,18 @@ from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.trainer import Trainer
 
-corpus, folder, *configs = map(Path, sys.argv[1:])
-losses = {config.stem: [] for config in configs}
-for config in configs:
-    trainer = Trainer(
-        PretrainConfig.from_dict(load_toml(config)), Corpus.load(corpus), folder / config.stem,
-        report=lambda step: losses[config.stem].append((step.stage, step.loss)),
-    )
-    trainer.run()
+corpus, folder, config = map(Path, sys.argv[1:])
+losses = []
+trainer = Trainer(
+    PretrainConfig.from_dict(load_toml(config)), Corpus.load(corpus), folder,
+    report=lambda step: losses.append((step.stage, step.loss)),
+)
+trainer.run()
 if trainer.processes.first:
     (folder / "losses.json").write_text(json.dumps(losses))
 trainer.processes.close()
 """
-SCHEDULES = ("sequential", "joint")
-Losses = dict[str, list[tuple[str, float]]]
+Losses = list[tuple[str, float]]
 
 
 @pytest.fixture(scope="module")
@@ -107,16 +104,15 @@ def environment() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def losses(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Losses, Losses]:
-    """Of every schedule, by one process, which is this one, and by two."""
+    """By one process, which is this one, and by two."""
     folder = tmp_path_factory.mktemp("losses")
     answers, _ = write_answers(folder, Corpus.load(stored))
     script = folder / "losses.py"
     script.write_text(LOSSES)
-    configs = [folder / f"{schedule}.toml" for schedule in SCHEDULES]
-    for config in configs:
-        # Muon rounds to bfloat16 on its way, which would hide a wrong share behind a wide tolerance.
-        config.write_text(RUN.format(optimiser="adamw", schedule=config.stem) + COMPILER.format(answers=answers))
-    one, two = ([str(script), str(stored), str(folder / count), *map(str, configs)] for count in ("one", "two"))
+    config = folder / "run.toml"
+    # Muon rounds to bfloat16 on its way, which would hide a wrong share behind a wide tolerance.
+    config.write_text(RUN.format(optimiser="adamw") + COMPILER.format(answers=answers))
+    one, two = ([str(script), str(stored), str(folder / count), str(config)] for count in ("one", "two"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", one)
         runpy.run_path(str(script))
@@ -127,10 +123,9 @@ def losses(stored: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Loss
     return alone, together
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_two_processes_have_the_losses_of_one(losses: tuple[Losses, Losses], schedule: str) -> None:
+def test_two_processes_have_the_losses_of_one(losses: tuple[Losses, Losses]) -> None:
     """No batch divides by two (9, 3, 5 and 7): the shares are unequal, and the loss is still that of the batch."""
-    alone, together = (found[schedule] for found in losses)
+    alone, together = losses
     assert [stage for stage, _ in alone] == [stage for stage, _ in together]
     one, two = ([loss for _, loss in found] for found in (alone, together))
     assert two == pytest.approx(one, rel=2e-4)
@@ -140,7 +135,7 @@ def test_two_processes_have_the_losses_of_one(losses: tuple[Losses, Losses], sch
 def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real process, killed by a signal that nothing can catch: the same weights to the last bit."""
     config = tmp_path / "run.toml"
-    config.write_text(RUN.format(optimiser="muon", schedule="sequential"))
+    config.write_text(RUN.format(optimiser="muon"))
 
     def command(folder: Path, *more: str) -> list[str]:
         arguments = [str(config), "-c", str(stored), "-o", str(folder), "--name", "model"]

@@ -21,11 +21,9 @@ from mirenc.model.config import ConvolutionConfig, preset
 from mirenc.pretraining.batches import Sampler
 from mirenc.pretraining.config import PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
-from mirenc.pretraining.encoding import text_vectors
 from mirenc.pretraining.optimiser import Optimiser
 from mirenc.pretraining.package import package
 from mirenc.pretraining.parallel import Processes
-from mirenc.pretraining.stages import Losses
 from mirenc.pretraining.trainer import StepReport, Trainer
 from mirenc.weights import Source, load_files, read_provenance, save_files, seen_by, write_provenance
 from mirenc.weights.provenance import PROVENANCE_FILE
@@ -99,12 +97,9 @@ def test_a_convolutional_model_is_trained_resumed_and_packaged(
     assert load(folder, cache=False).embed(GOLDEN_IR["sum"]).shape == (384 + 256,)
 
 
-@pytest.mark.parametrize("schedule", ["sequential", "joint"])
-def test_convolutions_learn_from_every_objective(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, schedule: str
-) -> None:
-    """MLM leaves the layers between the tokens' states and the statement vector alone; matching moves them."""
-    changes = {"schedule": schedule, "preset": "fast", "text": None, "matching_statements": 16}
+def test_convolutions_learn(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    """MLM leaves the layers between the tokens' states and the statement vector alone."""
+    changes: dict[str, Any] = {"preset": "fast", "text": None}
     changes |= {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
     mlm = short_run.mlm.model_copy(update={"steps": 12})
     losses: list[float] = []
@@ -117,8 +112,7 @@ def test_convolutions_learn_from_every_objective(
     before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
     after = trainer.run().state_dict()
     same = {name for name in after if name.startswith(("text.", "mlm.")) and torch.equal(before[name], after[name])}
-    still = "text.pool" if schedule == "sequential" else "nothing"
-    assert same == {name for name in after if name.startswith(still)}
+    assert same == {name for name in after if name.startswith("text.pool")}
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
 
 
@@ -251,7 +245,6 @@ def test_stages_of_a_run() -> None:
     stage = {"batch": 4, "learning_rate": 1e-3}
     steps = {"mlm": {"steps": 3, **stage}, "gae": {"steps": 0, **stage}, "igm": {"steps": 0, **stage}}
     assert list(PretrainConfig.from_dict(steps).stages) == ["mlm"]
-    assert list(PretrainConfig.from_dict({**steps, "schedule": "joint"}).stages) == ["joint"]
     assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
     with pytest.raises(ConfigError, match="nothing to train"):
         PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
@@ -273,32 +266,6 @@ def test_a_single_objective_moves_its_own_part(
     after = trainer.run().state_dict()
     moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
     assert moved == ({"text", "mlm"} if only == "mlm" else {"graph"})
-
-
-def test_a_joint_run_moves_everything(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    mlm = short_run.mlm.model_copy(update={"steps": 12})
-    joint = short_run.model_copy(update={"schedule": "joint", "matching_statements": 16, "mlm": mlm})
-    losses: list[float] = []
-    trainer = Trainer(joint, corpus, tmp_path, report=lambda step: losses.append(step.loss))
-    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-    after = trainer.run().state_dict()
-    moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
-    assert moved == {"text", "mlm", "graph", "matching"}
-    assert sum(losses[-5:]) < 0.7 * sum(losses[:5])
-
-
-def test_a_joint_step_takes_the_mean_of_the_statements_it_draws(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
-) -> None:
-    """Of so many draws the mean is the module's own vector."""
-    joint = short_run.model_copy(update={"schedule": "joint", "matching_statements": 40_000})
-    trainer = Trainer(joint, corpus, tmp_path)
-    losses = Losses("joint", trainer.model.eval(), trainer.sampler)
-    modules = trainer.sampler.graphs[:3]
-    own = text_vectors(trainer.model, corpus, modules)
-    torch.testing.assert_close(losses._sampled_text(modules, 0), own, rtol=0, atol=0.02)
-    assert (own[0] - own[1]).abs().max() > 0.04
-    assert losses._sampled_text(modules[:0], 0).shape == (0, 32)
 
 
 def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:
