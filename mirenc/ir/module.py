@@ -178,11 +178,6 @@ class IRModule:
         """Functions with a body."""
         return [function for function in self.functions if not function.is_declaration]
 
-    @cached_property
-    def globals(self) -> list[str]:
-        """Names of globals, aliases and ifuncs, without ``@``."""
-        return [global_name(line)[1:].strip('"') for line in self.global_lines]
-
     def local_names(self, instruction: int) -> list[str]:
         """Local names in an instruction's text, in order: what fills the placeholders of its form."""
         return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]

@@ -37,11 +37,6 @@ class LoopCode:
     loops: int  # of the function
     instructions: int
 
-    @property
-    def elements(self) -> int:
-        """Iterations of the source's loop in one of the vector body."""
-        return self.hint.width * self.hint.count
-
 
 def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vector_bits: int) -> list[LoopCode | None]:
     """What LLVM 22 makes of an innermost loop at -O3 with each hint; ``None`` among these: without one.

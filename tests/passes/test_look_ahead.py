@@ -71,7 +71,8 @@ def test_wider_is_fewer_instructions_for_an_element() -> None:
     assert [code.hint for code in (four, twice, eight)] == [Hint(4, 1), Hint(4, 2), Hint(8, 1)]
     assert default.hint.width == 8
     assert [code.vector.bits for code in (four, eight, default) if code.vector] == [128, 256, 256]
-    each = [code.vector.instructions / code.elements for code in (four, twice, eight) if code.vector]
+    of_vector = [(code.vector, code.hint.width * code.hint.count) for code in (four, twice, eight)]
+    each = [vector.instructions / elements for vector, elements in of_vector if vector]
     assert each[0] > each[1] > each[2]
     # What each entry pays for, in no loop.
     assert all(code.around.depth == 0 and code.around.instructions > 0 for code in (four, eight))
