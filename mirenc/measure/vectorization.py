@@ -18,9 +18,8 @@ from mirenc.measure.runners import Build
 from mirenc.measure.trips import mean_trip_count
 from mirenc.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
 from mirenc.passes.hint import Hint
-from mirenc.tasks.innermost import instruction_sets
 from mirenc.tasks.measured import MeasuredKernel
-from mirenc.tasks.vectorization import Vectorization
+from mirenc.tasks.vectorization import Vectorization, instruction_sets
 
 _TASK = Vectorization()
 
