@@ -7,8 +7,6 @@
 Names are imported when first used (PEP 562), so ``import mirenc`` is quick and imports neither torch nor LLVM.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import TYPE_CHECKING, Any
 

@@ -3,8 +3,6 @@
 A mean speedup can be computed in ways that flatter, and published comparisons mix them: each function says its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -158,7 +156,7 @@ class RankedPairs:
     false: Float64
 
     @classmethod
-    def of(cls, truth: Bool, scores: Float64, group: NDArray[np.generic]) -> RankedPairs:
+    def of(cls, truth: Bool, scores: Float64, group: NDArray[np.generic]) -> "RankedPairs":
         """Count. (n, P) bool, (n, P), (n,)."""
         names, row = np.unique(group, return_inverse=True)
         member = np.eye(len(names))[row]  # (n, G)
@@ -172,7 +170,7 @@ class RankedPairs:
         return cls(first, (member.T @ truth).T, (member.T @ ~truth).T)
 
     @classmethod
-    def mean(cls, several: Sequence[RankedPairs]) -> RankedPairs:
+    def mean(cls, several: "Sequence[RankedPairs]") -> "RankedPairs":
         """Of several about the same samples, such as one a seed: areas are then means over them."""
         return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
 
@@ -197,7 +195,7 @@ class RankedPairs:
         """Mean area over the labels; NaN where no label has any."""
         return float(self.areas(np.ones((1, self.true.shape[1])))[0])
 
-    def interval(self, against: RankedPairs | None = None) -> tuple[float, float]:
+    def interval(self, against: "RankedPairs | None" = None) -> tuple[float, float]:
         """95 % interval of the mean area, whole groups drawn anew; of the difference to others' if given."""
         groups = self.true.shape[1]
         weight = np.stack([np.bincount(one, minlength=groups) for one in _drawn(groups)]).astype(np.float64)

@@ -7,8 +7,6 @@ Deviation: BERT's pre-tokenizer drops white space, so decoding could not give th
 part of the token after it (written ``▁``); punctuation is still split singly and the number of tokens is the same.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os
@@ -18,7 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from pydantic import Field
@@ -153,7 +151,7 @@ class IRTokenizer:
         Path(path).write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
-    def from_file(cls, path: str | os.PathLike[str]) -> IRTokenizer:
+    def from_file(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote. TokenizerError: missing, damaged, or not the paper's special tokens."""
         try:
             data = Path(path).read_bytes()
@@ -162,7 +160,7 @@ class IRTokenizer:
         return cls.from_json(data.decode("utf-8", "replace"), where=os.fspath(path))
 
     @classmethod
-    def from_json(cls, text: str, *, where: str = "tokenizer") -> IRTokenizer:
+    def from_json(cls, text: str, *, where: str = "tokenizer") -> Self:
         """Read a tokenizer from the JSON text that `save` writes; errors as of `from_file`."""
         try:
             # Our own key stands last: cut off there, 28,000 pieces are parsed by the library alone.

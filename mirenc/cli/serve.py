@@ -1,7 +1,5 @@
 """``mirenc serve inliner``: a user's own build through a compiler that makes objects smaller."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """`TaskHead`: a head trained once, for answers about kernels nobody has measured."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math
@@ -9,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
@@ -90,7 +88,7 @@ class TaskHead:
     label_names: tuple[str, ...] = ()
     llvm: str = ""
     encoder: Encoder | None = None
-    quick: TaskHead | None = None
+    quick: "TaskHead | None" = None
 
     def predict(
         self,
@@ -226,7 +224,7 @@ class TaskHead:
         return _choice(space, taken, preference, expected, proposals=tuple(proposals.values()), **common)
 
     @classmethod
-    def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> TaskHead:
+    def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> Self:
         """A shipped head by its name, or what `save` wrote.
 
         ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,

@@ -4,8 +4,6 @@ Vectors serve two purposes: to *search*, where a cosine tells what two programs 
 which scale columns by themselves and need sizes, which means throw away.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from dataclasses import astuple, dataclass, replace
@@ -87,7 +85,7 @@ class Embedding:
         return stream.getvalue()
 
     @classmethod
-    def from_bytes(cls, data: bytes, name: str) -> Embedding:
+    def from_bytes(cls, data: bytes, name: str) -> "Embedding":
         """What `to_bytes` wrote; ``name`` is what the file is called now."""
         with np.load(io.BytesIO(data)) as arrays:
             meta = json.loads(arrays["meta"].tobytes())

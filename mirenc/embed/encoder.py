@@ -1,7 +1,5 @@
 """`Encoder`: the object people use, and `load`, from a model's name to one."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -10,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Sized
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, Self, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -298,7 +296,7 @@ class Encoder:
             raise ConfigError(f"{target} is not empty. Name a new folder")
         return Path(shutil.copytree(self.files.folder, target, dirs_exist_ok=True))
 
-    def with_map(self, whitening_map: WhiteningMap) -> Encoder:
+    def with_map(self, whitening_map: WhiteningMap) -> Self:
         """The encoder with that map instead of the model's own; model, runtime and cache are shared.
 
         Raises ModelError: it takes another model's vectors, or was fitted with names hidden where here they are not.
@@ -312,7 +310,7 @@ class Encoder:
             other = f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}"
             raise ModelError(f"{other}. Load the model with hide_names={hidden} (--hide-names), or fit another map")
         same: Any = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
-        return Encoder(self.files, self.runtime, whitening_map=whitening_map, **same)
+        return type(self)(self.files, self.runtime, whitening_map=whitening_map, **same)
 
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""

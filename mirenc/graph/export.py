@@ -1,7 +1,5 @@
 """A graph as DOT, JSON, numpy archive or NetworkX graph; PyG's ``Data`` is made of a sample (`mirenc.model.sample`)."""
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import fields
@@ -66,7 +64,7 @@ def to_dot(graph: ProgramGraph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_networkx(graph: ProgramGraph) -> nx.MultiDiGraph:
+def to_networkx(graph: ProgramGraph) -> "nx.MultiDiGraph":
     """A ``MultiDiGraph``; node and edge attributes are those of `to_json`. MissingExtraError without networkx."""
     with needs("graph", "to_networkx needs networkx"):
         import networkx as nx

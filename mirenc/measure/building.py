@@ -1,7 +1,5 @@
 """Compiling for a measurement: with what, one command with limits, and C sources with their drivers."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import itertools
@@ -36,7 +34,7 @@ class Toolchain:
     cflags: tuple[str, ...] = ()
     timeout: float = 1.0
 
-    def beside(self, include: str) -> Toolchain:
+    def beside(self, include: str) -> "Toolchain":
         """The same for a copy of a source whose headers lie in a folder, unless that is ""."""
         # As a compiler looks beside a source: for "x.h" and not for <x.h>.
         found = ("-iquote", include, without_folder(include)) if include else ()

@@ -1,7 +1,5 @@
 """`Method`: how the samples of one task are made and built. `MeasuredTask.method` names it."""
 
-from __future__ import annotations
-
 import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +14,7 @@ from mirenc.tasks.registry import get_task, list_tasks
 from mirenc.tasks.space import Space
 
 
-def get_method(task: str) -> Method:
+def get_method(task: str) -> "Method":
     """How a task is measured; a `TaskError` where it cannot be."""
     tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
     if task not in tasks:

@@ -7,8 +7,6 @@ write it gone, a static one would look constant. What was the module's own stays
 detour through a table that a symbol of another module takes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -52,11 +50,11 @@ class _Entry:
         return list(dict.fromkeys(name for name in _REFERENCE.findall(self.text) if name))
 
     @cached_property
-    def declared(self) -> _Entry:
+    def declared(self) -> "_Entry":
         """The same, where only its existence counts."""
         return _Entry(self.number, self.name, _declared(self.source), "")
 
-    def kept_for(self, function: str) -> _Entry:
+    def kept_for(self, function: str) -> "_Entry":
         """How the module of a function has it."""
         if self.name[0] != "@" or self.name == function or self.source.startswith("declare"):
             return self

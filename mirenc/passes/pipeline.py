@@ -4,8 +4,6 @@ The text is that of ``opt -passes``. A pass only runs inside the adaptor it is m
 ``loop-mssa(...)``), so new lists keep each pass in a place of its kind, and LLVM can read them as the old one.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +28,7 @@ class PassNode:
 
     name: str
     options: str = ""
-    passes: tuple[PassNode, ...] = ()
+    passes: "tuple[PassNode, ...]" = ()
 
     def __str__(self) -> str:
         return f"{self.name}{self.options}" + (f"({render(self.passes)})" if self.passes else "")
