@@ -1,36 +1,26 @@
 """Reading LLVM IR: files and text in, `IRModule` out. The only part of mirenc that touches LLVM."""
 
-from mirenc.ir.dialect import OPENCL_X86, Dialect
-from mirenc.ir.functions import check_kernels, kernels_of
-from mirenc.ir.module import IRBlock, IRFunction, IRInstruction, IRModule, IROperand, OperandKind
-from mirenc.ir.parser import IRArgument
-from mirenc.ir.read import ReadOptions, parse_ir, read_ir, start_reader
-from mirenc.ir.regions import LEVELS, Region, Regions, regions_of
-from mirenc.ir.rewrite import bring
-from mirenc.ir.statements import NORMALISATIONS, Statements, statements_of
-
-__all__ = [
-    "LEVELS",
-    "NORMALISATIONS",
-    "OPENCL_X86",
-    "Dialect",
-    "IRArgument",
-    "IRBlock",
-    "IRFunction",
-    "IRInstruction",
-    "IRModule",
-    "IROperand",
-    "OperandKind",
-    "ReadOptions",
-    "Region",
-    "Regions",
-    "Statements",
-    "bring",
-    "check_kernels",
-    "kernels_of",
-    "parse_ir",
-    "read_ir",
-    "regions_of",
-    "start_reader",
-    "statements_of",
-]
+from mirenc.ir.dialect import OPENCL_X86 as OPENCL_X86, Dialect as Dialect
+from mirenc.ir.functions import check_kernels as check_kernels, kernels_of as kernels_of
+from mirenc.ir.module import (
+    IRBlock as IRBlock,
+    IRFunction as IRFunction,
+    IRInstruction as IRInstruction,
+    IRModule as IRModule,
+    IROperand as IROperand,
+    OperandKind as OperandKind,
+)
+from mirenc.ir.parser import IRArgument as IRArgument
+from mirenc.ir.read import (
+    ReadOptions as ReadOptions,
+    parse_ir as parse_ir,
+    read_ir as read_ir,
+    start_reader as start_reader,
+)
+from mirenc.ir.regions import LEVELS as LEVELS, Region as Region, Regions as Regions, regions_of as regions_of
+from mirenc.ir.rewrite import bring as bring
+from mirenc.ir.statements import (
+    NORMALISATIONS as NORMALISATIONS,
+    Statements as Statements,
+    statements_of as statements_of,
+)
