@@ -158,7 +158,6 @@ def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlin
 
 
 def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: list[str]) -> list[str]:
-    """What trying them gave."""
     lines = [
         f"  {outcome.before:9,} loaded bytes (code, data, tables for unwinding) before any pass",
         f"  {outcome.oz.loaded_bytes:9,} by -Oz",
@@ -176,7 +175,6 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: lis
 
 
 def _decisions(inlining: Inlining | None) -> list[str]:
-    """What other inlining gave."""
     if inlining is None:
         return []
     before, after, builds = inlining.before.loaded_bytes, inlining.after.loaded_bytes, len(inlining.history) - 1

@@ -141,7 +141,6 @@ class TaskHead:
         return [next(parts[each]) for each in slow]
 
     def _answers(self, module: IRModule, asked: Sequence[tuple[Region | None, tuple[Any, ...]]]) -> list[Prediction]:
-        """Of regions, each with its context features."""
         regions, source = [region for region, _ in asked], source_of(self.row)
         read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:

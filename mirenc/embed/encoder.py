@@ -101,7 +101,6 @@ class Encoder:
 
     @property
     def _spelling(self) -> Spelling:
-        """How the model's texts are read."""
         if self.files.config.paired is None:
             return "written"
         return "unnamed" if self.hide_names else "plain"

@@ -94,7 +94,6 @@ def main(folder: Path, words: Sequence[str]) -> int:
 
 
 def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str, scratch: Path) -> bytes:
-    """The smallest object that was found."""
     bitcode, made, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
     to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front]
     again = [settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]]

@@ -132,7 +132,6 @@ class Child:
                     stream.close()
 
     def _death(self) -> EndedError:
-        """How the child ended, from its last words."""
         assert self._process is not None
         assert self._words is not None
         code = self._process.wait()

@@ -139,7 +139,6 @@ def _sizes(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
 
 
 def _fires(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
-    """Whether each pass of a level changes the code."""
     columns = {}
     for level, fires in table.fires.items():
         changed = np.where(fires.known[:, None], fires.changed, np.nan)[rows]
@@ -170,7 +169,6 @@ def _log(sizes: Float64) -> Float64:
 
 
 def _spread(values: Float64) -> float:
-    """Standard deviation of what is known; 0 where nothing is."""
     known = values[np.isfinite(values)]
     return float(known.std()) if len(known) else 0.0
 

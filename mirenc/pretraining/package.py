@@ -76,7 +76,6 @@ def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> 
 
 
 def _retrieval(trainer: Trainer, folder: Path, ir: Path) -> Figures:
-    """Function retrieval by the packaged model on the held-out projects."""
     names = trainer.corpus.names
     files = [path for module in trainer.held_out if (path := ir / names[module]).is_file()]
     with tempfile.TemporaryDirectory() as cache:

@@ -106,7 +106,6 @@ class Trainer:
         return sum(stage.steps for stage in list(self.stages.values())[: self.stage]) + self.step
 
     def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
-        """What the stage ``compiler`` learns, and the heads it does it with."""
         config, corpus = self.config, self.corpus
         if self.model_config.taught is None:
             raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
