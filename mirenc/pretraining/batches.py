@@ -68,9 +68,9 @@ class Sampler:
         for stage in config.stages.keys() - {"mlm"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 
-    def rng(self, what: int, step: int, *more: int) -> np.random.Generator:
-        """The generator of a step, or of a part of it."""
-        return np.random.default_rng([*self._seeds, what, step, *more])
+    def rng(self, what: int, step: int) -> np.random.Generator:
+        """The generator of a step."""
+        return np.random.default_rng([*self._seeds, what, step])
 
     def batches(self, stage: str, steps: range) -> Iterator[Batch]:
         """The batches of some steps in order, ``config.workers`` processes ahead of whoever takes them."""
