@@ -7,6 +7,7 @@ solved for (Wu and Larus, MICRO 1994, here without their heuristics: what no wei
 
 import functools
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -41,6 +42,10 @@ def profiled_flow(module: IRModule) -> Flow | None:
     ways = np.diff(arrays.successor_start)
     source = np.repeat(np.arange(module.block_count), ways)
     shares, told = 1.0 / ways[source], ways < 2
+    # An exception is rare, and nobody counts it: LLVM takes the other way, too.
+    invokes = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
+    unwound = arrays.successor_start[1:][invokes] - 1
+    shares[unwound - 1], shares[unwound], told[invokes] = 1 - _LEAST, _LEAST, True
     for block in np.flatnonzero(ways > 1).tolist():
         attached = _ATTACHED.search(lines[arrays.line[arrays.block_start[block + 1] - 1]])
         weights = nodes.get(attached[1], []) if attached else []
@@ -48,17 +53,30 @@ def profiled_flow(module: IRModule) -> Flow | None:
             own = np.maximum(np.array(weights) / sum(weights), _LEAST)
             shares[slice(*arrays.successor_start[block : block + 2])] = own / own.sum()
             told[block] = True
+    lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
+    counted = {number: _COUNTED.match(line) for number, line in lines_of.items()}
+    counts = {number: (nodes.get(found[1]) or [0])[0] for number, found in counted.items() if found}
+    return solve_flow(module, shares, told, counts)
+
+
+def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[int, float]) -> Flow:
+    """The flow of functions that are entered so often, by their number, where edges take such shares of their block.
+
+    Shapes: ``shares`` (C,), more than 0 each and 1 a block; ``told`` (B,) as in `Flow`.
+    """
+    source = np.repeat(np.arange(module.block_count), np.diff(module.arrays.successor_start))
     flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
-    for function in module.defined_functions:
-        header = function.header
-        counted = _COUNTED.match(lines[header.line])
-        if counts := nodes.get(counted[1], []) if counted else []:
-            _solve(flow, shares, source, module, slice(header.first_block, header.last_block), counts[0])
+    for number, count in counts.items():
+        header = module.headers[number]
+        _solve(flow, shares, source, module, slice(header.first_block, header.last_block), count)
     return flow
 
 
-def _solve(flow: Flow, shares: Float64, source: Int64, module: IRModule, inside: slice, count: int) -> None:
-    """Fill in one function's blocks and edges: each block runs as often as what leads to it."""
+def _solve(flow: Flow, shares: Float64, source: Int64, module: IRModule, inside: slice, count: float) -> None:
+    """Fill in one function's blocks and edges: each block runs as often as what leads to it.
+
+    Nothing is filled in where a loop has no way out, and would run for ever.
+    """
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import splu
 
@@ -68,5 +86,8 @@ def _solve(flow: Flow, shares: Float64, source: Int64, module: IRModule, inside:
     entered = np.zeros(size)
     entered[0] = count
     back = csc_matrix((shares[edges], (end, begin)), shape=(size, size))
-    flow.blocks[inside] = splu((identity(size, format="csc") - back).tocsc()).solve(entered)
+    try:
+        flow.blocks[inside] = splu((identity(size, format="csc") - back).tocsc()).solve(entered)
+    except RuntimeError:  # exactly singular
+        return
     flow.edges[edges] = flow.blocks[source[edges]] * shares[edges]

@@ -69,6 +69,43 @@ def test_a_loop_that_nothing_leaves_does_not_run_for_ever() -> None:
     assert flow.blocks[6] == pytest.approx(7e9, rel=1e-3)
 
 
+def test_a_call_that_may_throw_goes_on() -> None:
+    throws = """
+declare void @g()
+declare i32 @p(...)
+define void @f() personality ptr @p !prof !0 {
+  invoke void @g() to label %on unwind label %off
+on:
+  ret void
+off:
+  %l = landingpad { ptr, i32 } cleanup
+  resume { ptr, i32 } %l
+}
+!0 = !{!"function_entry_count", i64 7}
+"""
+    flow = profiled_flow(parse_ir(throws))
+    assert flow is not None
+    np.testing.assert_allclose(flow.blocks, [7, 7, 0], atol=1e-6)
+    assert flow.told.all()
+
+
+def test_a_loop_without_a_way_out_has_no_flow() -> None:
+    endless = """
+define void @f() !prof !0 {
+  br label %again
+again:
+  br label %again
+}
+define void @g() !prof !0 {
+  ret void
+}
+!0 = !{!"function_entry_count", i64 7}
+"""
+    flow = profiled_flow(parse_ir(endless))
+    assert flow is not None
+    assert flow.blocks.tolist() == [0, 0, 7]
+
+
 def test_no_profile_no_flow() -> None:
     assert profiled_flow(parse_ir(NEST.replace(" !prof !0", ""))) is None  # weights alone may be somebody's guess
     assert profiled_flow(parse_ir(NEST.replace("function_entry_count", "synthetic_function_entry_count"))) is None
