@@ -365,6 +365,39 @@ def other_pool() -> Iterator[str]:
     yield f"`mirenc-base` {ours}, the bag of statements {bag}"
 
 
+def drift_table() -> str:
+    """Vectors and answers of one source, compiled otherwise."""
+    head = ["", "modules", "functions", "loops", "sizes"]
+    rows = [
+        [
+            change,
+            *(f"{row[kind]['median']:.3f}" for kind in ("module", "function")),
+            percent(row["loop"]["same"]),
+            percent(row["size"]["mean"]),
+        ]
+        for change, row in load("downstream/drift.json")["rows"].items()
+    ]
+    return table(head, rows)
+
+
+PROFILE_ROWS = {"LLVM's own estimate": "llvm", "trees of hand features": "hand", "the best that can be": "perfect"}
+
+
+def profile_table() -> str:
+    """Static prediction of branches on projects that nothing was fitted on."""
+    record = load("downstream/profile/branches.json")
+
+    def cell(found: list[float]) -> str:
+        return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in found))
+
+    kinds = ("missed", "fewer", "error", "trips", "hottest")
+    rows = [[title, *(cell(record["rows"][row][kind]) for kind in kinds)] for title, row in PROFILE_ROWS.items()]
+    title = f"{record['branches']:,} branches of {record['projects']} projects, per cent"
+    return table(
+        [title, "executions missed", "fewer than LLVM", "error of probability", "loops right", "hottest found"], rows
+    )
+
+
 def protocols() -> Iterator[str]:
     """The paper's folds, beside the paper's own figures."""
     paper = [rows_of(f"device_mapping/{gpu}.paper") for gpu in ("nvidia", "amd")]
@@ -433,9 +466,11 @@ TABLES: dict[str, dict[str, Callable[[], str]]] = {
         "functions": function_table,
         "programs": program_table,
         "unseen": unseen_table,
+        "drift": drift_table,
         "decisions": decision_table,
         "passes": pass_table,
     },
+    "downstream/profile/README.md": {"branches": profile_table},
 }
 MARKS = re.compile(r"(<!-- table (\w+) -->\s)(.*?)(<!-- end -->)", re.DOTALL)
 
