@@ -21,6 +21,7 @@ _BUILD = "IR or source file, folder of either, or compile_commands.json."
 _OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks as .opt.yaml. Can be repeated."
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
+_WIDE = 60  # a longer cell (a name in C++) makes no other longer
 _SETS = ("calls", "inlined")  # which of them differ is why
 
 
@@ -119,8 +120,8 @@ def _markdown(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:
     """The first ``k`` rows in Markdown, and as people read it in a terminal; of columns, three are numbers."""
     rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in [columns, *rows[:k], *rest, *last]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in [columns, *rows[:k], *rest, *last]]
+    widths = [min(max(map(len, column)), _WIDE) for column in zip(*cells, strict=True)]
     cells.insert(1, ["-" * (width - 1) + ":-"[at > 2] for at, width in enumerate(widths)])
     padded = ((f"{cell:{'><'[at > 2]}{widths[at]}}" for at, cell in enumerate(row)) for row in cells)
     return ["", *(f"| {' | '.join(row)} |" for row in padded)]

@@ -99,3 +99,17 @@ def test_machine_code_that_is_none_is_told(run: Run, builds: tuple[Path, Path]) 
     assert (result.code, len(result.error_lines)) == (0, 1)
     assert "a.ll: no sizes: " in result.err
     assert "1 size unknown" in result.out
+
+
+def test_long_and_odd_names_in_tables(run: Run, tmp_path: Path) -> None:
+    long = "f<" + "int, " * 30 + "int>"
+    for number, name in enumerate(("old.ll", "new.ll")):
+        body = f"%y = add i32 %x, 1\n  %z = {('or', 'sdiv')[number]} i32 %y, 7\n  ret i32 %z"
+        text = "".join(f'define i32 @"{one}"(i32 %x) {{\n  {body}\n}}\n' for one in (long, "a\\0Ab", "c"))
+        (tmp_path / name).write_text(HEAD + text, encoding="utf-8")
+    report = tmp_path / "x.md"
+    said = run("diff", tmp_path / "old.ll", tmp_path / "new.ll", "-o", report).ok().out
+    table = said.split("\n\n")[1].splitlines()
+    assert len(table) == 5  # a line break in a name is none in a row
+    assert any("| a b " in row for row in table)
+    assert [len(row) > 150 for row in table] == [long in row for row in table]
