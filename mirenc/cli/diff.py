@@ -13,6 +13,7 @@ from typer import Argument, Option
 
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
+from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
     from mirenc.search.diff import Change
@@ -63,14 +64,15 @@ def diff(
             read_build(encoder, given, inputs, engine, failures.add, common.warn, progress=True)
             for given, inputs in zip((old, new), files, strict=True)
         ]
-    if all(build.functions for build in builds):
-        changes = pair_builds(*builds, hide_names=hide_names)
-        changes.sort(key=lambda one: (-abs(one.bytes or 0), one.either.file, one.either.name))
-        head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "old": old, "new": new}
-        for path in output or ():
-            with delivered(path) as part:
-                part.write_text(formats[path.suffix](head, changes, k), encoding="utf-8", errors="backslashreplace")
-        typer.echo((_json if as_json else _markdown)(head, changes, k), nl=False)
+    if empty := " and ".join(given for given, build in zip((old, new), builds, strict=True) if not build.functions):
+        raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
+    changes = pair_builds(*builds, hide_names=hide_names)
+    changes.sort(key=lambda one: (-abs(one.bytes or 0), one.either.file, one.either.name))
+    head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "old": old, "new": new}
+    for path in output or ():
+        with delivered(path) as part:
+            part.write_text(formats[path.suffix](head, changes, k), encoding="utf-8", errors="backslashreplace")
+    typer.echo((_json if as_json else _markdown)(head, changes, k), nl=False)
     failures.finish()
 
 

@@ -74,6 +74,8 @@ def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path]) -> None
         file.write_text("no IR", encoding="utf-8")
     result = run("diff", *builds)
     assert (result.code, result.out) == (1, "")
+    assert "delivered" not in result.err
+    assert f"no functions were read from {builds[1]}" in result.error_lines[-1]
 
 
 def test_names_are_not_needed(run: Run, builds: tuple[Path, Path]) -> None:
