@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -51,7 +52,7 @@ def diff(
     from mirenc.weights import search_model
     from mirenc.writing import delivered
 
-    formats = {".json": _json, ".md": _markdown, ".yaml": _remarks}
+    formats = {".json": _json, ".md": _document, ".yaml": _remarks}
     for path in output or ():
         if path.suffix not in formats:
             raise typer.BadParameter(f"{path}: unknown suffix; available: {', '.join(formats)}", param_hint="--output")
@@ -117,6 +118,11 @@ def _markdown(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
     lines = [f"{head['old']} -> {head['new']}: {', '.join(f'{count} {kind}' for kind, count in kinds)}"]
     lines += _table(_COLUMNS, functions, k)
     return "\n".join(lines + _table(_FILES, files, k, [f"{after - before:+d}", str(before), str(after), "all"])) + "\n"
+
+
+def _document(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
+    """The tables for a browser, to which <int> is a tag and a star is emphasis."""
+    return re.sub(r"[<*]", r"\\\g<0>", _markdown(head, changes, k))
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:

@@ -115,3 +115,4 @@ def test_long_and_odd_names_in_tables(run: Run, tmp_path: Path) -> None:
     assert len(table) == 5  # a line break in a name is none in a row
     assert any("| a b " in row for row in table)
     assert [len(row) > 150 for row in table] == [long in row for row in table]
+    assert long.replace("<", "\\<") in report.read_text(encoding="utf-8")  # else a browser takes it for a tag
