@@ -126,7 +126,9 @@ def _document(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:
-    """The first ``k`` rows in Markdown, and as people read it in a terminal; of columns, three are numbers."""
+    """The first ``k`` rows, if any, in Markdown, and as people read it in a terminal; of columns, three are numbers."""
+    if not rows and not last:
+        return []
     rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
     cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in [columns, *rows[:k], *rest, *last]]
     widths = [min(max(map(len, column)), _WIDE) for column in zip(*cells, strict=True)]

@@ -87,6 +87,13 @@ def test_names_are_not_needed(run: Run, builds: tuple[Path, Path]) -> None:
     assert {(one["kind"], one["bytes"], tuple(one["why"])) for one in paired.values()} == {("same size", 0, ())}
 
 
+def test_where_nothing_moved_no_function_is_listed(run: Run, builds: tuple[Path, Path]) -> None:
+    lines = run("diff", builds[0], builds[0]).ok().out.splitlines()
+    assert "same size" in lines[0]
+    assert [line for line in lines if "function" in line] == []
+    assert "| all" in lines[-1]
+
+
 def test_two_files_are_a_diff_too(run: Run, builds: tuple[Path, Path]) -> None:
     said = run("diff", builds[0] / "a.ll", builds[1] / "b.ll", "-k", 1).ok().out
     assert "and 2 more" in said
