@@ -322,7 +322,7 @@ def test_kernels_of_the_project_are_measurable(tmp_path: Path) -> None:
 
 
 def test_parts_are_what_the_processor_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mirenc.tasks import innermost as task
+    from mirenc.tasks import vectorization as task
 
     wide = "avx avx2 bmi1 bmi2 f16c fma abm movbe"
     info = tmp_path / "cpuinfo"
