@@ -217,7 +217,7 @@ class Store:
         return sp.csr_matrix(entries, shape=(len(places), len(distinct)))
 
     def vectors(self, model: str, places: Sequence[Place]) -> tuple[dict[str, NDArray[np.float32]], dict[str, slice]]:
-        """Vectors for search of all functions of the files of some, (functions, D) of each file, in a model's words.
+        """Vectors for search of all functions in the files of some places, by file: (functions, D) float32.
 
         And which columns are text, graph and, with a lexical view, words. They are kept by the model's digest.
         """

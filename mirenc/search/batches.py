@@ -23,7 +23,7 @@ SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, "error"
 SPARK_SCHEMA += "".join(f", {name} bigint" for name in (*NUMBERS, *COUNTS)) + ", vector array<float>"
 _BLOCK = 1 << 22  # bytes of modules in a task: few, for all nodes to have some
 _CORES = 0.5  # that a worker asks for: the workers of nodes that die find room on the others
-_NONE = 0  # that reading asks for: what a dead node had is read again where workers hold all cores
+_READING = 0  # cores that reading asks for: what a dead node had is read again where workers hold all cores
 
 
 class BatchEmbedder:
@@ -93,7 +93,7 @@ def embed_on_ray(
         return ({"content": one.value, "name": one.name} for one in row_inputs(group, column, names))
 
     items = [{"path": str(path), "first": first, "count": count} for path, first, count in groups]
-    modules = ray.data.from_items(items, override_num_blocks=len(items)).flat_map(rows_of, num_cpus=_NONE)
+    modules = ray.data.from_items(items, override_num_blocks=len(items)).flat_map(rows_of, num_cpus=_READING)
     tables = modules.map_batches(
         BatchEmbedder,
         fn_constructor_kwargs={**options, "names": "name"},
