@@ -386,7 +386,12 @@ def drift_phrase() -> Iterator[str]:
     yield f"than by {record['base'].partition(',')[0]} at -O2, over {record['sources']} small"
 
 
-PROFILE_ROWS = {"LLVM's own estimate": "llvm", "trees of hand features": "hand", "the best that can be": "perfect"}
+PROFILE_ROWS = {
+    "LLVM's own estimate": "llvm",
+    "trees of hand features": "hand",
+    "and of the blocks' vectors (shipped)": "vectors",
+    "the best that can be": "perfect",
+}
 
 
 def profile_table() -> str:
@@ -396,12 +401,12 @@ def profile_table() -> str:
     def cell(found: list[float]) -> str:
         return "{:.1f} [{:.1f}, {:.1f}]".format(*(100 * each for each in found))
 
-    kinds = ("missed", "fewer", "error", "trips", "hottest")
+    kinds = ("missed", "fewer", "unseen", "error", "unweighed", "trips", "hottest")
     rows = [[title, *(cell(record["rows"][row][kind]) for kind in kinds)] for title, row in PROFILE_ROWS.items()]
     title = f"{record['branches']:,} branches of {record['projects']} projects, per cent"
-    return table(
-        [title, "executions missed", "fewer than LLVM", "error of probability", "loops right", "hottest found"], rows
-    )
+    unseen = f"fewer, {len(record['unseen'])} unseen"
+    names = ["executions missed", "fewer than LLVM", unseen, "error", "branches missed", "loops right", "hottest found"]
+    return table([title, *names], rows)
 
 
 def protocols() -> Iterator[str]:

@@ -28,7 +28,7 @@ FLOORS = (
     ("weights",),
     ("embed",),
     ("golden", "heads", "search"),
-    ("tasks",),
+    ("profiling", "tasks"),
     ("learning", "measure", "pretraining"),
     ("deciding", "evaluating"),
     ("__init__", "tuning"),

@@ -1,19 +1,23 @@
-"""Where branches go, predicted without a run on projects that nothing was fitted on, beside LLVM's own estimate.
+"""Where branches go and how long loops run, told of projects that no tree saw, beside LLVM's own estimate.
 
     python downstream/profile/evaluate.py OUT -o downstream/profile/branches.json
+    python downstream/profile/evaluate.py OUT --head mirenc/profiling/ready
 
-OUT is what ``labels.py`` wrote. Folds are of whole projects. Rows: ``llvm`` is ``print<branch-prob>`` of the same IR
-without weights; ``hand`` boosted trees of `branches.FEATURES`; ``perfect`` the best that one answer a
-branch can be. Figures are of each project, then in the mean over projects, with 95 % intervals by a bootstrap over
-them:
+OUT is what ``labels.py`` wrote. Folds are of whole projects, for the axes of vectors, too. Rows: ``llvm`` is
+``print<branch-prob>`` of the same IR without weights; ``hand`` boosted trees of what is written about a branch
+(`mirenc.profiling.branches`), ``vectors`` of that and the vectors of the blocks around it, as shipped; ``perfect`` the
+best that one answer a branch can be. Figures are of each project, then in the mean over projects, with 95 % intervals
+by a bootstrap over them:
 
 - ``missed``: share of all executions of branches that go where the prediction does not; ``fewer`` is how many fewer
-  than LLVM's, in per cent of those.
+  than LLVM's, in per cent of those; ``unseen``: the same over projects whose code no ancestor of the model saw.
 - ``error``: mean difference of the probability, weighed by executions; ``unweighed``: share missed, each branch alike.
-- ``trips``: share of loops in the right one of five classes of iterations each time (under 2, 8, 32, 256, and above).
+- ``trips``: share of loops in the right one of five classes of iterations each time (`TRIP_CLASSES`): by the flow of
+  LLVM's probabilities, by trees of loops, and by saying the commonest class of all (``commonest``).
 - ``hottest``: of functions of ten blocks and more, share of the hottest tenth of blocks that is found.
 
-How long: eight minutes of a core for 1,000 files with 80,000 branches.
+``--head`` grows the trees on all projects and writes them; ``--said`` writes what was said of each branch, held out.
+How long: 30 minutes of a core for 1,300 files with 110,000 branches.
 """
 
 from __future__ import annotations
@@ -23,25 +27,32 @@ import functools
 import json
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
-from branches import Branches, branches_of
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
+import mirenc
+from mirenc.embed import Encoder
+from mirenc.heads import BoostedChances, save_head
 from mirenc.ir import IRModule, read_ir
 from mirenc.ir.loops import find_loops
 from mirenc.ir.profile import Flow, profiled_flow, solve_flow
+from mirenc.profiling.branches import Branches, branches_of
+from mirenc.profiling.loops import Loops, describe_loops
+from mirenc.profiling.static import CLASS_STARTS, Profile, StaticProfile, branch_rows, told_by_constants
 from mirenc.progress import progress
+from mirenc.tasks.tables import write_parquet
+from mirenc.weights import load_files
+from mirenc.weights.provenance import read_provenance, seen_by
 
-FOLDS, DRAWS = 8, 2000
-CLASSES = (2, 8, 32, 256)
-LEAST = 1e-3  # a way is never taken for certain
-TREES = {"max_iter": 120, "max_leaf_nodes": 15, "learning_rate": 0.1, "min_samples_leaf": 20, "l2_regularization": 1.0}
+FOLDS, DRAWS, LEAST = 8, 2000, 1e-3
+COMPONENTS = 16  # of a block's vector
+LOOP_TREES = {"trees": 60, "leaves": 8, "learning_rate": 0.08}
 _WEIGHTS = re.compile(r",? !prof !\d+")
 _EDGE = re.compile(r"\s*edge %(\S+) -> %(\S+) probability is \S+ / \S+ = ([\d.]+)%")
 _FUNCTION = re.compile(r"Printing analysis 'Branch Probability Analysis' for function '(.*)':")
@@ -52,8 +63,11 @@ class File:
     """A file's branches that ran, in the order of its module, and loops that did."""
 
     project: str
+    name: str
     module: IRModule
     branches: Branches  # all of the module
+    described: Loops
+    vectors: np.ndarray  # (B, D) of its blocks, in half precision
     ran: np.ndarray  # (n,) which of them ran
     counts: np.ndarray  # (n, 2) executions of both ways
     llvm: np.ndarray  # (n,) probability of the first way
@@ -76,7 +90,7 @@ def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
     return found
 
 
-def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]]]) -> File:
+def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]]], encoder: Encoder) -> File:
     """One file with its labels."""
     path = out / "SSA" / project / f"{file}.ll"
     module, estimate = read_ir(path), by_llvm(path)
@@ -105,10 +119,12 @@ def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]
         for one in rows["loops"]
         if one["function"] in starts and one["entries"] > 0 and starts[one["function"]] + one["header"] in row
     ]
-    return File(project, module, branches, counts.sum(1) > 0, counts, llvm, loops)
+    vectors = encoder.embed(module, level="block", purpose="features").astype(np.float16)
+    described = describe_loops(module, branches)
+    return File(project, file, module, branches, described, vectors, counts.sum(1) > 0, counts, llvm, loops)
 
 
-def read_all(out: Path) -> list[File]:
+def read_all(out: Path, encoder: Encoder) -> list[File]:
     """All files that have a branch that ran."""
     rows: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = {}
     for kind in ("branches", "loops"):
@@ -117,22 +133,12 @@ def read_all(out: Path) -> list[File]:
     files = []
     with progress("reading", len(rows)) as advance:
         for (project, file), labels in sorted(rows.items()):
-            files.append(read(out, project, file, labels))
+            files.append(read(out, project, file, labels, encoder))
             advance(note=project)
     return [one for one in files if one.ran.any()]
 
 
 # -- predictions -----------------------------------------------------------------------------------------------------
-def held_out(projects: np.ndarray, fit: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
-    """What a model says of each row that was fitted on the rows of other projects."""
-    found = np.full(len(projects), np.nan)
-    order = np.random.default_rng(0).permutation(np.unique(projects))
-    for fold in np.array_split(order, min(FOLDS, len(order))):
-        asked = np.isin(projects, fold)
-        found[asked] = fit(~asked, asked)
-    return found
-
-
 def weights(projects: np.ndarray, runs: np.ndarray) -> np.ndarray:
     """Of branches: the fourth root of a branch's share of what its project runs, projects by the root of their size."""
     found = np.zeros(len(projects))
@@ -143,25 +149,74 @@ def weights(projects: np.ndarray, runs: np.ndarray) -> np.ndarray:
     return found / found.mean()
 
 
-def probabilities(files: list[File]) -> np.ndarray:
-    """Of the first way, for all branches of all files, by trees that saw no branch of the project."""
-    features = np.concatenate([file.branches.features for file in files])
-    ran = np.concatenate([file.ran for file in files])
-    counts = np.concatenate([file.counts for file in files])
-    projects = np.concatenate([[file.project] * len(file.ran) for file in files])
-    weight = np.zeros(len(ran))
-    weight[ran] = weights(projects[ran], counts[ran].sum(1))
+class Axes:
+    """Principal components of blocks' vectors, of any projects: sums of each project are added up."""
 
-    def fit(seen: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        rows = np.flatnonzero(seen & ran)
-        share = counts[rows] / counts[rows].sum(1, keepdims=True)
-        both, answer = np.concatenate([rows, rows]), np.repeat([1, 0], len(rows))
-        weighs = np.concatenate([weight[rows] * share[:, 0], weight[rows] * share[:, 1]])
-        model = HistGradientBoostingClassifier(**TREES, random_state=0)
-        model.fit(features[both[weighs > 0]], answer[weighs > 0], sample_weight=weighs[weighs > 0])
-        return np.asarray(model.predict_proba(features[asked])[:, 1])
+    def __init__(self, files: Sequence[File]) -> None:
+        self.sums: dict[str, list[Any]] = {}
+        for file in files:
+            vectors = file.vectors.astype(np.float64)
+            count, total, square = self.sums.get(file.project, (0, 0.0, 0.0))
+            self.sums[file.project] = [count + len(vectors), total + vectors.sum(0), square + vectors.T @ vectors]
 
-    return np.clip(held_out(projects, fit), LEAST, 1 - LEAST)
+    def of(self, projects: set[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (D,) and axes (D, `COMPONENTS`) of columns of unit variance."""
+        count, total, square = (sum(each) for each in zip(*(self.sums[one] for one in sorted(projects)), strict=True))
+        center = total / count
+        covariance = square / count - np.outer(center, center)
+        spread = np.sqrt(np.diag(covariance).clip(0)) + 1e-3
+        _, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+        return center.astype(np.float32), (vectors[:, -COMPONENTS:] / spread[:, None]).astype(np.float32)
+
+
+def branch_trees(files: Sequence[File], axes: tuple[np.ndarray, np.ndarray] | None) -> BoostedChances:
+    """Trees of the branches that ran, with vectors on such axes or without."""
+    ran = [file.ran for file in files]
+    rows = np.concatenate([seen(file, axes)[one] for file, one in zip(files, ran, strict=True)])
+    counts = np.concatenate([file.counts[one] for file, one in zip(files, ran, strict=True)])
+    projects = np.concatenate([[file.project] * one.sum() for file, one in zip(files, ran, strict=True)])
+    runs = counts.sum(axis=1)
+    return BoostedChances().fit(rows, counts / runs[:, None], weights(projects, runs))
+
+
+def seen(file: File, axes: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
+    """What trees see of a file's branches."""
+    if axes is None or not len(file.branches.block):
+        return file.branches.features
+    return branch_rows(file.module, file.branches, (file.vectors - axes[0]) @ axes[1])
+
+
+def loop_trees(files: Sequence[File]) -> BoostedChances:
+    """Trees of the loops that ran; projects weigh by the root of their size."""
+    pairs = [(file, row, count) for file in files for row, count in file.loops]
+    projects, size = np.unique([file.project for file, _, _ in pairs], return_inverse=True)
+    rows = np.array([file.described.features[row] for file, row, _ in pairs])
+    right = np.eye(len(CLASS_STARTS) + 1)[trip_class(np.array([count for _, _, count in pairs]))]
+    weight = np.bincount(size, minlength=len(projects))[size] ** -0.5
+    return BoostedChances(**LOOP_TREES).fit(rows, right, weight / weight.mean())
+
+
+def held_out(files: list[File], vectors: bool) -> list[Profile]:
+    """What trees say of each file that saw no file of its project."""
+    axes, found = Axes(files) if vectors else None, {}
+    projects = {file.project for file in files}
+    order = np.random.default_rng(0).permutation(sorted(projects))
+    with progress("growing trees", min(FOLDS, len(order))) as advance:
+        for fold in np.array_split(order, min(FOLDS, len(order))):
+            others = projects - set(fold)
+            training = [file for file in files if file.project in others]
+            own = axes.of(others) if axes is not None else None
+            branches, loops = branch_trees(training, own), loop_trees(training)
+            for number, file in enumerate(files):
+                if file.project in others:
+                    continue
+                chances = np.zeros((len(file.described.exit), len(CLASS_STARTS) + 1))
+                chances = loops.predict(file.described.features) if len(chances) else chances
+                first = branches.predict(seen(file, own))[:, 0] if len(file.ran) else np.zeros(0)
+                said = Profile(file.branches.block, first, chances, file.described.constant)
+                found[number] = told_by_constants(said, file.described)
+            advance()
+    return [found[number] for number in range(len(files))]
 
 
 def flow_of(file: File, first: np.ndarray) -> Flow:
@@ -222,7 +277,7 @@ def branch_figures(files: list[File], first: list[np.ndarray]) -> dict[str, dict
 
 def trip_class(count: np.ndarray) -> np.ndarray:
     """Number of the class."""
-    return np.searchsorted(CLASSES, count, side="right")
+    return np.searchsorted(CLASS_STARTS, count, side="right")
 
 
 def trip_figures(files: list[File], counts: list[np.ndarray]) -> dict[str, float]:
@@ -257,82 +312,69 @@ def hot_figures(files: list[File], flows: list[Flow]) -> dict[str, float]:
     return of_projects(files, of)
 
 
-def trips_learned(files: list[File], first: list[np.ndarray], flowing: list[np.ndarray]) -> list[np.ndarray]:
-    """Iterations by trees of a loop's exits, what the flow says, and its place, of other projects: (N,) a file."""
-    rows, true, project, place = [], [], [], []
-    for number, file in enumerate(files):
-        described = loops_described(file, first[number], flowing[number])
-        for row, count in file.loops:
-            rows.append(described[row])
-            true.append(np.log2(max(count, 1)))
-            project.append(file.project)
-            place.append((number, row))
-    features, target, projects = np.array(rows), np.array(true), np.array(project)
-
-    def fit(seen: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        model = HistGradientBoostingRegressor(**TREES, loss="absolute_error", random_state=0)
-        return np.asarray(model.fit(features[seen], target[seen]).predict(features[asked]))
-
-    said = 2 ** held_out(projects, fit)
-    found = [each.copy() for each in flowing]
-    for (number, row), count in zip(place, said.tolist(), strict=True):
-        found[number][row] = count
-    return found
-
-
-def loops_described(file: File, first: np.ndarray, flowing: np.ndarray) -> np.ndarray:
-    """A row a loop: its first exit's features, the exit's probability, exits, depth, and what the flow says."""
-    arrays, forest = file.module.arrays, find_loops(file.module)
-    features = file.branches.features
-    found = np.zeros((len(forest), features.shape[1] + 4))
-    found[:, -4], found[:, -3] = forest.depth, np.log2(np.maximum(flowing, 1))
-    for number, (block, edge) in enumerate(zip(file.branches.block.tolist(), file.branches.edge.tolist(), strict=True)):
-        loop = int(forest.innermost[block])
-        while loop >= 0:
-            ways = arrays.successor[edge : edge + 2].tolist()
-            out = [not forest.contains(loop, way) for way in ways]
-            if any(out):
-                if not found[loop, -1]:
-                    found[loop, :-4] = features[number]
-                    found[loop, -2] = first[number] if out[0] else 1 - first[number]
-                found[loop, -1] += 1
-            loop = int(forest.parent[loop])
-    return found
-
-
 def main() -> None:
     """Read, predict, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    parser.add_argument("-o", dest="output", type=Path, required=True)
+    parser.add_argument("-o", dest="output", type=Path, help="record of the comparison")
+    parser.add_argument("--said", type=Path, help="Parquet of what was said of each branch, held out")
+    parser.add_argument("--head", type=Path, help="folder for the trees of all projects")
     given = parser.parse_args()
-    files = read_all(given.out)
-    ends = np.cumsum([len(file.ran) for file in files])[:-1]
+    encoder = mirenc.load("mirenc-fast")
+    files = read_all(given.out, encoder)
+    if given.head:
+        axes = Axes(files).of({file.project for file in files})
+        head = StaticProfile(branch_trees(files, axes), loop_trees(files), *axes, encoder.features_digest)
+        save_head(head, given.head, extra={"projects": sorted({file.project for file in files})})
+    if given.output or given.said:
+        compare(files, given.output, given.said)
+
+
+def compare(files: list[File], output: Path | None, said: Path | None) -> None:
+    """Predict held out, and write the record and what was said."""
+    hand, shipped = held_out(files, False), held_out(files, True)
+    if said:
+        columns = ("project", "file", "block", "first")
+        rows = zip(files, shipped, strict=True)
+        table = [(one.project, one.name, *pair) for one, own in rows for pair in zip(*own[:2], strict=True)]
+        write_parquet(said, pa.table(dict(zip(columns, zip(*table, strict=True), strict=True))))
+    if output is None:
+        return
     with np.errstate(invalid="ignore"):
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
-    rows = {"llvm": [file.llvm for file in files], "hand": np.split(probabilities(files), ends), "perfect": truth}
+    rows = {"llvm": [file.llvm for file in files], "perfect": truth}
+    rows |= {name: [one.first for one in own] for name, own in (("hand", hand), ("vectors", shipped))}
+    commonest = [np.full(len(file.described.exit), float(CLASS_STARTS[0])) for file in files]
+    known = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
     record: dict[str, Any] = {
         "projects": len({file.project for file in files}),
+        "unseen": sorted({file.project for file in files} - known.keys()),
         "files": len(files),
         "branches": int(sum(file.ran.sum() for file in files)),
         "loops": sum(len(file.loops) for file in files),
+        "commonest": interval(np.array(list(trip_figures(files, commonest).values()))),
         "rows": {},
     }
     found: dict[str, dict[str, dict[str, float]]] = {}
     for name, first in rows.items():
-        bounded = [np.clip(each, LEAST, 1 - LEAST) for each in first]
-        flows = [flow_of(file, each) for file, each in zip(files, bounded, strict=True)]
+        flows = [flow_of(file, each.clip(LEAST, 1 - LEAST)) for file, each in zip(files, first, strict=True)]
         counts = [iterations(file, flow) for file, flow in zip(files, flows, strict=True)]
+        if name in ("hand", "vectors"):
+            trees = {"hand": hand, "vectors": shipped}[name]
+            counts = [np.append(1, CLASS_STARTS)[one.chances.argmax(axis=1)] for one in trees]
         found[name] = branch_figures(files, first)
         found[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}
-        if name == "hand":
-            found["hand"]["trips_learned"] = trip_figures(files, trips_learned(files, bounded, counts))
+
+    def fewer(name: str, projects: Sequence[str]) -> list[float]:
+        pairs = np.array([[found[each]["missed"][one] for each in (name, "llvm")] for one in projects])
+        return interval(pairs, lambda each: float(1 - each[:, 0].mean() / each[:, 1].mean()))
+
     for name, figures in found.items():
         record["rows"][name] = {kind: interval(np.array(list(of.values()))) for kind, of in figures.items() if of}
-        pairs = np.array([[of, found["llvm"]["missed"][project]] for project, of in figures["missed"].items()])
-        record["rows"][name]["fewer"] = interval(pairs, lambda each: float(1 - each[:, 0].mean() / each[:, 1].mean()))
+        record["rows"][name]["fewer"] = fewer(name, list(figures["missed"]))
+        record["rows"][name]["unseen"] = fewer(name, record["unseen"])
     record["of_projects"] = {name: figures["missed"] for name, figures in found.items()}
-    given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for name, figures in record["rows"].items():
         print(name, figures)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.cli import common
-from mirenc.cli.review import Finding, remarks, sarif
+from mirenc.cli.review import Finding, write_findings
 from mirenc.errors import ConfigError, TaskError
 from mirenc.writing import delivered
 
@@ -63,10 +63,7 @@ class Answers:
 
     def write(self, path: Path) -> None:
         """All answers as remarks (.yaml) or SARIF."""
-        with delivered(path) as part:
-            named = {self.task.name: self.task.title}
-            text = remarks("mirenc", self.findings) if path.suffix == ".yaml" else sarif("mirenc", named, self.findings)
-            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_findings(path, {self.task.name: self.task.title}, self.findings)
 
     def _json(self, file: str, one: Any) -> dict[str, object]:
         line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}

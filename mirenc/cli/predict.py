@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
-from mirenc.cli import common, predict_table
+from mirenc.cli import common, predict_profile, predict_table
 from mirenc.cli.answers import Answers, Copies, write_restriction
 from mirenc.errors import HeadError, TaskError
 
@@ -29,7 +30,8 @@ def predict(
         Argument(
             metavar="TASK INPUT...",
             help="A task (not with --task-file), then IR or sources, folders of either, compile_commands.json, or - "
-            "for stdin. size_after makes one table of a folder, by -Oz itself.",
+            "for stdin. size_after makes one table of a folder, by -Oz itself. branch_probability and trip_count tell "
+            "a profile without a run.",
         ),
     ] = None,
     context: Annotated[list[str] | None, Option("--context", "--aux", "-c", help=_CONTEXT)] = None,
@@ -64,7 +66,8 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the answers, too, as LLVM's remarks (.opt.yaml) or SARIF (.sarif). Can be repeated.",
+            help="Write the answers, too, as LLVM's remarks (.opt.yaml) or SARIF (.sarif); branch_probability has "
+            "weights in IR, too (.ll). Can be repeated.",
         ),
     ] = None,
     model: common.Model = None,
@@ -79,13 +82,20 @@ def predict(
     with the size that nm -S would tell of it.
     """
     names = list(inputs or ())
+    profiles = task_file is None and bool(names) and names[0] in predict_profile.TITLES
     for path in output or ():
-        if path.suffix not in (".yaml", ".sarif"):
+        if path.suffix not in (".yaml", ".sarif", *([".ll"] if profiles else [])):
             raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
         common.check_output(path)
+    if profiles:
+        if context or variant or level or restrict or look_ahead is not None or apply:
+            raise typer.BadParameter(f"{names[0]} takes --function, --output, --json, --head and --model alone")
+        _check_inputs(names[1:])
+        known = (names[0], names[1:], output or (), options, function, model, head)
+        predict_profile.print_profiles(*known, as_json=as_json)
+        return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
-    if not names:
-        raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
+    _check_inputs(names)
     if task.name == predict_table.TASK and any(map(common.is_project, names)):
         if head or variant or function or context or output:
             raise typer.BadParameter(
@@ -135,6 +145,11 @@ def predict(
     if answers.directives and task.directive_note:
         common.say(task.directive_note)
     failures.finish()
+
+
+def _check_inputs(names: Sequence[str]) -> None:
+    if not names:
+        raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
 
 
 def _context(task: Task, text: str) -> dict[str, str]:

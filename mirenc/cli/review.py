@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import mirenc
+from mirenc.writing import delivered
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -52,6 +53,13 @@ def sarif(tool: str, rules: Mapping[str, str], findings: Iterable[Finding]) -> s
     driver = {"name": tool, "version": mirenc.__version__, "rules": named}
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}
     return json.dumps(log, indent=1) + "\n"
+
+
+def write_findings(path: Path, named: Mapping[str, str], findings: Sequence[Finding]) -> None:
+    """What ``mirenc predict`` found, as remarks (.yaml) or SARIF; ``named`` says in a sentence what each name is."""
+    with delivered(path) as part:
+        text = remarks("mirenc", findings) if path.suffix == ".yaml" else sarif("mirenc", named, findings)
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def _quoted(text: str) -> str:

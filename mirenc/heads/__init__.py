@@ -21,6 +21,7 @@ from mirenc.heads.linear import (
 from mirenc.heads.mlp import LabelHead as LabelHead, MLPHead as MLPHead
 from mirenc.heads.pairs import PairHead as PairHead
 from mirenc.heads.trees import (
+    BoostedChances as BoostedChances,
     BoostedRegressor as BoostedRegressor,
     RatioTreesHead as RatioTreesHead,
     TreesHead as TreesHead,

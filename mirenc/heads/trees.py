@@ -10,8 +10,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor, HistGradientBoostingRegressor
+from numpy.typing import ArrayLike, NDArray
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 
 from mirenc.arrays import Float64, Floating, Int32, Int64
 from mirenc.errors import ConfigError, HeadError
@@ -26,6 +31,7 @@ from mirenc.metrics import oracle_choice
 _MOST_GAIN, _MOST_LOSS = 2.0, 0.5
 _BYTE = 256  # values that a byte tells apart
 _BLOCK = 128  # rows that walk the trees at once: they stay in the processor's cache
+_NEVER = -1000.0  # logarithm of how likely an outcome is that no row had
 _UNFIT = "arrays of trees do not belong together. Save the head again"
 
 
@@ -254,6 +260,20 @@ class TreesLabels(_RegressionTrees, Labels, kind="trees_labels"):
     leaf: int = 10
 
 
+def boosted_trees(boosted: Any) -> list[Tree]:
+    """Trees that scikit-learn has boosted, in double precision; those of one of V outcomes say 0 of the others."""
+    # No public attribute holds the trees; tests/heads/test_boosted.py compares with the estimator's own answers.
+    grown = []
+    for stage in boosted._predictors:
+        for place, one in enumerate(stage):
+            nodes = one.nodes  # in preorder; an infinite cut sends every number left
+            column = np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"].astype(np.int64))
+            value = np.zeros((len(nodes), len(stage)))
+            value[:, place] = nodes["value"]
+            grown.append(Tree(column, nodes["num_threshold"], value))
+    return grown
+
+
 @dataclass(eq=False, repr=False)
 class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     """Gradient boosted trees that predict a number, for thousands of rows; code is reduced as by `TreesHead`."""
@@ -268,14 +288,58 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
         how = {"learning_rate": self.learning_rate, "early_stopping": False, "random_state": self.random_state}
         boosted = HistGradientBoostingRegressor(max_iter=self.trees, max_leaf_nodes=self.leaves, **how)
         boosted.fit(rows, target[:, 0])
-        # No public attribute holds the trees; tests/heads/test_boosted.py compares with the estimator's own answers.
         self.start_ = float(boosted._baseline_prediction.item())
-        grown = []
-        for (stage,) in boosted._predictors:
-            nodes = stage.nodes  # in preorder; an infinite cut sends every number left
-            column = np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"].astype(np.int64))
-            grown.append(Tree(column, nodes["num_threshold"], nodes["value"][:, None]))
-        return grown
+        return boosted_trees(boosted)
 
     def _answer(self, features: Float64) -> Float64:
         return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
+
+
+@dataclass(eq=False, repr=False)
+class BoostedChances(Labels, kind="boosted_chances"):
+    """Gradient boosted trees of how likely each of K outcomes is, learned from the shares that each had.
+
+    ``bags`` such are grown, each from other draws of the columns that a cut looks at (``share`` of them), and averaged:
+    one alone errs by chance about as much as what is to be learned of thousands of rows.
+    """
+
+    _: KW_ONLY
+    trees: int = 120
+    leaves: int = 15
+    learning_rate: float = 0.1
+    bags: int = 3
+    share: float = 0.3
+    random_state: int = 0
+    _COUNTS = ("trees", "leaves", "bags")
+    _POSITIVE = ("learning_rate", "share")
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Train on rows (n, A) with shares (n, K), which sum to 1, and on how much each row weighs (n,)."""
+        features, shares = self._training_rows(X, y, multi_output=True, y_numeric=True)
+        weight = shares * (1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[:, None])
+        row, outcome = np.nonzero(weight)
+        present = np.unique(outcome)
+        if len(present) < 2:
+            raise HeadError(f"{len(present)} of {shares.shape[1]} outcomes have a share in any row; 2 are needed")
+        how = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
+        how |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves, "l2_regularization": 1.0}
+        # Of two outcomes one number tells both.
+        wide = np.eye(shares.shape[1])[present] if shares.shape[1] > 2 else np.eye(2)
+        wide = wide[1:] if len(present) == 2 else wide
+        wide = wide[:, 1:] if shares.shape[1] == 2 else wide
+        grown = []
+        for bag in range(self.bags):
+            boosted = HistGradientBoostingClassifier(**how, random_state=self.random_state + bag)
+            boosted.fit(features[row], outcome, sample_weight=weight[row, outcome])
+            grown += [one._replace(value=one.value @ wide / self.bags) for one in boosted_trees(boosted)]
+        self.start_ = np.asarray(boosted._baseline_prediction, dtype=np.float64).ravel() @ wide  # (V,): K, or 1 for two
+        if shares.shape[1] > 2:
+            self.start_[np.setdiff1d(np.arange(shares.shape[1]), present)] = _NEVER
+        self.forest_ = Forest.join(grown)
+        return self
+
+    def _answer(self, features: Float64) -> Float64:
+        raw = self.start_ + self.forest_.summed(features)
+        raw = np.concatenate([np.zeros_like(raw), raw], axis=1) if raw.shape[1] == 1 else raw
+        chances = np.exp(raw - raw.max(axis=1, keepdims=True))
+        return np.asarray(chances / chances.sum(axis=1, keepdims=True))

@@ -28,6 +28,12 @@ def constant_trip_count(module: IRModule, loop: Region) -> int:
     return 0 if row < 0 else _count(module, find_loops(module), row)
 
 
+def constant_trip_counts(module: IRModule) -> list[int]:
+    """`constant_trip_count` of all loops of a module, in the order of `find_loops`."""
+    forest = find_loops(module)
+    return [_count(module, forest, row) for row in range(len(forest))]
+
+
 def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
     """Iterations of a loop in the whole of what was profiled (``!prof``), and each time it is entered; 0: not told."""
     flow, forest = profiled_flow(module), find_loops(module)

@@ -1,14 +1,17 @@
-"""`BoostedRegressor`: scikit-learn's own predictions, from arrays."""
+"""`BoostedRegressor` and `BoostedChances`: scikit-learn's own predictions, from arrays."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.exceptions import NotFittedError
 
-from mirenc.heads import BoostedRegressor, trees
+from mirenc.errors import HeadError
+from mirenc.heads import BoostedChances, BoostedRegressor, load_head, save_head, trees
 
 
 def table(rows: int = 600, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -73,3 +76,31 @@ def test_bad_rows_are_refused() -> None:
         BoostedRegressor(trees=2).fit(features, target).predict(features[:, :5])
     with pytest.raises(NotFittedError):
         BoostedRegressor().predict(features)
+
+
+def test_chances_are_scikit_learns(tmp_path: Path) -> None:
+    features, target = table(columns=5)
+    for kinds in (2, 4):
+        kind = np.digitize(target, np.quantile(target, np.linspace(0, 1, kinds + 1)[1:-1]))
+        weight = np.random.default_rng(0).uniform(0.5, 2, len(kind))
+        head = BoostedChances(trees=15, leaves=8, bags=2, share=0.5).fit(features, np.eye(kinds)[kind], weight)
+        how = {"max_iter": 15, "max_leaf_nodes": 8, "max_features": 0.5, "l2_regularization": 1.0}
+        raw = []
+        for seed in (0, 1):
+            other = HistGradientBoostingClassifier(**how, random_state=seed, early_stopping=False)
+            chances = other.fit(features, kind, sample_weight=weight).predict_proba(features)
+            raw.append(np.log(chances) - np.log(chances).mean(axis=1, keepdims=True))
+        expected = np.exp(np.mean(raw, axis=0))
+        found = head.predict(features)
+        np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), atol=1e-9)
+        save_head(head, tmp_path / str(kinds))
+        np.testing.assert_array_equal(load_head(tmp_path / str(kinds))[0].predict(features), found)
+
+
+def test_chances_of_shares_and_of_what_never_was() -> None:
+    features = np.repeat([[0.0], [1.0]], 100, axis=0)
+    shares = np.repeat([[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], 100, axis=0)
+    found = BoostedChances(bags=1, share=1.0).fit(features, shares).predict([[0.0], [1.0]])
+    np.testing.assert_allclose(found, [[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], atol=0.01)
+    with pytest.raises(HeadError, match="1 of 2 outcomes"):
+        BoostedChances().fit(features, np.eye(2)[np.zeros(200, int)])

@@ -1,0 +1,125 @@
+"""``mirenc predict branch_probability`` and ``trip_count``: a profile without a run (`mirenc.profiling`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from mirenc.cli import common
+from mirenc.cli.review import Finding, write_findings
+from mirenc.errors import TaskError
+from mirenc.writing import delivered
+
+if TYPE_CHECKING:
+    from mirenc.ir import IRModule, ReadOptions
+    from mirenc.ir.inputs import Input
+    from mirenc.profiling import Profile
+
+TITLES = {
+    "branch_probability": "where a branch goes, without a run",
+    "trip_count": "how long a loop runs, without a run",
+}
+
+
+class _Answer(NamedTuple):
+    symbol: str
+    function: str
+    file: str
+    line: int
+    name: str  # of the block or loop
+    words: str
+    facts: dict[str, Any]
+
+
+def print_profiles(
+    task: str,
+    names: Sequence[str],
+    outputs: Sequence[Path],
+    options: ReadOptions,
+    function: str | None = None,
+    model: str | None = None,
+    head: Path | None = None,
+    *,
+    as_json: bool = False,
+) -> None:
+    """Answer for all branches or loops of files; an output ``.ll`` is the one file's IR with its branches' weights."""
+    from mirenc.embed import load
+    from mirenc.ir.read import load_input, module_of
+    from mirenc.profiling import StaticProfile, with_weights
+    from mirenc.profiling.static import FRONT_END
+
+    options = replace(options, dialect=FRONT_END)
+    files = common.expand([*names])
+    weighted = [path for path in outputs if path.suffix == ".ll"]
+    if weighted and (task != "branch_probability" or len(files) != 1):
+        raise TaskError(f"{weighted[0]}: weights are of branch_probability and one file. Name one, or leave -o out")
+    trees = StaticProfile.load() if head is None else StaticProfile.load(head)
+    encoder = load(model, options=options)
+    findings: list[Finding] = []
+
+    def answer(file: Input) -> None:
+        loaded = load_input(file, options)
+        module = module_of(loaded, options)
+        profile = trees.predict(module, encoder)
+        for one in _branches(module, profile) if task == "branch_probability" else _loops(module, profile):
+            if function is not None and function not in (one.symbol, one.function, one.function.partition("(")[0]):
+                continue
+            place = f"{one.file}:{one.line}" if one.file else file.name
+            if as_json:
+                where = {"function": one.function, "symbol": one.symbol, "block": one.name, "line": one.line}
+                typer.echo(json.dumps({"input": file.name, "task": task, "file": one.file, **where, **one.facts}))
+            else:
+                typer.echo(f"{place}: {one.function}:{one.name}: {one.words}")
+            findings.append(Finding(task, one.symbol, one.file or file.name, one.line, [("String", one.words)]))
+        for path in weighted:
+            text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
+            text, written = with_weights(text, module, profile.block, profile.first)
+            with delivered(path) as part:
+                part.write_bytes(text.encode("utf-8", "surrogateescape"))
+            common.say(f"{path}: {written} branches have weights now, {len(profile.block) - written} had some before")
+
+    failures = common.Failures(len(files))
+    for _ in failures.results("predicting", files, answer):
+        pass
+    for path in outputs:
+        if path not in weighted:
+            write_findings(path, {task: TITLES[task]}, findings)
+    if findings and task in trees.worth:
+        common.say(trees.worth[task])
+    failures.finish()
+
+
+def _branches(module: IRModule, profile: Profile) -> Iterator[_Answer]:
+    from mirenc.ir.places import Places
+    from mirenc.ir.regions import block_name
+
+    places, arrays = Places(module), module.arrays
+    function = {
+        block: one for one in module.defined_functions for block in range(one.header.first_block, one.header.last_block)
+    }
+    for block, first in zip(profile.block.tolist(), profile.first.tolist(), strict=True):
+        own, row = function[block], int(arrays.block_start[block + 1]) - 1
+        ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
+        chances = {block_name(module, way): chance for way, chance in zip(ways, (first, 1 - first), strict=True)}
+        words = ", ".join(f"{way} {100 * chance:.3g} %" for way, chance in chances.items())
+        place = places.of_instruction(row)
+        yield _Answer(own.name, own.display_name, *place, block_name(module, block), words, {"ways": chances})
+
+
+def _loops(module: IRModule, profile: Profile) -> Iterator[_Answer]:
+    from mirenc.ir import regions_of
+    from mirenc.profiling import TRIP_CLASSES
+
+    for row, loop in enumerate(regions_of(module, "loop").regions):
+        constant = int(profile.constant[row])
+        chances = dict(zip(TRIP_CLASSES, profile.chances[row].tolist(), strict=True))
+        ranked = sorted(chances.items(), key=lambda item: -item[1])
+        words = ", ".join(f"{name} {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
+        words = f"{constant} by its constants" if constant else words
+        facts = {"chances": chances, "constant": constant}
+        yield _Answer(loop.symbol, loop.function, loop.file, loop.line, loop.header, words, facts)

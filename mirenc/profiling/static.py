@@ -1,0 +1,123 @@
+"""`StaticProfile`: where branches go and how long loops run, told without a run by trees that were grown on real ones.
+
+Beside what is written about a branch (`mirenc.profiling.branches`) they take the vectors of its block and of both ways,
+brought to a few numbers each. Grown by ``downstream/profile/evaluate.py``, where the figures are.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from mirenc.arrays import Float32, Float64, Floating, Int64
+from mirenc.embed import Encoder
+from mirenc.errors import HeadError, MirencError
+from mirenc.heads import BoostedChances, load_head
+from mirenc.heads.state import register
+from mirenc.ir import IRModule, parse_ir
+from mirenc.ir.dialect import Dialect
+from mirenc.passes import EmbeddedEngine
+from mirenc.profiling.branches import Branches, branches_of
+from mirenc.profiling.loops import Loops, describe_loops
+
+TRIP_CLASSES = ("once", "2 to 7", "8 to 31", "32 to 255", "256 and more")
+"""Executions of a loop's header each time it is entered."""
+CLASS_STARTS = (2, 8, 32, 256)
+_FLAGS = ("-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-lifetime-markers", "-gline-tables-only")
+FRONT_END = Dialect(
+    title="C or C++ as the front end writes it, before any pass",
+    flags={"c": ("-x", "c", *_FLAGS), "c++": ("-x", "c++", *_FLAGS)},
+)
+_READY = Path(__file__).parent / "ready"
+_LEAST = 1e-3  # a way is never taken for certain
+_OPTNONE = re.compile(r"^(attributes #\d+ = \{.*?)\boptnone ", re.MULTILINE)
+
+
+class Profile(NamedTuple):
+    """What is expected of a module's n branches of two ways and N loops (`mirenc.ir.loops.find_loops`)."""
+
+    block: Int64  # (n,) of the module: the one that ends with the branch
+    first: Float64  # (n,) probability that it goes the first way
+    chances: Float64  # (N, 5) how likely each of `TRIP_CLASSES` is
+    constant: Int64  # (N,) executions each time where constants say it; else 0
+
+
+@register("static_profile")
+@dataclass(eq=False)
+class StaticProfile:
+    """Trees for branches (chances of both ways) and for loops, and the axes (D, C) on which they see vectors (D,)."""
+
+    branches: BoostedChances
+    loops: BoostedChances
+    center: Floating
+    axes: Floating
+    digest: str  # `Encoder.features_digest` of the model whose vectors it takes
+    worth: dict[str, str] = field(
+        default_factory=dict
+    )  # what answers were worth on projects that no tree saw, in words
+
+    @classmethod
+    def load(cls, folder: str | Path = _READY) -> Self:
+        """The shipped one, or that of a folder. Raises HeadError: there is none."""
+        head, _ = load_head(folder)
+        if not isinstance(head, cls):
+            raise HeadError(f"{folder}: the head there is no profile. Leave --head out")
+        return head
+
+    def predict(self, module: IRModule, encoder: Encoder) -> Profile:
+        """Branches and loops of a module. Raises HeadError: the encoder is of another model."""
+        if encoder.features_digest != self.digest:
+            found = f"profiles are predicted from vectors of digest {self.digest[:12]}"
+            raise HeadError(f"{found}, not of {encoder.name} ({encoder.features_digest[:12]}). Leave --model out")
+        seen = in_registers(module)
+        branches = branches_of(seen)
+        loops = describe_loops(seen, branches)
+        vectors = encoder.embed(seen, level="block", purpose="features")
+        first = np.full(len(branches.block), 0.5)
+        if len(first):
+            first = self.branches.predict(branch_rows(seen, branches, (vectors - self.center) @ self.axes))[:, 0]
+        chances = np.zeros((len(loops.exit), len(TRIP_CLASSES)))
+        if len(chances):
+            chances = self.loops.predict(loops.features)
+        return told_by_constants(
+            Profile(branches.block, first.clip(_LEAST, 1 - _LEAST), chances, loops.constant), loops
+        )
+
+    def _state(self) -> dict[str, Any]:
+        return vars(self)
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
+
+
+def in_registers(module: IRModule) -> IRModule:
+    """The module with variables in registers, as the trees know it, and the same blocks; as it is where LLVM fails."""
+    text = _OPTNONE.sub(r"\1", module.text)
+    try:
+        with EmbeddedEngine() as engine:
+            other = parse_ir(engine.text(text.encode("utf-8", "surrogateescape"), "sroa"))
+    except MirencError:
+        return module
+    same = np.array_equal(other.arrays.successor_start, module.arrays.successor_start)
+    return other if same and np.array_equal(other.arrays.successor, module.arrays.successor) else module
+
+
+def branch_rows(module: IRModule, branches: Branches, blocks: Floating) -> Float32:
+    """What trees see of branches: their features, and few numbers (B, C) of the block and of both ways."""
+    first, second = (module.arrays.successor[branches.edge + side] for side in (0, 1))
+    around = [branches.features, blocks[branches.block], blocks[first], blocks[second]]
+    return np.concatenate(around, axis=1).astype(np.float32)
+
+
+def told_by_constants(profile: Profile, loops: Loops) -> Profile:
+    """With what is certain in place of what is likely, where constants say how often a loop runs."""
+    first, chances = profile.first.copy(), profile.chances.copy()
+    for loop in np.flatnonzero((profile.constant > 0) & (loops.exit >= 0)).tolist():
+        leaves = 1 / profile.constant[loop]
+        first[loops.exit[loop]] = np.clip(leaves if loops.out[loop] else 1 - leaves, _LEAST, 1 - _LEAST)
+    known = np.flatnonzero(profile.constant)
+    chances[known] = np.eye(len(TRIP_CLASSES))[np.searchsorted(CLASS_STARTS, profile.constant[known], side="right")]
+    return profile._replace(first=first, chances=chances)
