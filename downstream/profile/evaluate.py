@@ -322,24 +322,34 @@ def main() -> None:
     given = parser.parse_args()
     encoder = mirenc.load("mirenc-fast")
     files = read_all(given.out, encoder)
+    record = compare(files, given.output, given.said) if given.output or given.said else None
     if given.head:
         axes = Axes(files).of({file.project for file in files})
-        head = StaticProfile(branch_trees(files, axes), loop_trees(files), *axes, encoder.features_digest)
+        worth = {} if record is None else in_words(record)
+        head = StaticProfile(branch_trees(files, axes), loop_trees(files), *axes, encoder.features_digest, worth)
         save_head(head, given.head, extra={"projects": sorted({file.project for file in files})})
-    if given.output or given.said:
-        compare(files, given.output, given.said)
 
 
-def compare(files: list[File], output: Path | None, said: Path | None) -> None:
-    """Predict held out, and write the record and what was said."""
+def in_words(record: dict[str, Any]) -> dict[str, str]:
+    """What answers were worth, as the command line says it."""
+    shipped, projects = record["rows"]["vectors"], record["projects"]
+    fewer = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * each for each in shipped["fewer"]))
+    right = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * each for each in shipped["trips"]))
+    always = f"{100 * record['commonest'][0]:.0f} %"
+    return {
+        "branch_probability": f"of {projects} projects, each unseen: {fewer} fewer executions missed than by LLVM",
+        "trip_count": f"of {projects} projects, each unseen: {right} of loops in the right class, always 2 to 7: {always}",
+    }
+
+
+def compare(files: list[File], output: Path | None, said: Path | None) -> dict[str, Any]:
+    """Predict held out, and write the record and what was said; the record."""
     hand, shipped = held_out(files, False), held_out(files, True)
     if said:
         columns = ("project", "file", "block", "first")
         rows = zip(files, shipped, strict=True)
         table = [(one.project, one.name, *pair) for one, own in rows for pair in zip(*own[:2], strict=True)]
         write_parquet(said, pa.table(dict(zip(columns, zip(*table, strict=True), strict=True))))
-    if output is None:
-        return
     with np.errstate(invalid="ignore"):
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
     rows = {"llvm": [file.llvm for file in files], "perfect": truth}
@@ -374,9 +384,11 @@ def compare(files: list[File], output: Path | None, said: Path | None) -> None:
         record["rows"][name]["fewer"] = fewer(name, list(figures["missed"]))
         record["rows"][name]["unseen"] = fewer(name, record["unseen"])
     record["of_projects"] = {name: figures["missed"] for name, figures in found.items()}
-    output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if output:
+        output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for name, figures in record["rows"].items():
         print(name, figures)
+    return record
 
 
 if __name__ == "__main__":

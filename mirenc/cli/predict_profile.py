@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TITLES = {
     "branch_probability": "where a branch goes, without a run",
-    "trip_count": "how long a loop runs, without a run",
+    "trip_count": "how often a loop's head runs each time the loop is entered, without a run",
 }
 
 
@@ -106,8 +106,10 @@ def _branches(module: IRModule, profile: Profile) -> Iterator[_Answer]:
         own, row = function[block], int(arrays.block_start[block + 1]) - 1
         ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
         chances = {block_name(module, way): chance for way, chance in zip(ways, (first, 1 - first), strict=True)}
-        words = ", ".join(f"{way} {100 * chance:.3g} %" for way, chance in chances.items())
         place = places.of_instruction(row)
+        lines = [places.of_block(way)[1] for way in ways]
+        told = [f"{way} (line {line})" if line else way for way, line in zip(chances, lines, strict=True)]
+        words = ", ".join(f"{way}: {100 * chance:.3g} %" for way, chance in zip(told, chances.values(), strict=True))
         yield _Answer(own.name, own.display_name, *place, block_name(module, block), words, {"ways": chances})
 
 
@@ -119,7 +121,7 @@ def _loops(module: IRModule, profile: Profile) -> Iterator[_Answer]:
         constant = int(profile.constant[row])
         chances = dict(zip(TRIP_CLASSES, profile.chances[row].tolist(), strict=True))
         ranked = sorted(chances.items(), key=lambda item: -item[1])
-        words = ", ".join(f"{name} {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
-        words = f"{constant} by its constants" if constant else words
+        words = ", ".join(f"{name}: {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
+        words = f"{constant}, by its constants" if constant else words
         facts = {"chances": chances, "constant": constant}
         yield _Answer(loop.symbol, loop.function, loop.file, loop.line, loop.header, words, facts)
