@@ -338,7 +338,7 @@ def in_words(record: dict[str, Any]) -> dict[str, str]:
     always = f"{100 * record['commonest'][0]:.0f} %"
     return {
         "branch_probability": f"of {projects} projects, each unseen: {fewer} fewer executions missed than by LLVM",
-        "trip_count": f"of {projects} projects, each unseen: {right} of loops in the right class, always 2 to 7: {always}",
+        "trip_count": f"of {projects} projects, each unseen: {right} of loops right, always 2 to 7: {always}",
     }
 
 

@@ -1,4 +1,4 @@
-"""``mirenc predict branch_probability`` and ``trip_count``: what is said, and IR with weights that behaves as before."""
+"""``mirenc predict branch_probability`` and ``trip_count``: what is said, and weights in IR that behaves as before."""
 
 from __future__ import annotations
 
