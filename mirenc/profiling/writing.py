@@ -7,10 +7,9 @@ from mirenc.errors import IRFileError
 from mirenc.ir.module import IRModule
 
 _SCALE = 1 << 10  # the sum of a branch's weights; so few digits, since equal weights share a node
-_BRANCH = re.compile(r"^\s+br i1 .*", re.MULTILINE)
+_BRANCH = re.compile(r"^[ \t]+br i1 (?:[^;\"\r\n]|\"[^\"\n]*\")*", re.MULTILINE)  # without a comment
 _DEFINED = re.compile(r"^define .*?^\}", re.MULTILINE | re.DOTALL)
 _NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)
-_COMMENT = re.compile(r"\s*;[^\"]*$")
 
 
 def with_weights(text: str, module: IRModule, block: Int64, probability: Float64) -> tuple[str, int]:
@@ -40,9 +39,9 @@ def with_weights(text: str, module: IRModule, block: Int64, probability: Float64
             if at in chosen and "!prof" not in line[0]:
                 share = min(max(round(_SCALE * chosen[at]), 1), _SCALE - 1)
                 node = nodes.setdefault(share, first + len(nodes))
-                plain = _COMMENT.sub("", line[0])
-                pieces += [text[end : line.start()], plain, f", !prof !{node}", line[0][len(plain) :]]
-                end, written = line.end(), written + 1
+                after = line.start() + len(line[0].rstrip())
+                pieces += [text[end:after], f", !prof !{node}"]
+                end, written = after, written + 1
     return "".join([*pieces, text[end:].rstrip("\n"), "\n", *map(_node, nodes.items())]), written
 
 

@@ -16,7 +16,7 @@ from mirenc.profiling.branches import branches_of
 TEXT = """; br i1 in a comment is none
 define i32 @f(i1 %c, i1 %d) {
 entry:
-  br i1 %c, label %left, label %right ; said by hand
+  br i1 %c, label %left, label %right ; "said" by hand
 left:
   br i1 %d, label %right, label %out, !prof !0
 right:
@@ -43,7 +43,7 @@ def test_weights_by_hand() -> None:
     text, written = with_weights(TEXT, module, block, np.array([0.75, 0.5, 1e-6]))
     assert written == 2  # one had some
     lines = text.splitlines()
-    assert lines[3] == "  br i1 %c, label %left, label %right, !prof !1 ; said by hand"
+    assert lines[3] == '  br i1 %c, label %left, label %right, !prof !1 ; "said" by hand'
     assert "  br i1 %d, label %right, label %out, !prof !0" in lines
     assert lines[-3:] == [
         '!0 = !{!"branch_weights", i32 1, i32 99}',
@@ -51,6 +51,8 @@ def test_weights_by_hand() -> None:
         '!2 = !{!"branch_weights", i32 1, i32 1023}',  # never is too much
     ]
     assert with_weights(text, parse_ir(text), block, np.full(3, 0.5)) == (text, 0)
+    windows = TEXT.replace("\n", "\r\n")
+    assert with_weights(windows, module, block, np.array([0.75, 0.5, 1e-6]))[0].replace("\r\n", "\n") == text
 
 
 def test_mirenc_reads_what_was_written() -> None:
