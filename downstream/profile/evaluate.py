@@ -13,7 +13,8 @@ by a bootstrap over them:
   than LLVM's, in per cent of those; ``unseen``: the same over projects whose code no ancestor of the model saw.
 - ``error``: mean difference of the probability, weighed by executions; ``unweighed``: share missed, each branch alike.
 - ``trips``: share of loops in the right one of five classes of iterations each time (`TRIP_CLASSES`): by the flow of
-  LLVM's probabilities, by trees of loops, and by saying the commonest class of all (``commonest``).
+  LLVM's probabilities, by trees of loops, and by saying the commonest class of all (``commonest``); ``seen``: by
+  trees that saw other files of the project, which is no result, but a bound.
 - ``hottest``: of functions of ten blocks and more, share of the hottest tenth of blocks that is found.
 
 ``--head`` grows the trees on all projects and writes them; ``--said`` writes what was said of each branch, held out.
@@ -312,6 +313,18 @@ def hot_figures(files: list[File], flows: list[Flow]) -> dict[str, float]:
     return of_projects(files, of)
 
 
+def trips_of_seen_projects(files: list[File]) -> dict[str, float]:
+    """Share of a project's loops in the right class where trees saw the project's other files: a bound, no result."""
+    fold = np.random.default_rng(0).integers(FOLDS, size=len(files))
+    counts = []
+    trees = [loop_trees([file for file, own in zip(files, fold, strict=True) if own != one]) for one in range(FOLDS)]
+    for file, own in zip(files, fold.tolist(), strict=True):
+        there = len(file.described.exit) > 0
+        chances = trees[own].predict(file.described.features) if there else np.zeros((0, len(CLASS_STARTS) + 1))
+        counts.append(np.append(1, CLASS_STARTS)[chances.argmax(axis=1)])
+    return trip_figures(files, counts)
+
+
 def main() -> None:
     """Read, predict, and compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -363,6 +376,7 @@ def compare(files: list[File], output: Path | None, said: Path | None) -> dict[s
         "branches": int(sum(file.ran.sum() for file in files)),
         "loops": sum(len(file.loops) for file in files),
         "commonest": interval(np.array(list(trip_figures(files, commonest).values()))),
+        "seen": interval(np.array(list(trips_of_seen_projects(files).values()))),
         "rows": {},
     }
     found: dict[str, dict[str, dict[str, float]]] = {}
