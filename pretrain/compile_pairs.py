@@ -17,10 +17,11 @@ import argparse
 import sys
 from pathlib import Path
 
+from debian import compile_recipe
+from debian_recipe import read_recipe
+
 from mirenc.sources.compiling import Choices
-from mirenc.sources.debian import compile_recipe
 from mirenc.sources.ir_folder import IRFolder
-from mirenc.sources.recipe import read_recipe
 from mirenc.sources.reserved import is_reserved_package
 
 

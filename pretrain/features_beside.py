@@ -4,7 +4,7 @@ What you get: `OUT.json`: errors in the logarithm of bytes after each level, and
 functions of projects that the table holds out, by ridge regression on functions of the others; and what the second
 model has over the first, with a 95 % interval by a bootstrap over projects.
 How long: ten minutes of one core.
-On what: the IR that `mirenc measure passes downstream/passes/corpus.toml` keeps (PROJECT/Oz-start/x.ll), and its table:
+On what: the IR of `downstream/passes/README.md` (PROJECT/Oz-start/x.ll), and its table:
 
     python pretrain/features_beside.py IR downstream/passes/table -o pretrain/features_beside.json
 

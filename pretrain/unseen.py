@@ -5,7 +5,8 @@ beside the baselines that come with the model; and masked tokens of statements t
 How long: 21 minutes of one core.
 On what: the corpus of `debian-unseen.toml` (with its IR, for function retrieval), and the training shards:
 
-    mirenc corpus build pretrain/debian-unseen.toml -o unseen --tokenizer mirenc-base --levels O0,O2
+    python pretrain/debian.py pretrain/debian-unseen.toml IR --levels O0 O2
+    mirenc corpus build IR -o unseen --tokenizer mirenc-base
     python pretrain/unseen.py unseen pretrain/shards -o pretrain/unseen.json
 
 A project that `provenance.json` of one of the models names is refused.

@@ -6,7 +6,8 @@ How long: a quarter of an hour on one core, most of it for the statements of som
 On what: a model, the corpus it was trained on, and IR as `PROJECT/O0/x.ll` and `PROJECT/O2/x.ll` of some of the
 projects it was trained on; these are kept out of the fit, and the model's held-out projects are not looked at.
 
-    mirenc corpus build pretrain/debian-study.toml -o corpus --tokenizer mirenc-base
+    python pretrain/debian.py pretrain/debian-study.toml IR
+    mirenc corpus build IR -o corpus --tokenizer mirenc-base
     python pretrain/whitening_study.py corpus/ir pretrain/whitening --corpus pretrain/shards
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The three commands of pretrain/README.md in miniature: from package names to a model that embeds. Needs the test
+# The four commands of pretrain/README.md in miniature: from package names to a model that embeds. Needs the test
 # environment (scripts/test.sh makes it), clang-14, clang-19, dpkg-dev and deb-src. Where apt-get has no source packages, C files
 # of this repository stand in for them, and it says so.
 set -euo pipefail
@@ -10,7 +10,8 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 
 if apt-get source --print-uris zlib >/dev/null 2>&1; then
-    source=$here/tests/fixtures/miniature/debian.toml
+    source=ir
+    python "$here/pretrain/debian.py" "$here/tests/fixtures/miniature/debian.toml" ir
 else
     echo "apt-get knows no source packages here: compiling tests/fixtures/sources instead" >&2
     mkdir sources

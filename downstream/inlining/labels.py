@@ -51,7 +51,8 @@ class InliningRun(EngineRun):
         self.setup = {"format": FORMAT, "engine": name, "flags": [*FLAGS, *self.plan.cflags], "seed": self.plan.seed}
         self.journal = _Modules(self.work / "inlining.jsonl", self.setup)
         clang, said = partial(clang_of, version, self.plan.compiler), (self.report, self.failed)
-        found = find_ir(self.plan.sources, self.work, clang, *said, cflags=self.plan.cflags, jobs=self.plan.jobs)
+        facts: dict[str, Any] = {"cflags": self.plan.cflags, "held_out": self.plan.held_out, "jobs": self.plan.jobs}
+        found = find_ir(self.plan.sources, self.work, clang, *said, **facts)
         small = [one for one in found if one.path.stat().st_size <= LARGE]
         if len(small) < len(found):
             self.report(f"{len(found) - len(small)} modules are left out: more than {LARGE:,} bytes")
@@ -174,9 +175,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--modules", type=int, default=2_010, help="at most so many")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--held-out", default="", help="projects to be tested on only, as lua,zlib")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args(words)
-    plan = Plan(tuple(asked.sources), asked.seed, asked.jobs, modules=asked.modules)
+    held_out = tuple(asked.held_out.split(",")) if asked.held_out else ()
+    plan = Plan(tuple(asked.sources), asked.seed, asked.jobs, modules=asked.modules, held_out=held_out)
     run = InliningRun(plan, asked.output, lambda: SharedEngine(19), say, say)
     with only_one(asked.output):
         run.prepare()

@@ -1,8 +1,8 @@
 """Whether a head orders changes of inlining better than sizes do: what LLVM's features and vectors add.
 
-    python downstream/inlining/ordering.py TABLE -o downstream/inlining/ordering.json
+    python downstream/inlining/ordering.py IR TABLE -o downstream/inlining/ordering.json
 
-TABLE is what ``labels.py`` beside it made. Of each module, changes (a call
+TABLE is what ``labels.py`` beside it made of IR. Of each module, changes (a call
 decided the other way, or all calls of a function that LLVM decides alike) are ordered by what a row says that they
 save; counted is the best of the first five, in bytes under -Oz, on projects that nothing was fitted on. What a head
 gets of a module (features, vectors) is kept in TABLE/work/ordering.joblib.
@@ -36,7 +36,6 @@ from mirenc.metrics import group_interval
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
 
-RECIPE = Path(__file__).parents[1] / "passes" / "corpus.toml"
 FIRST = 5
 MOST = 200  # bytes that a change may save or cost, in fitting
 COMPONENTS = 64  # of vectors
@@ -150,10 +149,11 @@ def gained(one: Module, order: Array) -> float:
 def main() -> None:
     """Fit, order, count."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("ir", type=Path)
     parser.add_argument("table", type=Path)
     parser.add_argument("-o", "--output", type=Path, required=True)
     asked = parser.parse_args()
-    modules, refused = read(asked.table)
+    modules, refused = read(asked.ir, asked.table)
     train, test = ([one for one in modules if one.held_out == held] for held in (False, True))
     rows: dict[str, Callable[[Module], Array]] = {
         "in random order": lambda one: np.random.default_rng(len(one.saved)).random(len(one.saved)),
@@ -199,14 +199,14 @@ def main() -> None:
     asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
-def read(table: Path) -> tuple[list[Module], int]:
+def read(ir: Path, table: Path) -> tuple[list[Module], int]:
     """The modules with changes that are not random sets."""
     of: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in pq.read_table(table / "changes.parquet").to_pylist():
         callees = {(call["callee"], call["inlined"]) for call in row["calls"]}
         if len(callees) == 1:
             of[row["stamp"]].append(row)
-    files = {one.stamp: one for one in find_ir([RECIPE], table / "work", lambda: "clang-19", lambda _: None)}
+    files = {one.stamp: one for one in find_ir([ir], table / "work", lambda: "clang-19", lambda _: None)}
     kept = table / "work" / "ordering.joblib"
     found, NAMES[:] = joblib.load(kept) if kept.exists() else ({}, [])
     encoder = mirenc.load("mirenc-fast")

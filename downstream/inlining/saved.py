@@ -1,11 +1,11 @@
 """What other inlining saves over -Oz, alone and under pass lists, in 20 and in 200 compilations a file.
 
-    python downstream/inlining/saved.py WORK --part held_out --files 6 -o downstream/inlining/saved_20.json
+    python downstream/inlining/saved.py IR WORK --part held_out --files 6 -o downstream/inlining/saved_20.json
 
-WORK is the folder ``work`` of what ``mirenc measure passes downstream/passes/corpus.toml -o TABLE`` made: the IR of
-Debian's packages as -Oz begins with it. Of each project so many files are drawn. Every row has the same number of
-compilations in all, -Oz the first of them; loaded bytes are counted, and no result is larger than that of -Oz. Files
-that are done are kept in WORK/inlining.jsonl, and the same command goes on.
+IR is what ``pretrain/debian.py`` made of ``downstream/passes/corpus.toml``: Debian's packages as -Oz begins with them.
+Of each project so many files are drawn. Every row has the same number of compilations in all, -Oz the first of them;
+loaded bytes are counted, and no result is larger than that of -Oz. Files that are done are kept in
+WORK/inlining.jsonl, and the same command goes on.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from asking import CallSite, compile_asking
 from numpy.typing import NDArray
 from rich.progress import track
 
+from mirenc.config import load_toml
 from mirenc.deciding import TaskHead, fixed_lists, ready_heads
 from mirenc.errors import MirencError
 from mirenc.inlining import calls_of, try_inlining
@@ -111,13 +112,15 @@ def measured(engine: SharedEngine, path: Path, lists: Sequence[str], budgets: Se
 def main() -> None:
     """Measure what is left, and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("ir", type=Path)
     parser.add_argument("work", type=Path)
     parser.add_argument("--part", choices=("training", "held_out"), required=True)
     parser.add_argument("--files", type=int, default=6, help="of each project")
     parser.add_argument("--budgets", type=int, nargs="+", default=[20])
     parser.add_argument("-o", "--output", type=Path, required=True)
     asked = parser.parse_args()
-    files = find_ir([RECIPE], asked.work, lambda: "clang-19", print)
+    asked.work.mkdir(parents=True, exist_ok=True)
+    files = find_ir([asked.ir], asked.work, lambda: "clang-19", print, held_out=load_toml(RECIPE)["held_out"])
     of: dict[str, list[Any]] = defaultdict(list)
     for one in files:
         if one.held_out == (asked.part == "held_out") and one.path.stat().st_size <= MOST_BYTES:

@@ -17,7 +17,6 @@ _TAKES = {
     "parquet": (),
     "commands": ("--levels", "--compiler", "--cuda-path"),
     "sources": ("--levels", "--compiler", "--cflags", "--cuda-path"),
-    "recipe": ("--levels", "--cuda-path", "--work"),
 }
 
 app = typer.Typer(help="Build corpora for pre-training, and look into them.", no_args_is_help=True)
@@ -44,7 +43,6 @@ def build(
     compiler: Annotated[str | None, Option(help="clang for sources. [default: the first found]")] = None,
     cflags: Annotated[str, Option(help="Further flags for it, as one string.")] = "",
     cuda_path: Annotated[Path | None, Option(help="CUDA toolkit with headers, for CUDA sources.")] = None,
-    work: Annotated[Path | None, Option(help="Folder for a recipe's packages. [default: OUTPUT/work]")] = None,
     exclude_ir: Annotated[
         list[Path] | None,
         Option(help="IR kept for evaluation: modules that share a function with it are left out. Repeat it."),
@@ -75,7 +73,7 @@ def build(
         given = IRTokenizer.from_file(find_model(tokenizer) / "tokenizer.json" if named else tokenizer)
     config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source)
-    asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path, "--work": work}
+    asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
     for option, value in asked.items():
         if value and option not in _TAKES[kind]:
             raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
@@ -92,7 +90,6 @@ def build(
                 source,
                 output / "ir",
                 choices,
-                work=work or output / "work",
                 workers=workers,
                 # A corpus that is there is built anew: what failed then may have been mended.
                 retry_failed=(output / "corpus.json").is_file(),
@@ -123,7 +120,6 @@ def build(
         f"{report.duplicates} duplicates, {len(report.reserved)} with a function kept for evaluation, "
         f"{len(report.failures)} unreadable"
     )
-    # A recipe's packages are a sample: how many of their files do not compile is told by number.
     uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
     unread = [MirencError(message) for _, message in report.failures]
     common.Failures(report.files + len(uncompiled), [*uncompiled, *unread]).finish()

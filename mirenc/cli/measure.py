@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PASSES = "passes"
 _LLVM = 19  # one for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass
-_OF_PASSES = ("functions", "modules", "lists")
+_OF_PASSES = ("functions", "modules", "lists", "held_out")
 _OF_KERNELS = ("count", "part", "rounds", "compile_only")
 
 
@@ -34,7 +34,7 @@ def measure(
         Argument(
             metavar="SOURCE",
             help="Your own kernels, NAME.c with NAME.driver.c beside it. [default: the project's own kernels] "
-            "For passes: folders of sources or IR, compile_commands.json, a .toml recipe of packages, files.",
+            "For passes: folders of sources or IR, compile_commands.json, files.",
         ),
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the table.")] = None,
@@ -42,6 +42,7 @@ def measure(
     functions: Annotated[int, Option(help="For passes: at most so many functions.", min=0)] = 20_200,
     modules: Annotated[int, Option(help="For passes: at most so many modules.", min=0)] = 2_010,
     lists: Annotated[int, Option(help="For passes: so many pass lists, -Oz among them.", min=1)] = 100,
+    held_out: Annotated[str, Option(help="For passes: projects to be tested on only, as lua,zlib.")] = "",
     seed: Annotated[int, Option(help="Of what is drawn: kernels, pieces, pass lists, order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
@@ -92,12 +93,13 @@ def measure(
         functions=functions,
         modules=modules,
         lists=lists,
+        held_out=tuple(held_out.split(",")) if held_out else (),
         compiler=compiler,
         cflags=common.split_flags(cflags),
     )
     if task == _PASSES and not plan.sources:
         raise typer.BadParameter(
-            "give sources: a folder, a compile_commands.json, a recipe of Debian packages, or files of C, C++ or IR",
+            "give sources: a folder, a compile_commands.json, or files of C, C++ or IR",
             param_hint="SOURCE",
         )
     if task == _PASSES:

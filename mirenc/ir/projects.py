@@ -5,7 +5,7 @@ import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from mirenc.ir.files import DRIVER, SOURCE_LANGUAGES, find_inputs
 from mirenc.ir.inputs import Input, IRInput, is_ir_text, path_input, resolve_input
 
 COMMANDS = "compile_commands.json"
-SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
+_SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 _SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
 
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
@@ -90,7 +90,8 @@ def folder_inputs(folder: Path, report: Report | None = None) -> list[Input]:
     inputs, root = [path_input(path) for path in sources], folder.resolve()
     # `__FILE__` would say where the folder lies on this machine.
     place = f"-fmacro-prefix-map={root}/="
-    flags = {language: (*header_flags(root, language), place) for language in {one.language for one in inputs}}
+    languages = {one.language for one in inputs}
+    flags = {each: (*header_flags(header_folders(root, each), each), place) for each in languages}
     return [replace(one, flags=flags[one.language], folder=str(root)) for one in inputs]
 
 
@@ -109,10 +110,10 @@ def command_inputs(path: Path, report: Report | None = None) -> list[Input]:
     return inputs
 
 
-def walk_sources(folder: Path, suffixes: Collection[str], skipped: Collection[str] = SKIPPED_FOLDERS) -> Iterator[Path]:
-    """Files with some suffixes below a folder, in no order; no harnesses, nothing in ``skipped`` folders."""
+def walk_sources(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
+    """Files with some suffixes below a folder, in no order; no harnesses, nothing in folders of version control."""
     for root, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name.lower() not in skipped]
+        folders[:] = [name for name in folders if name.lower() not in _SKIPPED_FOLDERS]
         for name in names:
             path = Path(root, name)
             if path.suffix in suffixes and not name.endswith(DRIVER) and path.is_file():
@@ -124,26 +125,18 @@ def find_headers(root: Path, language: str) -> list[Path]:
     return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
 
 
-def _header_folders(root: Path, language: str) -> list[str]:
+def header_folders(root: Path, language: str) -> list[str]:
     """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
     parents = {folder for path in find_headers(root, language) for folder in path.relative_to(root).parents}
     folders = [folder.as_posix() for folder in parents if not _SKIPPED_HEADERS.intersection(folder.parts)]
     return sorted(folders, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
 
 
-def header_flags(
-    root: Path, language: str, *, named: Collection[str] = (), others: Mapping[str, Path] | None = None
-) -> tuple[str, ...]:
-    """Flags that make a compiler which runs in ``root`` search every folder with headers, without its build system.
-
-    ``named`` are folders that are searched by ``-I`` already, ``others`` more roots by their path relative to ``root``.
-    """
+def header_flags(folders: Iterable[str], language: str) -> list[str]:
+    """Flags that make a compiler search some folders for headers, without its build system."""
     # -idirafter comes last in clang's search, so no package's string.h hides the system's. flang has none.
     flag = "-I" if language == "fortran" else "-idirafter"
-    folders = [folder for folder in _header_folders(root, language) if folder not in named]
-    for relative, other in (others or {}).items():
-        folders += [f"{relative}/{folder}" for folder in _header_folders(other, language)]
-    return tuple(f"{flag}{folder}" for folder in folders)
+    return [f"{flag}{folder}" for folder in folders]
 
 
 def kept_flags(arguments: Sequence[str]) -> list[str]:

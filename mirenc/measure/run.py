@@ -38,6 +38,7 @@ class Plan:
     functions: int = 0
     modules: int = 0
     lists: int = 0
+    held_out: tuple[str, ...] = ()  # projects to be tested on only
 
 
 class Run(ABC):

@@ -1,1 +1,1 @@
-"""Many programs to a folder of IR: source trees, build commands, Debian packages, Parquet files."""
+"""Many programs to a folder of IR: source trees, build commands, Parquet files."""

@@ -48,7 +48,7 @@ class Choices:
     """How sources are compiled, as the user wants it; ConfigError for a level that no compiler has, or none."""
 
     levels: Sequence[str] | None = None  # default: O0 and O2 for all, Oz for every eighth file
-    compiler: str | None = None  # a clang for all but Fortran; default: the first on PATH, for a recipe two in turns
+    compiler: str | None = None  # a clang for all but Fortran; default: the first on PATH
     cflags: Sequence[str] = ()  # that all sources of a folder need
     cuda_path: Path | None = None  # a CUDA toolkit's headers, where there are CUDA sources
     with_reserved: bool = False  # also programs for evaluation: for what no model is pre-trained on

@@ -8,20 +8,18 @@ from mirenc.errors import IRFileError
 from mirenc.ir.files import find_inputs
 from mirenc.ir.projects import COMMANDS, Report
 from mirenc.sources.compiling import Advance, Choices, Limits, compile_programs
-from mirenc.sources.debian import compile_recipe
 from mirenc.sources.ir_folder import IRFolder, IRRecord, stamp_of
 from mirenc.sources.parquet import find_parquet, unpack_parquet
 from mirenc.sources.programs import command_programs, find_sources, source_programs
-from mirenc.sources.recipe import read_recipe
 
 _ALLOWED = (
-    "Give a folder of IR (.ll, .bc) or of sources, a compile_commands.json, a .parquet with bitcode, "
-    "or a .toml recipe of Debian packages"
+    "Give a folder of IR (.ll, .bc) or of sources, a compile_commands.json, or a .parquet with bitcode; "
+    "pretrain/debian.py in mirenc's repository makes a folder of IR of a .toml recipe of Debian packages"
 )
 
 
 def kind_of_source(source: Path, report: Report = lambda line: None, *, with_reserved: bool = False) -> str:
-    """What a path is: ``recipe``, ``commands``, ``parquet``, ``sources`` or ``ir``; IRFileError where it is none.
+    """What a path is: ``commands``, ``parquet``, ``sources`` or ``ir``; IRFileError where it is none.
 
     A folder with ``compile_commands.json`` is that; another what most of its files are, ``report`` is told of the rest.
     """
@@ -39,7 +37,7 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
         raise IRFileError(f"{source}: no IR, source or parquet file below it. {_ALLOWED}")
     if not source.exists():
         raise IRFileError(f"{source}: no such file or folder. Check the path")
-    kinds = {".toml": "recipe", ".json": "commands", ".parquet": "parquet"}
+    kinds = {".json": "commands", ".parquet": "parquet"}
     if source.suffix not in kinds:
         raise IRFileError(f"{source}: a corpus cannot be made from this file. {_ALLOWED}")
     return kinds[source.suffix]
@@ -50,7 +48,6 @@ def prepare_ir(
     out: Path,
     choices: Choices | None = None,
     *,
-    work: Path | None = None,
     workers: int | None = None,
     limits: Limits | None = None,
     retry_failed: bool = False,
@@ -60,12 +57,10 @@ def prepare_ir(
     """Turn a source of programs (`kind_of_source`) into a folder of IR, which is returned; one of IR is as it is.
 
     Called again after it was stopped, it goes on where it was. Programs that are gone from the source since then go,
-    those whose file or flags changed are compiled again. An edited header is seen below a folder of sources only, an
-    edited package of a recipe not at all.
+    those whose file or flags changed are compiled again. An edited header is seen below a folder of sources only.
 
-    ``out`` gets the IR, its log and ``manifest.csv``, and ``work`` (beside it, its name with ``-work``) the sources of
-    a recipe's packages; a recipe brings its own ``limits``. There are as many compilers at once as ``workers``, or
-    cores; with ``retry_failed`` they try again what failed in an earlier run.
+    ``out`` gets the IR, its log and ``manifest.csv``. There are as many compilers at once as ``workers``, or cores;
+    with ``retry_failed`` they try again what failed in an earlier run.
 
     Raises ConfigError, IRFileError, ToolchainError: the source cannot be used, or nothing in it became IR. A program
     that does not compile is counted and reported, no more.
@@ -74,17 +69,11 @@ def prepare_ir(
     kind = kind_of_source(source, report, with_reserved=choices.with_reserved)
     if kind == "ir":
         return source
-    recipe = read_recipe(source, with_reserved=choices.with_reserved) if kind == "recipe" else None
     programs = source_programs if kind == "sources" else command_programs
     with IRFolder(out, retry_failed=retry_failed) as folder:
         if not folder.kept():  # nothing worked so far: what was wrong may have been mended
             folder.keep_only(lambda record: False)
-        if recipe is not None:
-            names = {package.name for package in recipe.packages}
-            _forget(folder, lambda record: record.project in names)
-            place = work or out.with_name(f"{out.name}-work")
-            compile_recipe(recipe, folder, place, choices, workers=workers, advance=advance, report=report)
-        elif kind == "parquet":
+        if kind == "parquet":
             files = find_parquet(source)
             stamps = {name: stamp_of([path]) for name, path in files.items()}
             _forget(folder, lambda record: stamps.get(record.file.rsplit("/", 1)[0]) == record.stamp)

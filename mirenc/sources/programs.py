@@ -1,9 +1,8 @@
 """A folder of sources or a ``compile_commands.json`` as programs: which files, in what language, with what flags."""
 
-import fnmatch
 import os
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler
 from mirenc.ir.projects import (
     COMMANDS,
-    SKIPPED_FOLDERS,
     Report,
     find_headers,
     header_flags,
+    header_folders,
     kept_flags,
     read_entries,
     walk_sources,
@@ -23,14 +22,13 @@ from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, levels_of
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 
-LANGUAGES: Mapping[str, tuple[str, ...]] = {
-    "c": (".c",),
-    "c++": (".cc", ".cpp", ".cxx", ".C"),
-    "opencl": (".cl",),
-    "cuda": (".cu",),
-    "fortran": (".f", ".for", ".f77", ".f90", ".f95", ".F", ".F77", ".F90"),
+_LANGUAGE_OF = {
+    ".c": "c",
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++"),
+    ".cl": "opencl",
+    ".cu": "cuda",
+    **dict.fromkeys((".f", ".for", ".f77", ".f90", ".f95", ".F", ".F77", ".F90"), "fortran"),
 }
-_LANGUAGE_OF = {suffix: language for language, suffixes in LANGUAGES.items() for suffix in suffixes}
 
 _COMMON = ("-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics", "-fno-crash-diagnostics")
 _DIALECT = {
@@ -48,26 +46,16 @@ _DIALECT = {
 _FLANG = ("flang", "flang-new", *(f"flang-new-{version}" for version in range(22, 15, -1)))
 
 
-def find_sources(
-    root: Path,
-    languages: Collection[str] = tuple(LANGUAGES),
-    *,
-    skipped: Collection[str] = SKIPPED_FOLDERS,
-    include: Sequence[str] = ("*",),
-    exclude: Sequence[str] = (),
-    with_reserved: bool = False,
-) -> list[tuple[str, str]]:
+def find_sources(root: Path, *, with_reserved: bool = False) -> list[tuple[str, str]]:
     """Files below a folder that can be compiled, with their languages; none that is kept for evaluation, no links.
 
-    The globs are of paths below ``root``; their ``*`` crosses folders. Ordered by a hash: the first n are a sample.
+    Ordered by a hash: the first n are a sample.
     """
-    suffixes = {suffix: language for language in languages for suffix in LANGUAGES[language]}
     sources = []
-    for path in walk_sources(root, suffixes, skipped):
+    for path in walk_sources(root, _LANGUAGE_OF):
         file = path.relative_to(root).as_posix()
-        wanted, unwanted = (any(fnmatch.fnmatchcase(file, glob) for glob in globs) for globs in (include, exclude))
-        if wanted and not unwanted and not path.is_symlink() and (with_reserved or not is_reserved(file)):
-            sources.append((file, suffixes[path.suffix]))
+        if not path.is_symlink() and (with_reserved or not is_reserved(file)):
+            sources.append((file, _LANGUAGE_OF[path.suffix]))
     return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
 
 
@@ -148,7 +136,7 @@ def source_programs(
     compilers = _find_compilers(languages, choices, report)
     for project, root, sources in projects:
         here = {language for _, language in sources} & set(compilers)
-        headers = {language: header_flags(root, language) for language in here}
+        headers = {language: header_flags(header_folders(root, language), language) for language in here}
         stamps = {language: stamp_of(find_headers(root, language)) for language in here}
         for file, language in sources:
             if language in here:

@@ -1,4 +1,4 @@
-"""Programs kept for evaluation, since tasks compile them: no corpus may hold them, whatever a recipe says."""
+"""Programs kept for evaluation, since tasks compile them: no corpus may hold them."""
 
 import re
 

@@ -50,7 +50,7 @@ def test_excluded_ir_may_be_a_file_and_must_be_there(
 
 @pytest.mark.parametrize(
     ("option", "value"),
-    [("--levels", "O2"), ("--compiler", "clang"), ("--cflags", "-O"), ("--cuda-path", "x"), ("--work", "x")],
+    [("--levels", "O2"), ("--compiler", "clang"), ("--cflags", "-O"), ("--cuda-path", "x")],
 )
 def test_an_option_without_effect_is_refused(
     run: Run, build: tuple[object, ...], tmp_path: Path, option: str, value: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Callable
@@ -11,14 +12,17 @@ from pathlib import Path
 import pytest
 from fake_tools import FakeTools
 
-from mirenc.errors import ConfigError, ToolchainError
+from mirenc.errors import ConfigError, IRFileError, ToolchainError
 from mirenc.sources.compiling import Choices
-from mirenc.sources.debian import _prepare, compile_recipe
 from mirenc.sources.ir_folder import IRFolder
-from mirenc.sources.recipe import Package, read_recipe
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 REPOSITORY = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(REPOSITORY / "pretrain"))
+
+import debian  # noqa: E402
+from debian import _prepare, compile_recipe, make_ir  # noqa: E402
+from debian_recipe import Package, read_recipe  # noqa: E402
 
 
 @pytest.fixture
@@ -128,6 +132,45 @@ def test_a_reserved_package_comes_whole_and_copies_in_others_stay_out(
     commands = compilations(fake_tools)
     assert {command[0] for command in commands} == {"clang-19"}
     assert all(command.index("-Oz") < command.index("-disable-llvm-passes") for command in commands)
+
+
+def ir_of(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*.ll")}
+
+
+def test_the_command_makes_a_folder_that_follows_its_recipe(
+    archive: Callable[..., None], fake_tools: FakeTools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive("alpha", {"a.c": "int a;"})
+    archive("beta", {"b.c": "int b;"})
+    path, out = tmp_path / "recipe.toml", tmp_path / "ir"
+    monkeypatch.setattr(sys, "argv", ["debian.py", str(path), str(out), "--levels", "O2", "--compiler", "clang-19"])
+    path.write_text("[[package]]\nname = 'alpha'\n[[package]]\nname = 'beta'\n", encoding="utf-8")
+    debian.main()
+    assert ir_of(out) == {"alpha/O2/a.c.ll", "beta/O2/b.c.ll"}
+    assert (tmp_path / "ir-work/alpha/src/a.c").is_file()  # beside the IR, since sources may hold IR of their own
+    (out / "beta/O2/b.c.ll").unlink()
+    path.write_text("[[package]]\nname = 'beta'\n", encoding="utf-8")
+    debian.main()
+    assert ir_of(out) == {"beta/O2/b.c.ll"}
+    assert [row["project"] for row in manifest(out / "manifest.csv")] == ["beta"]
+    path.write_text("[[package]]\nname = 'sqlite3'\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"sqlite3 is reserved for evaluation\. Remove it"):
+        debian.main()
+
+
+def test_where_nothing_becomes_ir_it_says_so_and_begins_anew(
+    archive: Callable[..., None], fake_tools: FakeTools, tmp_path: Path
+) -> None:
+    archive("alpha", {"a.c": "#error"})
+    path = tmp_path / "recipe.toml"
+    path.write_text("[[package]]\nname = 'alpha'\n", encoding="utf-8")
+    given = {"choices": Choices(["O2"]), "workers": 1, "report": [].append}
+    with pytest.raises(IRFileError, match=r"ir: nothing became IR. .*log.jsonl has a line for each try"):
+        make_ir(read_recipe(path), tmp_path / "ir", **given)
+    (tmp_path / "ir-work/alpha/src/a.c").write_text("int a;")
+    make_ir(read_recipe(path), tmp_path / "ir", **given)
+    assert ir_of(tmp_path / "ir") == {"alpha/O2/a.c.ll"}
 
 
 def test_the_committed_recipes_are_read() -> None:

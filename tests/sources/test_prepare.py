@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,8 +29,7 @@ def test_the_kind_of_a_source(tmp_path: Path, write_tree: WriteTree) -> None:
         ("build", ("compile_commands.json", "a.ll", "b.ll"), "commands"),
     ):
         assert kind_of_source(write_tree(tmp_path / name, dict.fromkeys(files, ""))) == kind
-    write_tree(tmp_path, {"r.toml": "", "mine_compile_commands.json": "", "a.parquet": "", "a.c": ""})
-    assert kind_of_source(tmp_path / "r.toml") == "recipe"
+    write_tree(tmp_path, {"mine_compile_commands.json": "", "a.parquet": "", "a.c": ""})
     assert kind_of_source(tmp_path / "mine_compile_commands.json") == "commands"
     assert kind_of_source(tmp_path / "a.parquet") == "parquet"
 
@@ -39,10 +37,13 @@ def test_the_kind_of_a_source(tmp_path: Path, write_tree: WriteTree) -> None:
 def test_what_is_no_source_says_what_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.zip").write_text("")
+    (tmp_path / "a.toml").write_text("")
     with pytest.raises(IRFileError, match=r"empty: no IR, source or parquet file below it. Give a folder of IR"):
         prepare_ir(tmp_path / "empty", tmp_path / "out")
     with pytest.raises(IRFileError, match=r"a.zip: a corpus cannot be made from this file. Give a folder of IR"):
         prepare_ir(tmp_path / "a.zip", tmp_path / "out")
+    with pytest.raises(IRFileError, match=r"a.toml: .*pretrain/debian.py .* makes a folder of IR of a .toml recipe"):
+        prepare_ir(tmp_path / "a.toml", tmp_path / "out")
     with pytest.raises(IRFileError, match="gone: no such file or folder"):
         prepare_ir(tmp_path / "gone", tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -63,27 +64,21 @@ def test_wrong_levels_are_refused_before_any_work(tmp_path: Path, write_tree: Wr
 
 @pytest.fixture
 def sources(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> dict[str, Path]:
-    """The same two programs as a folder, as commands, as a recipe; and two modules of bitcode."""
+    """The same two programs as a folder and as commands; and two modules of bitcode."""
     files = {"one/a.c": "int a;", "two/b.c": "int b;"}
     code = write_tree(tmp_path / "code", files)
     entries = [{"directory": str(code), "file": file, "command": f"cc -c {file}"} for file in files]
     write_tree(tmp_path, {"commands.json": json.dumps(entries)})
-    recipe = "[[package]]\nname = 'one'\n[[package]]\nname = 'two'\n"
-    write_tree(tmp_path, {"recipe.toml": recipe})
-    for name in ("one", "two"):
-        with tarfile.open(fake_tools.folder / f"{name}.orig.tar.gz", "w:gz") as tar:
-            tar.add(code / name, arcname=name)
     rows = {"content": [b"BC\xc0\xde1", b"BC\xc0\xde2"], "package_source": ["one", "two"], "language": ["c", "c"]}
     pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "rows.parquet")
     return {
         "sources": code,
         "commands": tmp_path / "commands.json",
-        "recipe": tmp_path / "recipe.toml",
         "parquet": tmp_path / "rows.parquet",
     }
 
 
-@pytest.mark.parametrize("kind", ["sources", "commands", "recipe", "parquet"])
+@pytest.mark.parametrize("kind", ["sources", "commands", "parquet"])
 def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path], tmp_path: Path) -> None:
     done: list[int] = []
     said: list[str] = []
@@ -101,7 +96,6 @@ def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path]
         == {
             "sources": {"one/O2/a.c.ll", "two/O2/b.c.ll"},
             "commands": {"one/O2/a.c.ll", "two/O2/b.c.ll"},
-            "recipe": {"one/O2/a.c.ll", "two/O2/b.c.ll"},
             "parquet": {"one/unknown/rows.parquet__00000000.bc", "two/unknown/rows.parquet__00000001.bc"},
         }[kind]
     )
@@ -109,8 +103,6 @@ def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path]
     assert said[-1].startswith("2 IR files, 0 MB, 2 sources, 2 projects\n")
     manifest = (out / "manifest.csv").read_text()
     assert len(manifest.splitlines()) == 3
-    # Sources that were fetched may hold IR of their own: they do not lie in the folder that is read as IR.
-    assert (tmp_path / "made" / "ir-work").is_dir() == (kind == "recipe")
     # Once more: nothing new, the same manifest.
     stamps = {path: path.stat().st_mtime_ns for path in out.rglob("*.ll")}
     prepare_ir(sources[kind], out, **arguments)
@@ -176,21 +168,13 @@ def test_an_edited_header_and_another_flag_count_as_changes(sources: dict[str, P
 
 
 def test_ir_that_was_deleted_is_made_again(sources: dict[str, Path], tmp_path: Path) -> None:
-    for kind in ("sources", "parquet", "recipe"):
+    for kind in ("sources", "parquet"):
         out = tmp_path / f"ir-{kind}"
         prepare_ir(sources[kind], out, Choices(levels=["O2"]))
         names = ir_names(out)
         (out / min(names)).unlink()
         prepare_ir(sources[kind], out, Choices(levels=["O2"]))
         assert ir_names(out) == names
-
-
-def test_a_package_that_left_the_recipe_leaves_the_folder(sources: dict[str, Path], tmp_path: Path) -> None:
-    out = tmp_path / "ir"
-    prepare_ir(sources["recipe"], out, Choices(levels=["O2"]))
-    sources["recipe"].write_text("[[package]]\nname = 'two'\n")
-    prepare_ir(sources["recipe"], out, Choices(levels=["O2"]))
-    assert ir_names(out) == {"two/O2/b.c.ll"}
 
 
 def test_a_parquet_file_that_changed_is_read_again(sources: dict[str, Path], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from fake_tools import FakeTools
 
 from mirenc.errors import IRFileError, ToolchainError
 from mirenc.ir import read_ir
-from mirenc.ir.projects import header_flags
+from mirenc.ir.projects import header_flags, header_folders
 from mirenc.sources.compiling import Choices, Limits, compile_programs
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.programs import compile_command, find_sources, source_programs
@@ -51,11 +51,10 @@ def test_a_folder_without_sources(tmp_path: Path, write_tree: WriteTree) -> None
         list(source_programs(tmp_path))
 
 
-def test_links_and_excluded_files_are_not_taken(tmp_path: Path, write_tree: WriteTree) -> None:
-    write_tree(tmp_path, {"a.c": "", "b.cc": "", "sub/c.c": "", "Old/d.c": ""})
+def test_links_and_folders_of_version_control_are_not_taken(tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path, {"a.c": "", "sub/b.cc": "", ".git/c.c": "", "x.h": ""})
     (tmp_path / "link.c").symlink_to(tmp_path / "a.c")
-    names = {file for file, _ in find_sources(tmp_path, ["c"], skipped=["old"], exclude=["sub/*"])}
-    assert names == {"a.c"}
+    assert set(find_sources(tmp_path)) == {("a.c", "c"), ("sub/b.cc", "c++")}
 
 
 def test_the_order_is_fixed_and_no_order_of_names(tmp_path: Path, write_tree: WriteTree) -> None:
@@ -69,10 +68,9 @@ def test_the_order_is_fixed_and_no_order_of_names(tmp_path: Path, write_tree: Wr
 
 def test_header_folders_come_shallow_first_and_last_in_the_search(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path / "p", {"a/b/x.h": "", "inc/y.hpp": "", "debian/z.h": "", "empty/x.c": "", "f/m.fh": ""})
-    assert header_flags(tmp_path / "p", "c", named=["inc"]) == ("-idirafter.", "-idiraftera", "-idiraftera/b")
-    assert header_flags(tmp_path / "p", "fortran") == ("-I.", "-Ia", "-If", "-Ia/b")
-    write_tree(tmp_path / "q", {"q.h": ""})
-    assert header_flags(tmp_path / "q", "c", others={"../p": tmp_path / "q"}) == ("-idirafter.", "-idirafter../p/.")
+    assert header_folders(tmp_path / "p", "c") == [".", "a", "inc", "a/b"]
+    assert header_flags(["a", "a/b"], "c") == ["-idiraftera", "-idiraftera/b"]
+    assert header_flags(header_folders(tmp_path / "p", "fortran"), "fortran") == ["-I.", "-Ia", "-If", "-Ia/b"]
 
 
 @pytest.mark.parametrize(

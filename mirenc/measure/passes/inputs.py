@@ -3,17 +3,16 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mirenc.errors import IRFileError, MirencError, ToolchainError
+from mirenc.errors import ConfigError, IRFileError, MirencError, ToolchainError
 from mirenc.ir.compile import compile_source
 from mirenc.ir.files import find_inputs, language_of
 from mirenc.sources.compiling import LEVEL_FLAGS, Choices
 from mirenc.sources.ir_folder import failures_of, origins_of
 from mirenc.sources.prepare import kind_of_source, prepare_ir
-from mirenc.sources.recipe import read_recipe
 from mirenc.sources.reserved import is_reserved, is_reserved_package
 from mirenc.writing import delivered
 
@@ -56,13 +55,14 @@ def find_ir(
     failed: Callable[[MirencError], None] = lambda error: None,
     *,
     cflags: Sequence[str] = (),
+    held_out: Collection[str] = (),
     jobs: int = 1,
 ) -> list[IRFile]:
     """The IR of all sources, sorted by project and file; what was compiled before is not compiled again.
 
-    Sources are recipes, folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR. What is
-    fetched and compiled goes to ``work``; ``compiler`` gives the clang where it is wanted; ``cflags`` are for folders
-    of sources and single sources. ``failed`` is told of each file that does not compile, but of a recipe's.
+    Sources are folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR. What is compiled
+    goes to ``work``; ``compiler`` gives the clang where it is wanted; ``cflags`` are for folders of sources and single
+    sources. ``held_out`` are projects to be tested on only. ``failed`` is told of each file that does not compile.
     """
     files: list[IRFile] = []
     for number, source in enumerate(sources):
@@ -79,8 +79,11 @@ def find_ir(
             if kind in ("sources", "commands"):
                 for problem in failures_of(root):
                     failed(problem)
-            held_out = read_recipe(source, with_reserved=True).held_out if kind == "recipe" else ()
-            files += _prepared(source, root, held_out, report)
+            files += _prepared(source, root, report)
+    projects = sorted({one.project for one in files})
+    if unknown := set(held_out).difference(projects):
+        raise ConfigError(f"no project {min(unknown)!r} to hold out; found: {', '.join(projects)}")
+    files = [replace(one, held_out=one.held_out or one.project in held_out) for one in files]
     names = [(one.project, one.file) for one in files]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
@@ -97,11 +100,11 @@ def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
     return kept
 
 
-def _file(path: Path, project: str, file: str, held_out: Sequence[str] = (), version: str = "") -> IRFile:
+def _file(path: Path, project: str, file: str, version: str = "") -> IRFile:
     reserved = is_reserved_package(project) or is_reserved(file)
     # Neither the path nor the time: the folder may be moved, copied, or typed in another way, and goes on.
     stamp = hashlib.sha256(json.dumps([project, file, path.name]).encode() + path.read_bytes()).hexdigest()[:16]
-    return IRFile(path, project, file, reserved or project in held_out, stamp, version)
+    return IRFile(path, project, file, reserved, stamp, version)
 
 
 def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str]) -> IRFile:
@@ -115,7 +118,7 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
     return _file(path, source.resolve().parent.name, source.name)
 
 
-def _prepared(source: Path, root: Path, held_out: Sequence[str], report: Report) -> list[IRFile]:
+def _prepared(source: Path, root: Path, report: Report) -> list[IRFile]:
     """The files of a folder of IR, which was made of a source."""
     origins, files, others = origins_of(root), [], 0
     for path in find_inputs(root):
@@ -125,7 +128,7 @@ def _prepared(source: Path, root: Path, held_out: Sequence[str], report: Report)
             project = below.parts[0] if len(below.parts) > 1 else root.resolve().name
             files.append(_file(path, project, "/".join(below.parts[1:]) or below.name))
         elif origin["language"].split("+openmp")[0] in _LANGUAGES:
-            files.append(_file(path, origin["project"], origin["file"], held_out, origin["version"]))
+            files.append(_file(path, origin["project"], origin["file"], origin["version"]))
         else:
             others += 1
     if others:

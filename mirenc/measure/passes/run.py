@@ -83,7 +83,8 @@ class PassRun(EngineRun):
             self.journal = Records(self.work / "journal.jsonl", self.setup)
             self._check_sources()
             clang, said = partial(clang_of, version, plan.compiler), (self.report, self.failed)
-            files = find_ir(plan.sources, self.work, clang, *said, cflags=plan.cflags, jobs=plan.jobs)
+            facts: dict[str, Any] = {"cflags": plan.cflags, "held_out": plan.held_out, "jobs": plan.jobs}
+            files = find_ir(plan.sources, self.work, clang, *said, **facts)
             self.files = len(files)
             self._check_files({(one.project, one.file) for one in files})
             self.report(f"{len(files)} files of IR; those that are new are read")

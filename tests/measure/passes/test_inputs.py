@@ -1,4 +1,4 @@
-"""Inputs of a table of passes: folders, build commands, single files, recipes; what they are called and held out."""
+"""Inputs of a table of passes: folders, build commands, single files; what they are called and held out."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from fake_tools import FakeTools
 
-from mirenc.errors import IRFileError, MirencError, ToolchainError
+from mirenc.errors import ConfigError, IRFileError, MirencError, ToolchainError
 from mirenc.measure.passes.inputs import IRFile, clang_of, find_ir
 from mirenc.sources.ir_folder import IRFolder, IRRecord
 
@@ -78,6 +78,18 @@ def test_a_reserved_program_inside_of_a_project_is_neither_trained_on_nor_a_test
     files = found(tmp_path / "ir", work=tmp_path / "work", said=said)
     assert facts(files) == [("lua5.4", "lapi.ll", True), ("lua5.4", "src/lvm.ll", True), ("rocks", "db/main.ll", False)]
     assert said == ["1 files are left out: reserved programs inside of projects for training"]
+
+
+def test_projects_that_the_user_holds_out(tmp_path: Path) -> None:
+    for name in ("ir/zlib/a.ll", "ir/mine/b.ll", "ir/lua5.4/c.ll"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(IR)
+    given = ([tmp_path / "ir"], tmp_path / "work", lambda: "clang-19", [].append)
+    files = find_ir(*given, held_out=["zlib"])
+    assert facts(files) == [("lua5.4", "c.ll", True), ("mine", "b.ll", False), ("zlib", "a.ll", True)]
+    with pytest.raises(ConfigError, match=r"no project .zlip. to hold out; found: lua5\.4, mine, zlib"):
+        find_ir(*given, held_out=["zlip"])
 
 
 def test_code_of_another_machine_is_left_out(tmp_path: Path) -> None:

@@ -1,9 +1,22 @@
-"""Source packages of a Debian release to IR: fetched by apt-get, compiled file by file without their build systems."""
+"""Source packages of a Debian release to a folder of IR: fetched by apt-get, compiled without their build systems.
 
+    python pretrain/debian.py pretrain/debian-tiny.toml IR                  # then: mirenc corpus build IR -o corpus
+    python pretrain/debian.py downstream/passes/corpus.toml IR --testing --compiler clang-19 --levels Oz-start
+
+The sources go to ``IR-work``. Needs Debian with ``deb-src`` enabled, ``dpkg-dev``, and the compilers: clang-14 and
+clang-19 in turns, unless one is named. A run that was stopped goes on; an edited package is not seen. A recipe's keys
+stand in ``debian.toml``.
+"""
+
+from __future__ import annotations
+
+import argparse
 import fnmatch
 import json
+import os
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -11,12 +24,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import ToolchainError
-from mirenc.ir.projects import Report, header_flags
+from debian_recipe import Package, Recipe, RecipeLimits, read_recipe
+
+from mirenc.errors import IRFileError, MirencError, ToolchainError
+from mirenc.ir.projects import Report, header_flags, header_folders
 from mirenc.sources.compiling import CHUNK, Advance, Choices, Program, compile_chunk, run_quietly
-from mirenc.sources.ir_folder import FAILURES, IRFolder, Key, digest
+from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Key, digest
 from mirenc.sources.programs import find_sources, make_program
-from mirenc.sources.recipe import Package, Recipe, RecipeLimits
 from mirenc.sources.reserved import is_reserved_package
 
 # Fixed by a language; C and C++ alternate, so that both dialects of IR occur (typed and opaque pointers).
@@ -53,7 +67,7 @@ def compile_recipe(
     _need(*sorted({name for language in languages for name in _COMPILERS.get(language, c_compilers)}))
     if "cuda" in languages and choices.cuda_path is None:
         found = "the recipe has CUDA sources, which need the toolkit's headers"
-        raise ToolchainError(f"{found}. Give their folder with --cuda-path (Python: cuda_path=)")
+        raise ToolchainError(f"{found}. Give their folder with --cuda-path")
     build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, advance, report)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
         fetched: dict[str, Future[tuple[str | None, list[str]]]] = {}
@@ -101,19 +115,8 @@ class _Build:
     def compile(self, package: Package, version: str, pool: ThreadPoolExecutor) -> None:
         """Compile one unpacked package, chunk by chunk, until its cap or its sources are reached."""
         root = self.work / package.name / "src"
-        others = {f"../../{other}/src": self.work / other / "src" for other in package.headers_of}
-        languages: Sequence[str] = package.languages
-        headers = {each: header_flags(root, each, named=package.include_dirs, others=others) for each in languages}
-        # The recipe's reader has decided whether a reserved package may be here; it then comes whole. In others, copies
-        # of reserved programs stay out.
-        sources = find_sources(
-            root,
-            languages,
-            skipped=set(_SKIPPED_FOLDERS) - set(package.keep_folders),
-            include=package.include,
-            exclude=package.exclude,
-            with_reserved=is_reserved_package(package.name),
-        )
+        headers = {language: self._header_flags(package, root, language) for language in package.languages}
+        sources = _sources_of(package, root)
         inside, spent, failed = 0, 0, Counter[str]()
         for start in range(0, len(sources), CHUNK):
             chunk = sources[start : start + CHUNK][: package.cap - inside]
@@ -139,6 +142,13 @@ class _Build:
         for reason, count in failed.most_common(_REASONS_SHOWN):
             self.report(f"    {count} x {reason}")
 
+    def _header_flags(self, package: Package, root: Path, language: str) -> list[str]:
+        """Flags for the package's folders with headers, then for those of its ``headers_of``."""
+        folders = [folder for folder in header_folders(root, language) if folder not in package.include_dirs]
+        for other in package.headers_of:
+            folders += [f"../../{other}/src/{each}" for each in header_folders(self.work / other / "src", language)]
+        return header_flags(folders, language)
+
     def _program(
         self, package: Package, version: str, root: Path, file: str, language: str, headers: Sequence[str]
     ) -> Program:
@@ -158,6 +168,23 @@ class _Build:
         options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
         facts: dict[str, Any] = {"project": package.name, "version": version, "language": language, "root": root}
         return make_program(self.choices, (compiler,), options, file=file, **facts)
+
+
+def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
+    """Files of a package that its table wants, with their languages, ordered by a hash: the first n are a sample."""
+    skipped = set(_SKIPPED_FOLDERS) - set(package.keep_folders)
+
+    def wanted(file: str, language: str) -> bool:
+        inside, outside = (
+            any(fnmatch.fnmatchcase(file, glob) for glob in globs) for globs in (package.include, package.exclude)
+        )
+        folders = file.lower().split("/")[:-1]
+        return language in package.languages and inside and not outside and skipped.isdisjoint(folders)
+
+    # The recipe's reader has decided whether a reserved package may be here; it then comes whole. In others, copies of
+    # reserved programs stay out.
+    sources = find_sources(root, with_reserved=is_reserved_package(package.name))
+    return [source for source in sources if wanted(*source)]
 
 
 def _fetch(tables: Sequence[Package], work: Path) -> tuple[str | None, list[str]]:
@@ -237,3 +264,46 @@ def _unpack(folder: Path, root: Path) -> bool:
             return True
     shutil.rmtree(unpacking, ignore_errors=True)
     return False
+
+
+def make_ir(recipe: Recipe, out: Path, choices: Choices, *, workers: int, report: Report) -> None:
+    """Compile a recipe into ``out``, with a ``manifest.csv``; what earlier runs made of packages now gone goes.
+
+    Raises as `compile_recipe`; IRFileError: nothing became IR.
+    """
+    names = {package.name for package in recipe.packages}
+
+    def stays(record: IRRecord) -> bool:
+        return record.project in names and (record.status != "ok" or folder.path_of(record).is_file())
+
+    with IRFolder(out) as folder:
+        # Where nothing worked so far, what was wrong may have been mended.
+        folder.keep_only(stays if folder.kept() else lambda record: False)
+        compile_recipe(recipe, folder, out.with_name(f"{out.name}-work"), choices, workers=workers, report=report)
+        folder.write_manifest(out / "manifest.csv")
+        report(folder.summary())
+        if not folder.kept():
+            raise IRFileError(f"{out}: nothing became IR. {out / 'log.jsonl'} has a line for each try")
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("out", type=Path, help="folder for the IR")
+    parser.add_argument("--levels", nargs="+", help="[default: O0 and O2 for all, Oz for every eighth file]")
+    parser.add_argument("--compiler", help="of C and C++")
+    parser.add_argument("--cuda-path", type=Path, help="CUDA toolkit with headers, for CUDA sources")
+    parser.add_argument("--testing", action="store_true", help="also packages kept for evaluation")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args()
+    choices = Choices(given.levels, given.compiler, cuda_path=given.cuda_path)
+    try:
+        recipe = read_recipe(given.recipe, with_reserved=given.testing)
+        make_ir(recipe, given.out, choices, workers=given.jobs, report=lambda line: print(line, file=sys.stderr))
+    except MirencError as error:
+        sys.exit(f"{error}")
+
+
+if __name__ == "__main__":
+    main()

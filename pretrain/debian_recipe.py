@@ -1,4 +1,6 @@
-"""Recipes: a corpus's Debian packages, and what each needs to compile alone; ``pretrain/debian-small.toml`` is one."""
+"""Recipes: a corpus's Debian packages, and what each needs to compile alone; ``debian-tiny.toml`` beside it is one."""
+
+from __future__ import annotations
 
 import difflib
 from pathlib import Path, PurePosixPath
