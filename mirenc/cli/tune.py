@@ -63,7 +63,7 @@ def tune(
     hand. They are built and timed in turns; the output must stay the same. What is faster by more than the noise,
     twice, is kept, and in the end all together are timed against the build as it was.
 
-    Sources are never written: the folder gets a report, as HTML and Markdown, and a patch, or for passes a compiler.
+    Sources are never written: the folder gets a report and a patch, or for passes a compiler.
     Ctrl-C stops, and the same command goes on.
 
     By size: `mirenc tune passes FILE -o best.bc` is `mirenc suggest FILE --try -o best.bc`. Nothing is run.
@@ -85,7 +85,7 @@ def tune(
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
     from mirenc.measure.run import Plan
-    from mirenc.tuning.report import PAGE, PATCH, summary, write_report
+    from mirenc.tuning.report import PATCH, TEXT, summary, write_report
     from mirenc.tuning.run import Order, Tuning
 
     order = Order(build, run, check, tuple(sources or ()), loops, tries, rounds)
@@ -104,7 +104,7 @@ def tune(
     typer.echo(summary(tuning))
     if tuning.kept:
         typer.echo(f"take it over: {case.take_over(output, PATCH)}")
-    common.say(f"wrote {output / PAGE}")
+    common.say(f"wrote {output / TEXT}")
 
 
 def _case(name: str, options: ReadOptions) -> Case:

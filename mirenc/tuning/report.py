@@ -1,11 +1,10 @@
-"""What a tuning found, as Markdown, as one HTML page with a picture, and as a patch."""
+"""What a tuning found, as Markdown with a picture, as JSON, and as a patch."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,37 +15,21 @@ from mirenc.writing import delivered
 if TYPE_CHECKING:
     from mirenc.tuning.run import Outcome, Tuning
 
-PATCH, PAGE, TEXT, DATA, PICTURE = "tuned.patch", "report.html", "report.md", "report.json", "gains.svg"
+PATCH, TEXT, DATA, PICTURE = "tuned.patch", "report.md", "report.json", "gains.svg"
 _HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again", "kept")
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>mirenc tune</title>
-<style>body{{font:16px/1.5 sans-serif;max-width:70em;margin:2em auto;padding:0 1em}}
-table{{border-collapse:collapse}}td,th{{border:1px solid #ccc;padding:.2em .6em;text-align:left;vertical-align:top}}
-pre{{background:#f4f4f4;padding:1em;overflow:auto}}img,svg{{max-width:100%}}</style></head>
-<body><h1>Tuned by mirenc</h1>
-{body}
-</body></html>
-"""
 
 
 def write_report(run: Tuning) -> None:
     """Write all of it into the run's folder."""
-    picture = _draw(run.outcomes, run.folder / PICTURE)
+    drawn = _draw(run.outcomes, run.folder / PICTURE)
     run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
-    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if picture else [])]
-    cells = "".join(
-        f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in row)}</tr>\n"
-        for tag, row in [("th", _HEAD), *(("td", row) for row in rows)]
-    )
-    svg = picture[picture.index("<svg") :] if picture else ""
-    body = [*(f"<p>{escape(line)}</p>" for line in lines), f"<table>{cells}</table>", svg]
-    body.append(f"<pre>{escape(patch)}</pre>" if patch else "")
+    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
     data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
     data |= {"loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
-    files = {TEXT: "\n\n".join(text) + "\n", PAGE: _PAGE.format(body="\n".join(body)), PATCH: patch}
-    for name, content in (files | {DATA: json.dumps(data, indent=1, default=str) + "\n"}).items():
+    files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
+    for name, content in files.items():
         with delivered(run.folder / name) as part:
             part.write_bytes(content.encode("latin-1" if name == PATCH else "utf-8", "backslashreplace"))
 
@@ -101,8 +84,8 @@ def _short(directive: str) -> str:
     return directive.removeprefix("#pragma clang loop ")
 
 
-def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
-    """Every setting's gain with its interval, a line a loop; "" where nothing was timed."""
+def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
+    """Every setting's gain with its interval, a line a loop; whether anything was timed."""
     rows: list[tuple[str, Gain, bool]] = [
         (f"{_named(Path(one.file).name, one)}  {_short(each.directive)}", each.gain, each.directive == one.kept)
         for one in outcomes
@@ -110,7 +93,7 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
         if each.gain
     ][::-1]
     if not rows:
-        return ""
+        return False
     with needs("tasks", "a picture needs matplotlib"):
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -125,4 +108,4 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> str:
     axis.set_xlabel("speedup of the whole program, 95 % interval; blue: kept")
     with rc_context({"svg.fonttype": "none"}):
         figure.savefig(path)
-    return path.read_text(encoding="utf-8")
+    return True
