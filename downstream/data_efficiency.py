@@ -2,7 +2,7 @@ r"""Score against the share of the training kernels: what the embedding, the bas
 
 Grouped by kernel source, as `mirenc evaluate -p kernel`; of each fold's training groups only a share is used, nested
 (the 5 % are among the 10 %), and the search for a head sees nothing but these. Rows: no code, opcode histogram, IR2Vec
-(where installed), embedding, and those that the task has beside (`Task.more_rows`).
+(where installed), embedding; of kept features also AutoPhase's counts and statements.
 
     MIRENC_DATA=... python downstream/data_efficiency.py device_mapping --variant nvidia --jobs 2
     python downstream/data_efficiency.py size_after --data TABLE --protocol held_out --counts 100 300 1000 3000 10000 \

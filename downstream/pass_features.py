@@ -33,6 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from counted import COUNTED
 from kept_features import KeptFeatures, read_kept
 
 import mirenc
@@ -41,7 +42,7 @@ from mirenc.ir import IRModule, parse_ir
 from mirenc.ir.llvm import default_worker
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.regions import Region, regions_of
-from mirenc.learning.code_reader import COUNTED, CodeReader
+from mirenc.learning.code_reader import CodeReader
 from mirenc.learning.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.progress import progress
 from mirenc.tasks.compiled import read_compiled, read_piece_ir
@@ -189,7 +190,7 @@ def of_source(chunk: list[Code], source: str, model: str, device: str, threads: 
     elif source == "counted":
         found = [counted_features(module, one.region) for one, module in read]
     else:
-        reader = CodeReader(encoder_of(model, device, threads), ())
+        reader = CodeReader(encoder_of(model, device, threads), histogram=False)
         try:
             found = [parts for (parts,) in reader.of_modules([(module, [one.region]) for one, module in read])]
         except MirencError:  # of one of them: alone, each is told

@@ -186,7 +186,7 @@ def test_data_efficiency_counts_samples_of_a_fixed_split(
 ) -> None:
     pytest.importorskip("matplotlib")
     efficiency = script("data_efficiency")
-    monkeypatch.setattr(efficiency, "ROWS", ("no_code", "autophase"))
+    monkeypatch.setattr(efficiency, "ROWS", ("no_code", "histogram"))
     monkeypatch.setattr(mirenc, "load", lambda: small)
     (tmp_path / "table").mkdir()
     write_small_table(tmp_path / "table")
@@ -202,7 +202,7 @@ def test_data_efficiency_counts_samples_of_a_fixed_split(
     score = {"size_after": "r2", "pass_fires": "auc", "pass_list": "speedup_geometric"}[name]
     assert found["score"] == score
     whole = "19" if name == "pass_fires" else "20"  # 1000 are not there
-    for row in ("no_code", "autophase"):
+    for row in ("no_code", "histogram"):
         assert set(found["figures"][row]) == {"8", "14", whole}
         for figures in found["figures"][row].values():
             low, high = figures[f"{score}_interval"]
@@ -430,7 +430,7 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     run = run_main(monkeypatch)
     assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
     asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", features]
-    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both")
+    run(tasks, *asked, "--row", "no_code", "--row", "histogram", "--row", "both")
     assert "pass_fires O3: left out: " in capsys.readouterr().out
     variants = ("size_after.Oz", "size_after.O3", "size_after.O0", "oz_benefit.Oz_over_O0", "oz_benefit.O3_over_Oz")
     expected = {
@@ -441,9 +441,9 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
 
     task = mirenc.get_task("pass_fires")
     data = task.load(table, "Oz")
-    alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "autophase"], seeds=(0,))
+    alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "histogram"], seeds=(0,))
     found = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
-    for row in ("rates", "no_code", "autophase"):
+    for row in ("rates", "no_code", "histogram"):
         np.testing.assert_allclose(found.predictions("project", row), alone.predictions("project", row), atol=1e-2)
     figures = json.loads((tmp_path / "out" / "pass_fires.Oz.project.json").read_text())
     assert figures["figures"]["both"]["auc"] == pytest.approx(found.figures("project", "both")["auc"])
@@ -491,7 +491,7 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
     monkeypatch.setattr(compute, "parse_ir", None)
     assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
-    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both", "--task", "pass_fires")
+    run(tasks, *asked, "--row", "no_code", "--row", "histogram", "--row", "both", "--task", "pass_fires")
     assert (tmp_path / "records" / "pass_fires.Oz.project.json").read_text() == before
 
     # Read here, embedded where there is no LLVM: the same numbers.

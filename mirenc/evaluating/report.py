@@ -33,7 +33,11 @@ _RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
 # Of fewer groups, what wins in every one may do so by chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
 _LEAST_GROUPS = 6
 # Of features that were kept (`downstream/kept_features.py`).
-_PART_TITLES = {"taught": "embedding, what a compiler taught"}
+_PART_TITLES = {
+    "taught": "embedding, what a compiler taught",
+    "autophase": "AutoPhase's 56 counts",
+    "statements": "bag of statements",
+}
 # By what a row is worth beside the no-code row: how that is written, and in which unit.
 _GAINS = {
     "speedup": ("x {:.3f} [{:.3f}, {:.3f}]", 1),

@@ -1,6 +1,6 @@
 """`CodeReader`: what a head gets to see of code, of modules and of their regions, for training and for a question."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -8,27 +8,21 @@ from mirenc.arrays import Float32, Int32
 from mirenc.embed import Embedding, Encoder, Level, Purpose
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, Regions, regions_of
-from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
+from mirenc.learning.counted import opcode_histogram
 
 # Rows that look at code through the model, or beside it.
 CODE_ROWS = ("text", "graph", "both", "both_histogram")
-# Rows that no model takes part in, computed from a module or a region of it.
-COUNTED: dict[str, Callable[..., Float32]] = {
-    "histogram": opcode_histogram,
-    "autophase": autophase_features,
-    "statements": statement_bag,
-}
 
 
 class CodeReader:
-    """Code features of modules and of their regions; ``counted``: which of `COUNTED` are wanted beside the model's."""
+    """Code features of modules and of their regions, with the opcode ``histogram`` or without."""
 
-    def __init__(self, encoder: Encoder, counted: Sequence[str] = ("histogram",)) -> None:
+    def __init__(self, encoder: Encoder, *, histogram: bool = True) -> None:
         self.encoder = encoder
-        self.counted = counted
+        self.histogram = histogram
 
     def __call__(self, module: IRModule, regions: Sequence[Region | None]) -> list[dict[str, Float32]]:
-        """``text``, ``graph`` and the rows of ``counted`` of each region; None is the module.
+        """``text``, ``graph`` and ``histogram`` of each region; None is the module.
 
         Of a model that a compiler taught, text and graph are features (`Encoder.embed`), and ``taught`` stands beside
         them. Of others they are whitened means, as heads were fitted on before. A loop's are followed by those of its
@@ -49,7 +43,7 @@ class CodeReader:
             if outcome.embedding is None:
                 assert outcome.error is not None
                 raise outcome.error
-            code = _Code(module, outcome.embedding, self.counted)
+            code = _Code(module, outcome.embedding, self.histogram)
             results.append([code.of(region) for region in regions])
         return results
 
@@ -61,13 +55,13 @@ def _levels(region: Region | None) -> tuple[Level, ...]:
 
 
 class _Code:
-    def __init__(self, module: IRModule, embedding: Embedding, counted: Sequence[str]) -> None:
-        self.module, self.counted = module, counted
+    def __init__(self, module: IRModule, embedding: Embedding, histogram: bool) -> None:
+        self.module, self.histogram = module, histogram
         self.vectors = {"text": embedding.part("text"), "graph": embedding.part("graph")}
         if embedding.purpose == "features":
             self.vectors["taught"] = embedding.taught
         self.rows = {(region.level, *_key(region)): row for row, region in enumerate(embedding.regions)}
-        levels = {region.level for region in embedding.regions} if counted else set()
+        levels = {region.level for region in embedding.regions} if histogram else set()
         self.listed = {level: regions_of(module, level) for level in levels - {"module"}}
 
     def of(self, region: Region | None) -> dict[str, Float32]:
@@ -85,7 +79,7 @@ class _Code:
         if row is None:
             raise TaskError(f"{self.module.name} has no {level} {name!r}. Give IR that has it")
         inside = _instructions(self.listed[level], key) if level in self.listed else None
-        counts = {name: COUNTED[name](self.module, inside) for name in self.counted}
+        counts = {"histogram": opcode_histogram(self.module, inside)} if self.histogram else {}
         return {**{name: vectors[row] for name, vectors in self.vectors.items()}, **counts}
 
 

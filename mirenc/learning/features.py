@@ -11,7 +11,7 @@ from mirenc.arrays import Float32, Float64
 from mirenc.embed import Encoder
 from mirenc.errors import MirencError, TaskError
 from mirenc.heads.choosing import Settings
-from mirenc.learning.code_reader import CODE_ROWS, COUNTED, CodeReader, code_vector
+from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
 from mirenc.learning.ir2vec import ir2vec_available, ir2vec_text, ir2vec_vectors
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, look_ahead_tables
 from mirenc.learning.menu import has_mlp
@@ -23,8 +23,6 @@ ROW_TITLES = {
     "compiler": "no code + the compiler's own choice",
     "hand": "hand features",
     "histogram": "opcode histogram",
-    "autophase": "AutoPhase's 56 counts",
-    "statements": "bag of statements",
     "ir2vec": "IR2Vec 2.1.1 flow-aware",
     "text": "embedding, text only",
     "graph": "embedding, graph only",
@@ -87,12 +85,10 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
 
 
 def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
-    """All rows that can be computed here; ``autophase`` and ``statements`` only where `Task.more_rows` names them."""
+    """All rows that can be computed here."""
     rows = ROW_TITLES if data is None or data.has_code else _WITHOUT_CODE
-    left_out = {"autophase", "statements"} - set(task.more_rows)
-    if task.space is None:
-        left_out.add("both_mlp")
-    return [row for row in rows if row not in left_out and not _why_not(task, data, row)]
+    left_out = "both_mlp" if task.space is None else ""
+    return [row for row in rows if row != left_out and not _why_not(task, data, row)]
 
 
 def told_context(task: Task, sample: Sample) -> tuple[Any, ...]:
@@ -181,8 +177,7 @@ def _code_features(
         by_ir.setdefault(ir, []).append(number)
     parts: list[dict[str, Float32]] = [{}] * len(pieces)
     text = [""] * len(pieces)  # for IR2Vec
-    counted = [name for name in COUNTED if name == "histogram" or name in rows]
-    read = CodeReader(encoder, counted)
+    read = CodeReader(encoder)
     for ir, numbers in by_ir.items():
         try:
             module = task.read_sample(encoder, ir)
@@ -195,7 +190,7 @@ def _code_features(
             raise TaskError(f"sample {name}: {error}") from None
         if advance is not None:
             advance(len(numbers), total=len(pieces), note="embedding")
-    wanted = set(rows) & {*CODE_ROWS, *counted}
+    wanted = set(rows) & {*CODE_ROWS, "histogram"}
     vectors = {row: np.stack([code_vector(row, one) for one in parts])[of] for row in wanted}
     if "ir2vec" not in rows:
         return vectors, {}

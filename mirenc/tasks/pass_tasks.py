@@ -48,7 +48,6 @@ class CompiledTask(Task):
     ir_context = ("instructions", "level")
     level = "function"
     other_levels = ("module",)
-    more_rows = ("autophase", "statements")
     dialect = BEFORE_OZ
     protocols = (HELD_OUT, _PROJECT)
 

@@ -56,8 +56,6 @@ class Task(ABC):
     """Whether `look_ahead` says what each setting makes of the code."""
     hand_names: ClassVar[tuple[str, ...]] = ()
     """Published hand-made code features; () if the data have none."""
-    more_rows: ClassVar[tuple[str, ...]] = ()
-    """Rows of `mirenc.learning.features.ROW_TITLES` that a table of the task has beside the usual ones."""
     variants: ClassVar[tuple[str, ...]] = ("",)
     """Separate tables of the task, such as one a GPU; ``("",)`` if there is one."""
     machines: ClassVar[Mapping[str, str]] = {}

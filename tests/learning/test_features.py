@@ -16,7 +16,7 @@ from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
 from mirenc.learning import features
 from mirenc.learning.code_reader import CODE_ROWS, CodeReader, code_vector
-from mirenc.learning.counted import autophase_features, opcode_histogram, statement_bag
+from mirenc.learning.counted import opcode_histogram
 from mirenc.learning.features import (
     LOOK_AHEAD,
     ROW_TITLES,
@@ -27,7 +27,6 @@ from mirenc.learning.features import (
 from mirenc.learning.menu import Shape, menu
 from mirenc.tasks import Space, Task, TaskData
 
-COUNTED = {"histogram": opcode_histogram, "autophase": autophase_features, "statements": statement_bag}
 AHEAD = [row for row in ROW_TITLES if row.endswith(RUN) or row in LOOK_AHEAD]
 OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler", *AHEAD)]
 
@@ -58,8 +57,6 @@ def test_each_row_sees_its_own_columns_and_no_others(
     assert code["no_code"].shape == (12, 0)
     assert code["hand"].tolist() == [list(sample.hand) for sample in few.samples]
     np.testing.assert_array_equal(code["histogram"][5], opcode_histogram(parse_ir(few.samples[5].ir)))
-    np.testing.assert_array_equal(code["autophase"][5], autophase_features(parse_ir(few.samples[5].ir)))
-    np.testing.assert_array_equal(code["statements"][5], statement_bag(parse_ir(few.samples[5].ir)))
     np.testing.assert_array_equal(code["both"], np.hstack([code["text"], code["graph"]]))
     np.testing.assert_array_equal(code["both_histogram"], np.hstack([code["both"], code["histogram"]]))
     np.testing.assert_array_equal(code["both_mlp"], code["both"])
@@ -116,11 +113,9 @@ def test_rows_that_cannot_be_computed_here_are_left_out(
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: there)
     optional = ["ir2vec"] if there else []
-    usual = {*OWN_ROWS, *optional} - {"autophase", "statements"}
+    usual = {*OWN_ROWS, *optional}
     assert set(default_rows(toy)) == usual
     assert set(default_rows(Bare())) == usual - {"no_code", "hand"}
-    monkeypatch.setattr(Bare, "more_rows", ("autophase",))
-    assert set(default_rows(Bare())) == usual - {"no_code", "hand"} | {"autophase"}
 
 
 def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
@@ -173,7 +168,9 @@ def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: 
     seen: list[int] = []
     rows = {
         row.row: row.matrix[:, 1:]
-        for row in build_features(toy, functions, ["both", *COUNTED], tiny, advance=lambda done, **_: seen.append(done))
+        for row in build_features(
+            toy, functions, ["both", "histogram"], tiny, advance=lambda done, **_: seen.append(done)
+        )
     }
     assert seen == [2]  # one module read, for two pieces
     for matrix in rows.values():
@@ -182,8 +179,7 @@ def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: 
     parts = tiny.embed_parts(PAIR, level="function")
     np.testing.assert_array_equal(rows["both"][::2], np.hstack([parts.text, parts.graph]))
     one, other = (parse_ir(text) for text in (PAIR.split("\n}")[0] + "\n}", PAIR.split("\n}")[1] + "\n}"))
-    for row, count in COUNTED.items():
-        np.testing.assert_array_equal(rows[row][::2], [count(one), count(other)])
+    np.testing.assert_array_equal(rows["histogram"][::2], [opcode_histogram(one), opcode_histogram(other)])
 
 
 def test_a_region_that_the_module_has_not_is_named(toy: Task, functions: TaskData, tiny: Encoder) -> None:
@@ -196,8 +192,8 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(features, "ir2vec_available", lambda: True)
-    # The toy task asks no compiler, does not look ahead, and names none of the rows that came later.
-    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler", "autophase", "statements", *AHEAD}
+    # The toy task asks no compiler, and does not look ahead.
+    assert set(default_rows(toy, few)) == set(ROW_TITLES) - {"compiler", *AHEAD}
     with pytest.raises(TaskError, match="does not look ahead"):
         build_features(toy, few, ["look_ahead"], tiny)
     with pytest.raises(TaskError, match="asks no compiler"):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counted import autophase_counts, autophase_features
 
 from mirenc import read_ir
 from mirenc.ir import parse_ir
 from mirenc.ir.regions import regions_of
-from mirenc.learning.counted import autophase_counts, autophase_features
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ll"))
 
