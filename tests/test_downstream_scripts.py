@@ -25,10 +25,11 @@ from small_compiled import ir_of, write_small_table
 import mirenc
 from mirenc.deciding import TaskHead
 from mirenc.embed import Encoder
-from mirenc.evaluating import evaluation, load_report
+from mirenc.evaluating import Evaluation, evaluation, load_report
 from mirenc.evaluating.jobs import run_jobs
 from mirenc.heads import BoostedRegressor
-from mirenc.learning.features import Features
+from mirenc.ir import parse_ir
+from mirenc.learning.features import Features, context_matrix
 from mirenc.learning.target import target_of
 from mirenc.tasks import Sample, Space, TaskData
 
@@ -421,7 +422,7 @@ def test_suggestions_on_unseen_projects_from_a_table_alone(tmp_path: Path, monke
 
 # -- all tasks over a table of passes ------------------------------------------------------------------
 def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], small: Encoder
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compute, tasks = script("pass_features"), script("pass_tasks")
     table, features, code = tmp_path / "table", tmp_path / "features", tmp_path / "code.parquet"
@@ -430,7 +431,7 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     run = run_main(monkeypatch)
     assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
     asked = [table, "-o", tmp_path / "out", "--records", tmp_path / "records", "--features", features]
-    run(tasks, *asked, "--row", "no_code", "--row", "histogram", "--row", "both")
+    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both")
     assert "pass_fires O3: left out: " in capsys.readouterr().out
     variants = ("size_after.Oz", "size_after.O3", "size_after.O0", "oz_benefit.Oz_over_O0", "oz_benefit.O3_over_Oz")
     expected = {
@@ -441,9 +442,13 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
 
     task = mirenc.get_task("pass_fires")
     data = task.load(table, "Oz")
-    alone = mirenc.evaluate(task, data, variant="Oz", encoder=small, rows=["no_code", "histogram"], seeds=(0,))
+    context = context_matrix(task, data)
+    counts = [compute.counted_features(parse_ir(one.ir), one.region)["autophase"] for one in data.samples]
+    columns = context.shape[1]
+    rows = [Features("no_code", context, columns), Features("autophase", np.hstack([context, counts]), columns)]
+    alone = Evaluation(task, data, "Oz", {}, rows).run(seeds=(0,))
     found = load_report(tmp_path / "records" / "pass_fires.Oz.project.json", task, data)
-    for row in ("rates", "no_code", "histogram"):
+    for row in ("rates", "no_code", "autophase"):
         np.testing.assert_allclose(found.predictions("project", row), alone.predictions("project", row), atol=1e-2)
     figures = json.loads((tmp_path / "out" / "pass_fires.Oz.project.json").read_text())
     assert figures["figures"]["both"]["auc"] == pytest.approx(found.figures("project", "both")["auc"])
@@ -491,7 +496,7 @@ def test_all_tasks_over_a_table_have_the_records_that_evaluate_makes(
     before = (tmp_path / "records" / "pass_fires.Oz.project.json").read_text()
     monkeypatch.setattr(compute, "parse_ir", None)
     assert run(compute, table, "-o", features, "--counted", "--model", MODEL) == 0
-    run(tasks, *asked, "--row", "no_code", "--row", "histogram", "--row", "both", "--task", "pass_fires")
+    run(tasks, *asked, "--row", "no_code", "--row", "autophase", "--row", "both", "--task", "pass_fires")
     assert (tmp_path / "records" / "pass_fires.Oz.project.json").read_text() == before
 
     # Read here, embedded where there is no LLVM: the same numbers.
