@@ -267,7 +267,7 @@ def _unpack(folder: Path, root: Path) -> bool:
 
 
 def make_ir(recipe: Recipe, out: Path, choices: Choices, *, workers: int, report: Report) -> None:
-    """Compile a recipe into ``out``, with a ``manifest.csv``; what earlier runs made of packages now gone goes.
+    """Compile a recipe into ``out``; what earlier runs made of packages now gone goes.
 
     Raises as `compile_recipe`; IRFileError: nothing became IR.
     """
@@ -280,7 +280,6 @@ def make_ir(recipe: Recipe, out: Path, choices: Choices, *, workers: int, report
         # Where nothing worked so far, what was wrong may have been mended.
         folder.keep_only(stays if folder.kept() else lambda record: False)
         compile_recipe(recipe, folder, out.with_name(f"{out.name}-work"), choices, workers=workers, report=report)
-        folder.write_manifest(out / "manifest.csv")
         report(folder.summary())
         if not folder.kept():
             raise IRFileError(f"{out}: nothing became IR. {out / 'log.jsonl'} has a line for each try")

@@ -5,7 +5,6 @@ one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run t
 """
 
 import contextlib
-import csv
 import dataclasses
 import hashlib
 import json
@@ -24,7 +23,6 @@ Key = tuple[str, str, str]  # project, file, level
 FAILURES = ("failed", "timeout")
 _LOG = "log.jsonl"
 _ORIGIN = ("project", "version", "file", "language", "opt_level", "compiler")
-_MANIFEST = (*_ORIGIN, "sha256_of_ir", "ir_bytes")
 _LONGEST_NAME = 180  # file systems take 255 bytes
 
 
@@ -149,13 +147,6 @@ class IRFolder:
         for record in gone.values():
             if record.status == "ok":
                 self.path_of(record).unlink(missing_ok=True)
-
-    def write_manifest(self, path: Path) -> None:
-        """Write one CSV row for each IR file."""
-        with path.open("w", newline="", encoding="utf-8", errors="backslashreplace") as stream:
-            writer = csv.DictWriter(stream, _MANIFEST, extrasaction="ignore", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(dataclasses.asdict(record) for record in self.kept())
 
     def summary(self) -> str:
         """Counts by language, level, compiler and project, and what went wrong."""

@@ -59,7 +59,7 @@ def prepare_ir(
     Called again after it was stopped, it goes on where it was. Programs that are gone from the source since then go,
     those whose file or flags changed are compiled again. An edited header is seen below a folder of sources only.
 
-    ``out`` gets the IR, its log and ``manifest.csv``. There are as many compilers at once as ``workers``, or cores;
+    ``out`` gets the IR and its log. There are as many compilers at once as ``workers``, or cores;
     with ``retry_failed`` they try again what failed in an earlier run.
 
     Raises ConfigError, IRFileError, ToolchainError: the source cannot be used, or nothing in it became IR. A program
@@ -85,7 +85,6 @@ def prepare_ir(
                 made_of = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
                 _forget(folder, lambda record: made_of.get(record.key) == record.stamp)
             compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
-        folder.write_manifest(out / "manifest.csv")
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")

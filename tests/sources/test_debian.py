@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 import tarfile
 from collections import Counter
@@ -14,7 +13,7 @@ from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError, IRFileError, ToolchainError
 from mirenc.sources.compiling import Choices
-from mirenc.sources.ir_folder import IRFolder
+from mirenc.sources.ir_folder import IRFolder, IRRecord
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -49,15 +48,14 @@ def build(tmp_path: Path) -> Callable[..., list[str]]:
             compile_recipe(
                 read_recipe(path), folder, tmp_path / work, Choices(levels=levels), workers=2, report=said.append
             )
-            folder.write_manifest(tmp_path / f"{out}.csv")
         return said
 
     return run
 
 
-def manifest(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+def kept(folder: Path) -> list[IRRecord]:
+    with IRFolder(folder) as opened:
+        return opened.kept()
 
 
 def compilations(tools: FakeTools) -> list[list[str]]:
@@ -153,7 +151,7 @@ def test_the_command_makes_a_folder_that_follows_its_recipe(
     path.write_text("[[package]]\nname = 'beta'\n", encoding="utf-8")
     debian.main()
     assert ir_of(out) == {"beta/O2/b.c.ll"}
-    assert [row["project"] for row in manifest(out / "manifest.csv")] == ["beta"]
+    assert [row.project for row in kept(out)] == ["beta"]
     path.write_text("[[package]]\nname = 'sqlite3'\n", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"sqlite3 is reserved for evaluation\. Remove it"):
         debian.main()
@@ -200,8 +198,8 @@ def test_packages_are_fetched_once_and_compiled(
     archive("beta", {"b.c": "int b;"})
     text = "[[package]]\nname = 'alpha'\n[[package]]\nname = 'gone'\n[[package]]\nname = 'beta'\n"
     said = build(text, levels=["O0", "O2"])
-    rows = manifest(tmp_path / "ir.csv")
-    assert [(row["project"], row["version"], row["file"], row["opt_level"]) for row in rows] == [
+    rows = kept(tmp_path / "ir")
+    assert [(row.project, row.version, row.file, row.opt_level) for row in rows] == [
         ("alpha", "1.5", "src/a.c", "O0"),
         ("alpha", "1.5", "src/a.c", "O2"),
         ("beta", "1.5", "b.c", "O0"),
@@ -255,7 +253,7 @@ def test_sources_in_place_need_no_apt_get(
     (fake_tools.folder / "apt-get").unlink()
     write_tree(tmp_path / "work" / "alpha" / "src", {"a.c": "int a;"})
     build("[[package]]\nname = 'alpha'\n", levels=["O2"])
-    assert [(row["file"], row["version"]) for row in manifest(tmp_path / "ir.csv")] == [("a.c", "")]
+    assert [(row.file, row.version) for row in kept(tmp_path / "ir")] == [("a.c", "")]
 
 
 def test_files_and_prepare_come_before_compiling(
@@ -293,7 +291,7 @@ include = ["f/*", "c/a.c"]
 prepare = "echo >> c/made.c"
 """
     build(recipe, levels=["O2"])
-    assert [(row["file"], row["language"]) for row in manifest(tmp_path / "ir.csv")] == [
+    assert [(row.file, row.language) for row in kept(tmp_path / "ir")] == [
         ("c/a.c", "c"),
         ("c/made.c", "c"),
         ("f/b.f90", "fortran"),
@@ -330,7 +328,7 @@ def test_a_failing_prepare_is_reported_and_not_fatal(
 ) -> None:
     archive("alpha", {"a.c": "int a;"})
     assert "alpha: `false` failed; going on without" in build("[[package]]\nname = 'alpha'\nprepare = 'false'\n")
-    assert len(manifest(tmp_path / "ir.csv")) >= 2
+    assert len(kept(tmp_path / "ir")) >= 2
 
 
 # -- which files, and how ------------------------------------------------------------------------------
@@ -351,7 +349,7 @@ exclude = ["src/old/*"]
 keep_folders = ["fuzz"]
 """
     build(recipe, levels=["O2"])
-    assert [row["file"] for row in manifest(tmp_path / "ir.csv")] == ["fuzz/f.c", "src/a.c"]
+    assert [row.file for row in kept(tmp_path / "ir")] == ["fuzz/f.c", "src/a.c"]
 
 
 def test_a_command_has_what_the_recipe_says(
@@ -390,8 +388,8 @@ def test_two_compilers_take_turns_by_file(
     archive("alpha", {f"f{number}.c": f"int x{number};" for number in range(20)})
     build("[[package]]\nname = 'alpha'\n", levels=["O0", "O2"])
     compiler_of: dict[str, set[str]] = {}
-    for row in manifest(tmp_path / "ir.csv"):
-        compiler_of.setdefault(row["file"], set()).add(row["compiler"])
+    for row in kept(tmp_path / "ir"):
+        compiler_of.setdefault(row.file, set()).add(row.compiler)
     assert all(len(names) == 1 for names in compiler_of.values())  # both levels by the same one
     assert set.union(*compiler_of.values()) == {"clang-14", "clang-19"}
     # By hand: printf alpha/f0.c | sha256sum; the 16th hexadecimal digit is a, so the number is even.
@@ -419,7 +417,7 @@ def test_the_cap_counts_sources_that_are_in(
     # The first chunk of 24 brings about 12; what fails does not count.
     archive("beta", {f"f{n}.c": "#error" if n % 2 else f"int y{n};" for n in range(100)})
     build("[[package]]\nname = 'alpha'\ncap = 30\n[[package]]\nname = 'beta'\ncap = 30\n", levels=["O2"])
-    counts = Counter(row["project"] for row in manifest(tmp_path / "ir.csv"))
+    counts = Counter(row.project for row in kept(tmp_path / "ir"))
     assert counts["alpha"] == 30
     assert 15 < counts["beta"] <= 30
 
@@ -440,7 +438,7 @@ def test_project_and_corpus_end_at_their_bytes(
         archive(name, {f"f{n}.c": f"{name} {n} {'x' * 1000}" for n in range(60)})
     packages = "".join(f"[[package]]\nname = '{name}'\n" for name in ("alpha", "beta", "gamma"))
     build(f"max_project_bytes = 30_000\nmax_bytes = 60_000\n{packages}", levels=["O2"])
-    counts = Counter(row["project"] for row in manifest(tmp_path / "ir.csv"))
+    counts = Counter(row.project for row in kept(tmp_path / "ir"))
     # A chunk of 24 files is about 26 kB: a project takes two of them, and after four the corpus is past its limit.
     assert counts == {"alpha": 48, "beta": 24}
 
@@ -459,4 +457,4 @@ def test_a_build_stopped_inside_a_chunk_ends_as_a_whole_one(
         out.mkdir()
         (out / "log.jsonl").write_text("".join(lines[:count]) + lines[count][:30])
         build(text, out=out.name, levels=["O2"])
-        assert (tmp_path / f"{out.name}.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+        assert kept(out) == kept(tmp_path / "whole")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import json
 from pathlib import Path
@@ -80,6 +79,15 @@ def test_failures_can_be_tried_again(tmp_path: Path) -> None:
         assert [record.file for record in folder.records()] == ["src/a.c"]
 
 
+def test_what_is_kept_is_sorted_and_has_ir(tmp_path: Path) -> None:
+    other = variant(file="src/b.c", sha256_of_ir="bb")
+    with IRFolder(tmp_path) as folder:
+        folder.add(other, b"define")
+        folder.add(RECORD, b"define")
+        folder.add(variant(file="src/c.c", status="failed"))
+        assert folder.kept() == [RECORD, other]
+
+
 def test_a_later_record_replaces_the_earlier_one(tmp_path: Path) -> None:
     with IRFolder(tmp_path) as folder:
         folder.add(variant(status="failed", ir_bytes=0))
@@ -87,27 +95,6 @@ def test_a_later_record_replaces_the_earlier_one(tmp_path: Path) -> None:
     with IRFolder(tmp_path) as folder:
         assert folder.records() == [RECORD]
         assert folder.ir_bytes == 6
-
-
-def test_manifest_has_one_sorted_row_for_each_ir(tmp_path: Path) -> None:
-    with IRFolder(tmp_path) as folder:
-        folder.add(variant(file="src/b.c", sha256_of_ir="bb"), b"define")
-        folder.add(RECORD, b"define")
-        folder.add(variant(file="src/c.c", status="failed"))
-        folder.write_manifest(tmp_path / "m.csv")
-    with (tmp_path / "m.csv").open() as stream:
-        rows = list(csv.DictReader(stream))
-    assert [row["file"] for row in rows] == ["src/a.c", "src/b.c"]
-    assert rows[0] == {
-        "project": "zlib",
-        "version": "1.2",
-        "file": "src/a.c",
-        "language": "c",
-        "opt_level": "O0",
-        "compiler": "clang-19",
-        "sha256_of_ir": "aa",
-        "ir_bytes": "6",
-    }
 
 
 def test_summary_counts_what_was_tried(tmp_path: Path) -> None:
