@@ -76,14 +76,13 @@ def evaluate(
         ),
     ],
     as_json: common.JSON = False,
-    limit: Annotated[int | None, Option(help="Draw programs with at most this many files.", min=2)] = None,
     *,
     options: common.Reading,
 ) -> None:
     """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
     with needs("train", "evaluating a model needs more packages"):
         from mirenc.pretraining.evaluation import evaluate_folder
-    figures, problems = evaluate_folder(model, ir, limit=limit, options=options)
+    figures, problems = evaluate_folder(model, ir, options=options)
     if as_json:
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))
     else:

@@ -13,7 +13,6 @@ from mirenc.embed import load
 from mirenc.errors import ConfigError, IRParseError
 from mirenc.ir import ReadOptions
 from mirenc.ir.files import find_inputs, folder_error
-from mirenc.ir.level_paths import program_of
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.torch_runtime import TorchRuntime
 from mirenc.pretraining.corpus import Corpus, build_corpus
@@ -27,7 +26,6 @@ from mirenc.progress import progress
 from mirenc.tokenizer import SPECIAL_TOKENS, UNK
 from mirenc.weights import load_files
 
-_SEED = 7
 _STATEMENTS = 8_000  # for each MLM figure at most; drawn by a fixed seed
 _CHOICES = {"distinct": choose_distinct, "occurring": choose_occurring}
 
@@ -108,17 +106,22 @@ def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
 
 
 def evaluate_folder(
-    model: str | os.PathLike[str], root: Path, *, limit: int | None = None, options: ReadOptions | None = None
+    model: str | os.PathLike[str], root: Path, *, options: ReadOptions | None = None
 ) -> tuple[Figures, list[IRParseError]]:
     """Figures of a model on a folder of IR, and what is wrong with the files that could not be read.
 
     They are `evaluate_model`'s, with ``model``, ``digest``, and how many ``files`` and ``duplicates`` there are. The
-    baselines are the model's own, or fitted on the folder where it has none. Raises as `load_files`, `choose_files` and
-    `build_corpus`.
+    baselines are the model's own, or fitted on the folder where it has none. Raises IRFileError: no IR; ConfigError:
+    one file only; and as `load_files` and `build_corpus`.
     """
     loaded = load_files(model)
     stored = Baselines.load(loaded.folder, loaded.tokenizer.vocab_size)
-    files = choose_files(root, limit)
+    files = find_inputs(root)
+    if not files:
+        raise folder_error(str(root))
+    if len(files) == 1:
+        found = f"{root}: one IR file only, and matching needs graphs of at least two"
+        raise ConfigError(f"{found}. Give a folder with more files")
     with tempfile.TemporaryDirectory(prefix="mirenc-evaluate-") as folder:
         with progress("reading", len(files)) as advance:
             corpus, report = build_corpus(
@@ -137,27 +140,3 @@ def evaluate_folder(
         )
     head = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
     return {**head, **figures}, [IRParseError(message) for _, message in report.failures]
-
-
-def choose_files(root: Path, limit: int | None = None) -> list[Path]:
-    """IR files below a folder; of more than ``limit`` whole programs are drawn, with all their levels.
-
-    Raises IRFileError: no IR; ConfigError: one file only.
-    """
-    files = find_inputs(root)
-    if not files:
-        raise folder_error(str(root))
-    if len(files) == 1:
-        found = f"{root}: one IR file only, and matching needs graphs of at least two"
-        raise ConfigError(f"{found}. Give a folder with more files")
-    if limit is None or len(files) <= limit:
-        return files
-    named: dict[tuple[str, ...], list[Path]] = {}
-    for path in files:
-        named.setdefault(program_of(path.relative_to(root)), []).append(path)
-    programs, chosen = sorted(named), list[Path]()
-    for number in np.random.default_rng(_SEED).permutation(len(programs)):
-        if chosen and len(chosen) + len(named[programs[number]]) > limit:
-            break
-        chosen += named[programs[number]]
-    return sorted(chosen)

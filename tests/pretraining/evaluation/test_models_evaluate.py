@@ -16,7 +16,6 @@ from mirenc.cli import make_app
 from mirenc.errors import MirencError
 from mirenc.pretraining.corpus import Corpus
 from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.evaluate import choose_files
 from mirenc.weights import load_files, seal
 
 
@@ -87,14 +86,6 @@ def test_a_bad_file_is_named_and_the_others_are_measured(
     assert json.loads(result.out)["files"] == 5
     assert result.error_lines[0].startswith(f"mirenc: warning: {tmp_path}/p/bad.ll: ")
     assert "1 of 5 files failed" in result.error_lines[1]
-
-
-def test_limit_draws_whole_programs(levels_folder: Path) -> None:
-    chosen = choose_files(levels_folder, 5)
-    assert len(chosen) == 4
-    for path in chosen:
-        assert {path.parents[1] / level / path.name for level in ("O0", "O2")} <= set(chosen)
-    assert len(choose_files(levels_folder, 100)) == 10
 
 
 def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
