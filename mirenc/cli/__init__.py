@@ -20,8 +20,6 @@ from mirenc import __version__
 from mirenc.cli.common import shown
 from mirenc.errors import MirencError
 
-__all__ = ["VERBS", "main", "make_app"]
-
 VERBS = (
     *("embed", "compare", "search", "map", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
     *("datasets", "measure", "evaluate", "fit", "predict", "suggest", "tune", "serve"),

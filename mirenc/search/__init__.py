@@ -5,19 +5,12 @@ table = index(encoder, "project/", level="function")
 rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vectors, k=5)
 """
 
-from mirenc.cosines import compare, nearest
-from mirenc.search.table import Maker, VectorTable, index
-from mirenc.search.vectors import VECTOR_SUFFIXES, VectorWriter, check_vectors_output, read_vectors, write_vectors
-
-__all__ = [
-    "VECTOR_SUFFIXES",
-    "Maker",
-    "VectorTable",
-    "VectorWriter",
-    "check_vectors_output",
-    "compare",
-    "index",
-    "nearest",
-    "read_vectors",
-    "write_vectors",
-]
+from mirenc.cosines import compare as compare, nearest as nearest
+from mirenc.search.table import Maker as Maker, VectorTable as VectorTable, index as index
+from mirenc.search.vectors import (
+    VECTOR_SUFFIXES as VECTOR_SUFFIXES,
+    VectorWriter as VectorWriter,
+    check_vectors_output as check_vectors_output,
+    read_vectors as read_vectors,
+    write_vectors as write_vectors,
+)

@@ -8,8 +8,6 @@ from mirenc.measure.loops.driver import write_driver
 from mirenc.measure.loops.source import draw_size, structures, write_source
 from mirenc.tasks.measured import MeasuredKernel
 
-__all__ = ["generate"]
-
 # A call of fewer iterations takes too little time: the driver then calls several times.
 LEAST_WORK = 3000
 TRIES = 20
