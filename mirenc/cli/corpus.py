@@ -29,7 +29,7 @@ def build(
         Path,
         Argument(
             help="Folder of IR or of sources (its first folders are the projects), compile_commands.json, "
-            "recipe of Debian packages (.toml), or .parquet with bitcode."
+            "or .parquet with bitcode."
         ),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
