@@ -5,7 +5,7 @@
 
 OUT is what ``labels.py`` wrote. Folds are of whole projects, for the axes of vectors, too. Rows: ``llvm`` is
 ``print<branch-prob>`` of the same IR without weights; ``hand`` boosted trees of what is written about a branch
-(`mirenc.profiling.branches`), ``vectors`` of that and the vectors of the blocks around it, as shipped; ``perfect`` the
+(`mirenc.profiling.branches`), as shipped; ``vectors`` of that and the vectors of the blocks around it; ``perfect`` the
 best that one answer a branch can be. Figures are of each project, then in the mean over projects, with 95 % intervals
 by a bootstrap over them:
 
@@ -45,7 +45,7 @@ from mirenc.ir.loops import find_loops
 from mirenc.ir.profile import Flow, profiled_flow, solve_flow
 from mirenc.profiling.branches import Branches, branches_of
 from mirenc.profiling.loops import Loops, describe_loops
-from mirenc.profiling.static import CLASS_STARTS, Profile, StaticProfile, branch_rows, told_by_constants
+from mirenc.profiling.static import CLASS_STARTS, Profile, StaticProfile, told_by_constants
 from mirenc.progress import progress
 from mirenc.tasks.tables import write_parquet
 from mirenc.weights import load_files
@@ -184,7 +184,9 @@ def seen(file: File, axes: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:
     """What trees see of a file's branches."""
     if axes is None or not len(file.branches.block):
         return file.branches.features
-    return branch_rows(file.module, file.branches, (file.vectors - axes[0]) @ axes[1])
+    blocks, way = (file.vectors - axes[0]) @ axes[1], file.module.arrays.successor
+    around = (file.branches.block, way[file.branches.edge], way[file.branches.edge + 1])
+    return np.concatenate([file.branches.features, *(blocks[each] for each in around)], axis=1)
 
 
 def loop_trees(files: Sequence[File]) -> BoostedChances:
@@ -337,15 +339,14 @@ def main() -> None:
     files = read_all(given.out, encoder)
     record = compare(files, given.output, given.said) if given.output or given.said else None
     if given.head:
-        axes = Axes(files).of({file.project for file in files})
         worth = {} if record is None else in_words(record)
-        head = StaticProfile(branch_trees(files, axes), loop_trees(files), *axes, encoder.features_digest, worth)
+        head = StaticProfile(branch_trees(files, None), loop_trees(files), worth)
         save_head(head, given.head, extra={"projects": sorted({file.project for file in files})})
 
 
 def in_words(record: dict[str, Any]) -> dict[str, str]:
     """What answers were worth, as the command line says it."""
-    shipped, projects = record["rows"]["vectors"], record["projects"]
+    shipped, projects = record["rows"]["hand"], record["projects"]
     fewer = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * each for each in shipped["fewer"]))
     right = "{:.0f} % [{:.0f}, {:.0f}]".format(*(100 * each for each in shipped["trips"]))
     always = f"{100 * record['commonest'][0]:.0f} %"
@@ -357,7 +358,7 @@ def in_words(record: dict[str, Any]) -> dict[str, str]:
 
 def compare(files: list[File], output: Path | None, said: Path | None) -> dict[str, Any]:
     """Predict held out, and write the record and what was said; the record."""
-    hand, shipped = held_out(files, False), held_out(files, True)
+    shipped, vectors = held_out(files, False), held_out(files, True)
     if said:
         columns = ("project", "file", "block", "first")
         rows = zip(files, shipped, strict=True)
@@ -366,7 +367,7 @@ def compare(files: list[File], output: Path | None, said: Path | None) -> dict[s
     with np.errstate(invalid="ignore"):
         truth = [np.where(file.ran, file.counts[:, 0] / file.counts.sum(1), 0.5) for file in files]
     rows = {"llvm": [file.llvm for file in files], "perfect": truth}
-    rows |= {name: [one.first for one in own] for name, own in (("hand", hand), ("vectors", shipped))}
+    rows |= {name: [one.first for one in own] for name, own in (("hand", shipped), ("vectors", vectors))}
     commonest = [np.full(len(file.described.exit), float(CLASS_STARTS[0])) for file in files]
     known = seen_by(read_provenance(load_files("mirenc-fast").folder) or ())
     record: dict[str, Any] = {
@@ -384,7 +385,7 @@ def compare(files: list[File], output: Path | None, said: Path | None) -> dict[s
         flows = [flow_of(file, each.clip(LEAST, 1 - LEAST)) for file, each in zip(files, first, strict=True)]
         counts = [iterations(file, flow) for file, flow in zip(files, flows, strict=True)]
         if name in ("hand", "vectors"):
-            trees = {"hand": hand, "vectors": shipped}[name]
+            trees = {"hand": shipped, "vectors": vectors}[name]
             counts = [np.append(1, CLASS_STARTS)[one.chances.argmax(axis=1)] for one in trees]
         found[name] = branch_figures(files, first)
         found[name] |= {"trips": trip_figures(files, counts), "hottest": hot_figures(files, flows)}

@@ -88,10 +88,10 @@ def predict(
             raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
         common.check_output(path)
     if profiles:
-        if context or variant or level or restrict or look_ahead is not None or apply:
-            raise typer.BadParameter(f"{names[0]} takes --function, --output, --json, --head and --model alone")
+        if context or variant or level or restrict or look_ahead is not None or apply or model:
+            raise typer.BadParameter(f"{names[0]} takes --function, --output, --json and --head alone")
         _check_inputs(names[1:])
-        known = (names[0], names[1:], output or (), options, function, model, head)
+        known = (names[0], names[1:], output or (), options, function, head)
         predict_profile.print_profiles(*known, as_json=as_json)
         return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)

@@ -42,13 +42,11 @@ def print_profiles(
     outputs: Sequence[Path],
     options: ReadOptions,
     function: str | None = None,
-    model: str | None = None,
     head: Path | None = None,
     *,
     as_json: bool = False,
 ) -> None:
     """Answer for all branches or loops of files; an output ``.ll`` is the one file's IR with its branches' weights."""
-    from mirenc.embed import load
     from mirenc.ir.read import load_input, module_of
     from mirenc.profiling import StaticProfile, with_weights
     from mirenc.profiling.static import FRONT_END
@@ -59,13 +57,12 @@ def print_profiles(
     if weighted and (task != "branch_probability" or len(files) != 1):
         raise TaskError(f"{weighted[0]}: weights are of branch_probability and one file. Name one, or leave -o out")
     trees = StaticProfile.load() if head is None else StaticProfile.load(head)
-    encoder = load(model, options=options)
     findings: list[Finding] = []
 
     def answer(file: Input) -> None:
         loaded = load_input(file, options)
         module = module_of(loaded, options)
-        profile = trees.predict(module, encoder)
+        profile = trees.predict(module)
         for one in _branches(module, profile) if task == "branch_probability" else _loops(module, profile):
             if function is not None and function not in (one.symbol, one.function, one.function.partition("(")[0]):
                 continue

@@ -1,7 +1,7 @@
 """`StaticProfile`: where branches go and how long loops run, told without a run by trees that were grown on real ones.
 
-Beside what is written about a branch (`mirenc.profiling.branches`) they take the vectors of its block and of both ways,
-brought to a few numbers each. Grown by ``downstream/profile/evaluate.py``, where the figures are.
+They see what is written about a branch and a loop (`mirenc.profiling.branches`, `.loops`), and no vectors: those added
+nothing on projects that no tree saw. Grown by ``downstream/profile/evaluate.py``, where the figures are.
 """
 
 import re
@@ -11,15 +11,14 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mirenc.arrays import Float32, Float64, Floating, Int64
-from mirenc.embed import Encoder
+from mirenc.arrays import Float64, Int64
 from mirenc.errors import HeadError, MirencError
 from mirenc.heads import BoostedChances, load_head
 from mirenc.heads.state import register
 from mirenc.ir import IRModule, parse_ir
 from mirenc.ir.dialect import Dialect
 from mirenc.passes import EmbeddedEngine
-from mirenc.profiling.branches import Branches, branches_of
+from mirenc.profiling.branches import branches_of
 from mirenc.profiling.loops import Loops, describe_loops
 
 TRIP_CLASSES = ("once", "2 to 7", "8 to 31", "32 to 255", "256 and more")
@@ -47,13 +46,10 @@ class Profile(NamedTuple):
 @register("static_profile")
 @dataclass(eq=False)
 class StaticProfile:
-    """Trees for branches (chances of both ways) and for loops, and the axes (D, C) on which they see vectors (D,)."""
+    """Trees for branches (chances of both ways) and for loops (of each of `TRIP_CLASSES`)."""
 
     branches: BoostedChances
     loops: BoostedChances
-    center: Floating
-    axes: Floating
-    digest: str  # `Encoder.features_digest` of the model whose vectors it takes
     worth: dict[str, str] = field(
         default_factory=dict
     )  # what answers were worth on projects that no tree saw, in words
@@ -66,21 +62,13 @@ class StaticProfile:
             raise HeadError(f"{folder}: the head there is no profile. Leave --head out")
         return head
 
-    def predict(self, module: IRModule, encoder: Encoder) -> Profile:
-        """Branches and loops of a module. Raises HeadError: the encoder is of another model."""
-        if encoder.features_digest != self.digest:
-            found = f"profiles are predicted from vectors of digest {self.digest[:12]}"
-            raise HeadError(f"{found}, not of {encoder.name} ({encoder.features_digest[:12]}). Leave --model out")
+    def predict(self, module: IRModule) -> Profile:
+        """Branches and loops of a module of any form: trees know it with its variables in registers."""
         seen = in_registers(module)
         branches = branches_of(seen)
         loops = describe_loops(seen, branches)
-        vectors = encoder.embed(seen, level="block", purpose="features")
-        first = np.full(len(branches.block), 0.5)
-        if len(first):
-            first = self.branches.predict(branch_rows(seen, branches, (vectors - self.center) @ self.axes))[:, 0]
-        chances = np.zeros((len(loops.exit), len(TRIP_CLASSES)))
-        if len(chances):
-            chances = self.loops.predict(loops.features)
+        first = self.branches.predict(branches.features)[:, 0] if len(branches.block) else np.zeros(0)
+        chances = self.loops.predict(loops.features) if len(loops.exit) else np.zeros((0, len(TRIP_CLASSES)))
         return told_by_constants(
             Profile(branches.block, first.clip(_LEAST, 1 - _LEAST), chances, loops.constant), loops
         )
@@ -103,13 +91,6 @@ def in_registers(module: IRModule) -> IRModule:
         return module
     same = np.array_equal(other.arrays.successor_start, module.arrays.successor_start)
     return other if same and np.array_equal(other.arrays.successor, module.arrays.successor) else module
-
-
-def branch_rows(module: IRModule, branches: Branches, blocks: Floating) -> Float32:
-    """What trees see of branches: their features, and few numbers (B, C) of the block and of both ways."""
-    first, second = (module.arrays.successor[branches.edge + side] for side in (0, 1))
-    around = [branches.features, blocks[branches.block], blocks[first], blocks[second]]
-    return np.concatenate(around, axis=1).astype(np.float32)
 
 
 def told_by_constants(profile: Profile, loops: Loops) -> Profile:

@@ -12,7 +12,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import mirenc
 from mirenc.heads import load_head
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "profile"
@@ -101,4 +100,5 @@ def test_figures_of_known_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ]
     assert all(0 < row["first"] < 0.5 for row in said)
     head, about = load_head(tmp_path / "head")
-    assert (about["projects"], head.digest) == (["one", "two"], mirenc.load("mirenc-fast").features_digest)
+    assert about["projects"] == ["one", "two"]
+    assert head.worth["trip_count"] == "of 2 projects, each unseen: 50 % [50, 50] of loops right, always 2 to 7: 50 %"

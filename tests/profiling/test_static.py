@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import mirenc
 from mirenc.errors import HeadError
 from mirenc.heads import RidgeRegressor, save_head
 from mirenc.ir import parse_ir
@@ -58,7 +57,7 @@ attributes #0 = { noinline nounwind optnone "frame-pointer"="all" }
 
 def test_what_anyone_foresees() -> None:
     module = parse_ir(IN_MEMORY)
-    found = StaticProfile.load().predict(module, mirenc.load("mirenc-fast"))
+    found = StaticProfile.load().predict(module)
     assert found.block.tolist() == [1, 2, 5]
     head, dies, again = found.first.tolist()
     assert head > 0.6
@@ -71,23 +70,21 @@ def test_what_anyone_foresees() -> None:
 
 
 def test_memory_and_registers_are_one() -> None:
-    encoder, trees = mirenc.load("mirenc-fast"), StaticProfile.load()
+    trees = StaticProfile.load()
     module = parse_ir(IN_MEMORY)
     other = in_registers(module)
     assert "alloca" in module.text
     assert "alloca" not in other.text
-    for one, two in zip(trees.predict(module, encoder), trees.predict(other, encoder), strict=True):
+    for one, two in zip(trees.predict(module), trees.predict(other), strict=True):
         np.testing.assert_allclose(one, two, atol=1e-6)
 
 
 def test_nothing_to_say() -> None:
-    found = StaticProfile.load().predict(parse_ir("define void @f() {\n  ret void\n}\n"), mirenc.load("mirenc-fast"))
+    found = StaticProfile.load().predict(parse_ir("define void @f() {\n  ret void\n}\n"))
     assert [each.shape for each in found] == [(0,), (0,), (0, 5), (0,)]
 
 
 def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeadError, match="Leave --model out"):
-        StaticProfile.load().predict(parse_ir(IN_MEMORY), mirenc.load("mirenc-tiny"))
     save_head(RidgeRegressor().fit(np.eye(3), np.arange(3)), tmp_path)
     with pytest.raises(HeadError, match="is no profile"):
         StaticProfile.load(tmp_path)
