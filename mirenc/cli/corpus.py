@@ -1,6 +1,5 @@
-"""``mirenc corpus``: sources or IR to a corpus for pre-training, and what is in one."""
+"""``mirenc corpus``: sources or IR to a corpus for pre-training."""
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -19,7 +18,7 @@ _TAKES = {
     "sources": ("--levels", "--compiler", "--cflags", "--cuda-path"),
 }
 
-app = typer.Typer(help="Build corpora for pre-training, and look into them.", no_args_is_help=True)
+app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
 
 
 @app.command()
@@ -123,19 +122,3 @@ def build(
     uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
     unread = [MirencError(message) for _, message in report.failures]
     common.Failures(report.files + len(uncompiled), [*uncompiled, *unread]).finish()
-
-
-@app.command()
-def stats(
-    folder: Annotated[Path, Argument(help="Folder `mirenc corpus build` wrote.")],
-    as_json: common.JSON = False,
-) -> None:
-    """Programs, modules and statements by language, level, compiler and project."""
-    with needs("train", "reading a corpus needs more packages"):
-        from mirenc.pretraining.corpus.stats import corpus_stats, stats_table
-        from mirenc.pretraining.corpus.store import Corpus
-    found = corpus_stats(Corpus.load(folder))
-    if as_json:
-        typer.echo(json.dumps(found, indent=1))
-    else:
-        common.print_table(stats_table(found))

@@ -1,12 +1,26 @@
-"""What is in a corpus: counts by language, level, compiler and project, as numbers and a table."""
+"""What is in a corpus: programs, modules and statements by language, level, compiler and project.
 
+    python pretrain/corpus_stats.py CORPUS                              # a table
+    python pretrain/corpus_stats.py CORPUS --json stats.json
+    python pretrain/corpus_stats.py CORPUS --plot pretrain/debian.svg
+
+CORPUS is a folder that ``mirenc corpus build`` wrote.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
 from collections import defaultdict
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from rich import print as show
 from rich.table import Column, Table
 
-from mirenc.pretraining.corpus.store import Corpus, ModuleInfo
+from mirenc.pretraining.corpus import Corpus, ModuleInfo
 
 _GROUPS = ("language", "opt_level", "compiler", "project")
 _COUNTS = ("programs", "modules", "instructions")
@@ -72,3 +86,44 @@ def stats_table(stats: dict[str, Any]) -> Table:
     table.add_row("tokens a distinct statement", f"{total['tokens_per_distinct_statement']:.1f}")
     table.add_row("statements as long as the limit", f"{total['share_of_statements_of_full_length']:.2%}")
     return table
+
+
+def plot_stats(stats: dict[str, Any], path: Path) -> None:
+    """Bars of programs by language, level and project, and the modules' sizes. ValueError: no picture's suffix."""
+    figure = Figure(figsize=(11, 7), layout="constrained")
+    axes = figure.subplots(2, 2, width_ratios=[1, 2])
+    for axis, group, many in ((axes[0, 0], "language", 12), (axes[1, 0], "opt_level", 8), (axes[0, 1], "project", 60)):
+        names = list(stats[group])[:many]
+        axis.bar(range(len(names)), [stats[group][name]["programs"] for name in names], color="#4477aa")
+        axis.set_xticks(range(len(names)), names, rotation=90 if many > 20 else 45, fontsize=6 if many > 20 else 8)
+        axis.set_ylabel("programs")
+        axis.set_title(f"{group} ({len(stats[group])})", fontsize=9)
+    size = axes[1, 1]
+    for name, colour in (("instructions", "#4477aa"), ("nodes", "#cc6677")):
+        shares = [float(q) for q in stats["quantiles"][name]]
+        size.plot(shares, list(stats["quantiles"][name].values()), marker="o", label=name, color=colour)
+    size.set(yscale="log", xlabel="share of the modules that have at most")
+    size.set_title("size of a module", fontsize=9)
+    size.legend()
+    counts = ("programs", "modules", "projects", "distinct_statements")
+    figure.suptitle(", ".join(f"{stats['total'][name]:,} {name.replace('_', ' ')}" for name in counts), fontsize=10)
+    figure.savefig(path)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--json", type=Path, metavar="FILE")
+    parser.add_argument("--plot", type=Path, metavar="FILE")
+    given = parser.parse_args()
+    stats = corpus_stats(Corpus.load(given.corpus))
+    show(stats_table(stats))
+    if given.json:
+        given.json.write_text(json.dumps(stats, indent=1) + "\n", encoding="utf-8")
+    if given.plot:
+        plot_stats(stats, given.plot)
+
+
+if __name__ == "__main__":
+    main()
