@@ -13,7 +13,6 @@ from mirenc.errors import ConfigError, MirencError, needs
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {
     "ir": (),
-    "parquet": (),
     "commands": ("--levels", "--compiler", "--cuda-path"),
     "sources": ("--levels", "--compiler", "--cflags", "--cuda-path"),
 }
@@ -26,10 +25,7 @@ app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
 def build(
     source: Annotated[
         Path,
-        Argument(
-            help="Folder of IR or of sources (its first folders are the projects), compile_commands.json, "
-            "or .parquet with bitcode."
-        ),
+        Argument(help="Folder of IR or of sources (its first folders are the projects), or compile_commands.json."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
     vocab_size: Annotated[int, Option(help="Pieces of the tokenizer.", min=256, max=65535)] = 4096,

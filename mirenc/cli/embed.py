@@ -67,7 +67,7 @@ def embed(
 
         # A cluster's workers have working folders of their own.
         sources = [Path(given) if ray is None else Path(given).absolute() for given in inputs]
-        groups = row_groups(path for source in sources for path in find_parquet(source).values())
+        groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer:

@@ -1,25 +1,23 @@
 """Whatever a corpus can be made from, as a folder of IR."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from mirenc.errors import IRFileError
 from mirenc.ir.files import find_inputs
 from mirenc.ir.projects import COMMANDS, Report
 from mirenc.sources.compiling import Advance, Choices, Limits, compile_programs
-from mirenc.sources.ir_folder import IRFolder, IRRecord, stamp_of
-from mirenc.sources.parquet import find_parquet, unpack_parquet
+from mirenc.sources.ir_folder import IRFolder, IRRecord
 from mirenc.sources.programs import command_programs, find_sources, source_programs
 
 _ALLOWED = (
-    "Give a folder of IR (.ll, .bc) or of sources, a compile_commands.json, or a .parquet with bitcode; "
-    "pretrain/debian.py in mirenc's repository makes a folder of IR of a .toml recipe of Debian packages"
+    "Give a folder of IR (.ll, .bc) or of sources, or a compile_commands.json. In mirenc's repository, scripts make IR "
+    "of a .toml recipe of Debian packages (pretrain/debian.py) and of .parquet (pretrain/compile_parquet.py)"
 )
 
 
 def kind_of_source(source: Path, report: Report = lambda line: None, *, with_reserved: bool = False) -> str:
-    """What a path is: ``commands``, ``parquet``, ``sources`` or ``ir``; IRFileError where it is none.
+    """What a path is: ``commands``, ``sources`` or ``ir``; IRFileError where it is none.
 
     A folder with ``compile_commands.json`` is that; another what most of its files are, ``report`` is told of the rest.
     """
@@ -27,20 +25,19 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
         if (source / COMMANDS).is_file():
             return "commands"
         sources = find_sources(source, with_reserved=with_reserved)
-        counts = {"ir": len(find_inputs(source)), "sources": len(sources), "parquet": len(find_parquet(source))}
+        counts = {"ir": len(find_inputs(source)), "sources": len(sources)}
         kind = max(counts, key=lambda name: counts[name])
         rest = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
         if rest:
             report(f"{source}: {counts[kind]} files are taken as {kind}; others are left out: {rest}")
         if counts[kind]:
             return kind
-        raise IRFileError(f"{source}: no IR, source or parquet file below it. {_ALLOWED}")
+        raise IRFileError(f"{source}: no IR or source file below it. {_ALLOWED}")
     if not source.exists():
         raise IRFileError(f"{source}: no such file or folder. Check the path")
-    kinds = {".json": "commands", ".parquet": "parquet"}
-    if source.suffix not in kinds:
+    if source.suffix != ".json":
         raise IRFileError(f"{source}: a corpus cannot be made from this file. {_ALLOWED}")
-    return kinds[source.suffix]
+    return "commands"
 
 
 def prepare_ir(
@@ -73,26 +70,20 @@ def prepare_ir(
     with IRFolder(out, retry_failed=retry_failed) as folder:
         if not folder.kept():  # nothing worked so far: what was wrong may have been mended
             folder.keep_only(lambda record: False)
-        if kind == "parquet":
-            files = find_parquet(source)
-            stamps = {name: stamp_of([path]) for name, path in files.items()}
-            _forget(folder, lambda record: stamps.get(record.file.rsplit("/", 1)[0]) == record.stamp)
-            unpack_parquet(files, folder, limits=limits, advance=advance)
-        else:
-            if len(folder):
-                # The programs twice, because their commands may be more than memory holds.
-                every = programs(source, choices)
-                made_of = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
-                _forget(folder, lambda record: made_of.get(record.key) == record.stamp)
-            compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
+        if len(folder):
+            # The programs twice, because their commands may be more than memory holds.
+            every = programs(source, choices)
+            made_of = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
+
+            def stays(record: IRRecord) -> bool:
+                there = record.status != "ok" or folder.path_of(record).is_file()
+                return there and made_of.get(record.key) == record.stamp
+
+            folder.keep_only(stays)
+        compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
             found = f"{source}: nothing in it became IR{reason}. {out / 'log.jsonl'} has a line for each try"
             raise IRFileError(f"{found}; mend what it says and type the same again")
     return out
-
-
-def _forget(folder: IRFolder, wanted: Callable[[IRRecord], bool]) -> None:
-    """Forget what the source no longer gives, and what lost its IR."""
-    folder.keep_only(lambda record: wanted(record) and (record.status != "ok" or folder.path_of(record).is_file()))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,10 +12,13 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, IRFileError
 from mirenc.sources.compiling import Limits
 from mirenc.sources.ir_folder import IRFolder
-from mirenc.sources.parquet import find_parquet, unpack_parquet
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pretrain"))
+
+import compile_parquet
 
 BITCODE = b"BC\xc0\xde"
 WRAPPED = b"\xde\xc0\x17\x0b"
@@ -45,8 +50,8 @@ def parquet(tmp_path: Path) -> Callable[..., Path]:
 def unpack(path: Path, out: Path, limits: Limits | None = None) -> tuple[dict[str, str], int]:
     """Statuses by project and row, and how many rows were reported as done."""
     done: list[int] = []
+    compile_parquet.make_ir(path, out, limits or Limits(), lambda n, note: done.append(n))
     with IRFolder(out) as folder:
-        unpack_parquet(find_parquet(path), folder, limits=limits or Limits(), advance=lambda n, note: done.append(n))
         statuses = {f"{record.project} {record.file}": record.status for record in folder.records()}
     return statuses, sum(done)
 
@@ -89,7 +94,7 @@ def test_row_groups_that_are_known_are_not_read(parquet: Callable[..., Path], tm
     path = parquet(rows)
     whole, _ = unpack(path, tmp_path / "whole")
     log = (tmp_path / "whole" / "log.jsonl").read_text().splitlines(keepends=True)
-    (tmp_path / "stopped").mkdir()
+    shutil.copytree(tmp_path / "whole", tmp_path / "stopped")
     (tmp_path / "stopped" / "log.jsonl").write_text("".join(log[:3]))
     again, done = unpack(path, tmp_path / "stopped")
     assert again == whole
@@ -137,3 +142,29 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     pyarrow.parquet.write_table(pyarrow.table({"content": [b""], "language": ["c"], "repo": ["x"]}), path)
     with pytest.raises(ConfigError, match="no column 'package_source'; found: content, language, repo"):
         unpack(path, tmp_path / "ir")
+
+
+def test_a_file_that_changed_is_read_again_and_files_of_one_name_stay_apart(
+    parquet: Callable[..., Path], tmp_path: Path
+) -> None:
+    for name in ("c", "rust"):
+        (tmp_path / name).mkdir()
+        parquet([("p", BITCODE + name.encode(), name)], f"{name}/train.parquet")
+    unpack(tmp_path, tmp_path / "ir")
+    assert {path.name for path in (tmp_path / "ir").rglob("*.bc")} == {
+        "c__train.parquet__00000000.bc",
+        "rust__train.parquet__00000000.bc",
+    }
+    parquet([("three", BITCODE + b"new", "c")], "c/train.parquet")
+    (tmp_path / "rust/train.parquet").unlink()
+    unpack(tmp_path, tmp_path / "ir")
+    found = [path.relative_to(tmp_path / "ir").as_posix() for path in (tmp_path / "ir").rglob("*.bc")]
+    assert found == ["three/unknown/c__train.parquet__00000000.bc"]
+    (tmp_path / "ir" / found[0]).unlink()
+    unpack(tmp_path, tmp_path / "ir")
+    assert (tmp_path / "ir" / found[0]).is_file()
+
+
+def test_where_nothing_is_bitcode_it_says_so(parquet: Callable[..., Path], tmp_path: Path) -> None:
+    with pytest.raises(IRFileError, match=r"nothing in it became IR. .*log.jsonl has a line for each try"):
+        unpack(parquet([("p", b"text", "c")]), tmp_path / "ir")

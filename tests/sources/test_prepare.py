@@ -8,8 +8,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow
-import pyarrow.parquet
 import pytest
 from fake_tools import FakeTools
 
@@ -26,24 +24,22 @@ def test_the_kind_of_a_source(tmp_path: Path, write_tree: WriteTree) -> None:
         ("ir", ("p/a.ll", "p/b.bc.gz", "notes.txt"), "ir"),
         ("code", ("p/a.c", "p/b.cpp", "p/test.ll"), "sources"),
         ("more", ("p/a.c", "p/b.ll", "p/c.ll"), "ir"),
-        ("rows", ("a.parquet", "sub/b.parquet"), "parquet"),
         ("build", ("compile_commands.json", "a.ll", "b.ll"), "commands"),
     ):
         assert kind_of_source(write_tree(tmp_path / name, dict.fromkeys(files, ""))) == kind
-    write_tree(tmp_path, {"mine_compile_commands.json": "", "a.parquet": "", "a.c": ""})
+    write_tree(tmp_path, {"mine_compile_commands.json": "", "a.c": ""})
     assert kind_of_source(tmp_path / "mine_compile_commands.json") == "commands"
-    assert kind_of_source(tmp_path / "a.parquet") == "parquet"
 
 
 def test_what_is_no_source_says_what_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.zip").write_text("")
     (tmp_path / "a.toml").write_text("")
-    with pytest.raises(IRFileError, match=r"empty: no IR, source or parquet file below it. Give a folder of IR"):
+    with pytest.raises(IRFileError, match=r"empty: no IR or source file below it. Give a folder of IR"):
         prepare_ir(tmp_path / "empty", tmp_path / "out")
     with pytest.raises(IRFileError, match=r"a.zip: a corpus cannot be made from this file. Give a folder of IR"):
         prepare_ir(tmp_path / "a.zip", tmp_path / "out")
-    with pytest.raises(IRFileError, match=r"a.toml: .*pretrain/debian.py .* makes a folder of IR of a .toml recipe"):
+    with pytest.raises(IRFileError, match=r"a.toml: .* make IR of a .toml recipe of Debian packages"):
         prepare_ir(tmp_path / "a.toml", tmp_path / "out")
     with pytest.raises(IRFileError, match="gone: no such file or folder"):
         prepare_ir(tmp_path / "gone", tmp_path / "out")
@@ -65,21 +61,18 @@ def test_wrong_levels_are_refused_before_any_work(tmp_path: Path, write_tree: Wr
 
 @pytest.fixture
 def sources(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> dict[str, Path]:
-    """The same two programs as a folder and as commands; and two modules of bitcode."""
+    """The same two programs as a folder and as commands."""
     files = {"one/a.c": "int a;", "two/b.c": "int b;"}
     code = write_tree(tmp_path / "code", files)
     entries = [{"directory": str(code), "file": file, "command": f"cc -c {file}"} for file in files]
     write_tree(tmp_path, {"commands.json": json.dumps(entries)})
-    rows = {"content": [b"BC\xc0\xde1", b"BC\xc0\xde2"], "package_source": ["one", "two"], "language": ["c", "c"]}
-    pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "rows.parquet")
     return {
         "sources": code,
         "commands": tmp_path / "commands.json",
-        "parquet": tmp_path / "rows.parquet",
     }
 
 
-@pytest.mark.parametrize("kind", ["sources", "commands", "parquet"])
+@pytest.mark.parametrize("kind", ["sources", "commands"])
 def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path], tmp_path: Path) -> None:
     done: list[int] = []
     said: list[str] = []
@@ -97,7 +90,6 @@ def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path]
         == {
             "sources": {"one/O2/a.c.ll", "two/O2/b.c.ll"},
             "commands": {"one/O2/a.c.ll", "two/O2/b.c.ll"},
-            "parquet": {"one/unknown/rows.parquet__00000000.bc", "two/unknown/rows.parquet__00000001.bc"},
         }[kind]
     )
     assert sum(done) == 2
@@ -169,34 +161,13 @@ def test_an_edited_header_and_another_flag_count_as_changes(sources: dict[str, P
 
 
 def test_ir_that_was_deleted_is_made_again(sources: dict[str, Path], tmp_path: Path) -> None:
-    for kind in ("sources", "parquet"):
+    for kind in ("sources", "commands"):
         out = tmp_path / f"ir-{kind}"
         prepare_ir(sources[kind], out, Choices(levels=["O2"]))
         names = ir_names(out)
         (out / min(names)).unlink()
         prepare_ir(sources[kind], out, Choices(levels=["O2"]))
         assert ir_names(out) == names
-
-
-def test_a_parquet_file_that_changed_is_read_again(sources: dict[str, Path], tmp_path: Path) -> None:
-    out = tmp_path / "ir"
-    prepare_ir(sources["parquet"], out)
-    rows = {"content": [b"BC\xc0\xdenew"], "package_source": ["three"], "language": ["c"]}
-    pyarrow.parquet.write_table(pyarrow.table(rows), sources["parquet"])
-    prepare_ir(sources["parquet"], out)
-    assert ir_names(out) == {"three/unknown/rows.parquet__00000000.bc"}
-
-
-def test_parquet_files_of_one_name_stay_apart(tmp_path: Path) -> None:
-    for name in ("c", "rust"):
-        (tmp_path / "data" / name).mkdir(parents=True)
-        rows = {"content": [b"BC\xc0\xde" + name.encode()], "package_source": ["p"], "language": [name]}
-        pyarrow.parquet.write_table(pyarrow.table(rows), tmp_path / "data" / name / "train.parquet")
-    prepare_ir(tmp_path / "data", tmp_path / "ir")
-    assert ir_names(tmp_path / "ir") == {
-        "p/unknown/c__train.parquet__00000000.bc",
-        "p/unknown/rust__train.parquet__00000000.bc",
-    }
 
 
 def test_nothing_that_compiles_says_why(sources: dict[str, Path], tmp_path: Path) -> None:
