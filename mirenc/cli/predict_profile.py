@@ -12,7 +12,7 @@ import typer
 
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
-from mirenc.errors import TaskError
+from mirenc.errors import IRFileError, TaskError
 from mirenc.writing import delivered
 
 if TYPE_CHECKING:
@@ -62,6 +62,9 @@ def print_profiles(
     def answer(file: Input) -> None:
         loaded = load_input(file, options)
         module = module_of(loaded, options)
+        if weighted and loaded.kind != "text":
+            dis = "weights are written into text, as llvm-dis makes it of bitcode"
+            raise IRFileError(f"{file.name}: {dis}. Type: llvm-dis {file.name}, and give what it writes")
         profile = trees.predict(module)
         for one in _branches(module, profile) if task == "branch_probability" else _loops(module, profile):
             if function is not None and function not in (one.symbol, one.function, one.function.partition("(")[0]):
@@ -74,8 +77,8 @@ def print_profiles(
                 typer.echo(f"{place}: {one.function}:{one.name}: {one.words}")
             findings.append(Finding(task, one.symbol, one.file or file.name, one.line, [("String", one.words)]))
         for path in weighted:
-            text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
-            text, written = with_weights(text, module, profile.block, profile.first)
+            given = loaded.data.decode("utf-8", "surrogateescape")
+            text, written = with_weights(given, module, profile.block, profile.first)
             with delivered(path) as part:
                 part.write_bytes(text.encode("utf-8", "surrogateescape"))
             common.say(f"{path}: {written} branches have weights now, {len(profile.block) - written} had some before")

@@ -6,6 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
+import llvmlite.binding
 import pytest
 from command_line import Result, Run
 
@@ -97,4 +98,6 @@ def test_what_is_refused(run: Run, tmp_path: Path) -> None:
     run("predict", "trip_count", one, "-c", "n=1").refused("takes --function")
     run("predict", "vectorization", one, "-o", output).refused("unknown suffix")
     run("predict", "trip_count").refused("give the files")
+    (tmp_path / "a.bc").write_bytes(llvmlite.binding.parse_assembly(one.read_text()).as_bitcode())
+    run("predict", "branch_probability", tmp_path / "a.bc", "-o", output).failed("llvm-dis")
     assert not output.exists()
