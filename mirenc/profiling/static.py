@@ -50,9 +50,7 @@ class StaticProfile:
 
     branches: BoostedChances
     loops: BoostedChances
-    worth: dict[str, str] = field(
-        default_factory=dict
-    )  # what answers were worth on projects that no tree saw, in words
+    worth: dict[str, str] = field(default_factory=dict)  # in words, on projects that no tree saw
 
     @classmethod
     def load(cls, folder: str | Path = _READY) -> Self:
@@ -69,9 +67,8 @@ class StaticProfile:
         loops = describe_loops(seen, branches)
         first = self.branches.predict(branches.features)[:, 0] if len(branches.block) else np.zeros(0)
         chances = self.loops.predict(loops.features) if len(loops.exit) else np.zeros((0, len(TRIP_CLASSES)))
-        return told_by_constants(
-            Profile(branches.block, first.clip(_LEAST, 1 - _LEAST), chances, loops.constant), loops
-        )
+        first = first.clip(_LEAST, 1 - _LEAST)
+        return told_by_constants(Profile(branches.block, first, chances, loops.constant), loops)
 
     def _state(self) -> dict[str, Any]:
         return vars(self)
