@@ -1,0 +1,216 @@
+"""A head as C99: one function and its tables, for compilers that link no library of ours; and a test of it."""
+
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirenc import __version__
+from mirenc.arrays import Float64
+from mirenc.heads.choosing import Settings
+from mirenc.heads.formula import Operand, Vector, Writer, pair_head, write
+from mirenc.heads.pairs import PairHead
+from mirenc.heads.state import kind_of_head
+from mirenc.heads.trees import Forest
+
+_ROWS = 1000  # of the test
+_INTEGERS = {"unsigned char": np.uint8, "short": np.int16, "int": np.int32}
+_STEPS = {
+    "Add": "$each $v[i] = $x + $y;",
+    "Sub": "$each $v[i] = $x - $y;",
+    "Mul": "$each $v[i] = $x * $y;",
+    "Div": "$each $v[i] = $x / $y;",
+    "Max": "$each $v[i] = $x > $y ? $x : $y;",
+    "Exp": "$each $v[i] = exp($x);",
+    "Gather": "$each $v[i] = $xs[$y];",
+    "ReduceSum": "$v[0] = 0;\nfor (int j = 0; j < $m; j++) $v[0] += $xs[j];\n",
+    "MatMul": """$each $v[i] = 0;
+for (int j = 0; j < $m; j++)
+    $each $v[i] += $xs[j] * $ys[j * $n + i];
+""",
+    "Softmax": """double most = $xs[0], sum = 0;
+$each most = $x > most ? $x : most;
+$each sum += $v[i] = exp($x - most);
+$each $v[i] /= sum;
+""",
+    "Forest": """$each $v[i] = 0;
+for (int tree = 0; tree < $trees; tree++) {
+    int node = $root[tree];
+    while ($column[node] >= 0) node = $cast$xs[$column[node]] <= $cut[node] ? node + 1 : $next[node];
+    $each $v[i] += $value;
+}
+""",
+    "Settings": """for (int s = 0; s < count; s++) {
+    const double *setting = settings + s * $columns;
+$body    $v[s] = $xs[0];
+}
+""",
+}
+_CHOICE = """int choice = 0;
+for (int i = 1; i < $count; i++)
+    if (score[i] > score[choice]) choice = i;
+return choice;
+"""
+_CHECK = """if (count < $least || count > $most) return -1;
+for (int i = 0; i < count * $columns; i++)
+    if (!isfinite(settings[i])) return -1;
+"""
+
+
+def _indented(code: str) -> str:
+    return textwrap.indent(code, "    ")
+
+
+class _CWriter(Writer):
+    def __init__(self) -> None:
+        self.tables: dict[str, str] = {}
+        self.known: dict[tuple[int, str], Vector] = {}
+        self.code = ""
+        self.vectors = 0
+        self.exact = False  # whether there must be as many settings as in training
+
+    def table(self, values: ArrayLike, *, narrow: bool = True) -> str:
+        """The name of an array, which is written once, in the narrowest type that holds it."""
+        array = np.asarray(values).ravel()
+        if array.dtype.kind == "f":
+            single = narrow and np.array_equal(array, array.astype(np.float32))
+            kind, form = ("float", "{:.9g}") if single else ("double", "{:.17g}")
+            words = [form.format(one).replace("inf", "INFINITY") for one in array.tolist()]
+        else:
+            kind = next(name for name, one in _INTEGERS.items() if np.array_equal(array, array.astype(one)))
+            words = [str(int(one)) for one in array]
+        lines = ",\n".join(", ".join(words[first : first + 16]) for first in range(0, len(words), 16))
+        return self.tables.setdefault(f"static const {kind} @[{len(words)}] = {{\n{lines}}};\n", f"t{len(self.tables)}")
+
+    @property
+    def declarations(self) -> str:
+        return "".join(text.replace("@", name) for text, name in self.tables.items())
+
+    def step(self, code: str, width: int, *, asked: bool = False, **names: object) -> Vector:
+        """Write a step, once."""
+        count = "count" if asked else width
+        code = Template(code).substitute(names, each=f"for (int i = 0; i < {count}; i++)", n=count, v="@")
+        if (width, code) not in self.known:
+            made = self.known[width, code] = Vector(self, f"v{self.vectors}", width, asked)
+            self.vectors += 1
+            block = f"{{\n{_indented(code)}}}" if "\n" in code else code
+            self.code += f"double {made.name}[{width}];\n{block}\n".replace("@", made.name)
+        return self.known[width, code]
+
+    def node(self, operator: str, *operands: Operand, width: int = 0) -> Vector:
+        vectors = [one for one in operands if isinstance(one, Vector)]
+        first = vectors[0]
+        if operator == "Slice":
+            return Vector(self, f"({first.name} + {operands[1]})", width)
+        if operator == "Concat":
+            at = np.cumsum([0, *(one.width for one in vectors)]).tolist()
+            each = zip(vectors, at, strict=False)
+            code = [f"for (int i = 0; i < {one.width}; i++) $v[{start} + i] = {one.name}[i];\n" for one, start in each]
+            return self.step("".join(code), width)
+        names: dict[str, object] = {"m": "count" if first.asked else first.width}
+        for name, one in zip("xy", operands, strict=False):
+            if isinstance(one, float):
+                names[name] = repr(float(one))
+                continue
+            names[f"{name}s"] = array = one.name if isinstance(one, Vector) else self.table(one)
+            names[name] = f"{array}[{0 if isinstance(one, Vector) and one.width == 1 else 'i'}]"
+        wide = [one.asked for one in vectors if one.width > 1]
+        self.exact |= any(wide) and not all(wide)
+        width = width or max(one.width for one in vectors)
+        return self.step(_STEPS[operator], width, asked=any(wide) and width > 1, **names)
+
+    def forest(self, x: Vector, forest: Forest, *, single: bool) -> Vector:
+        inner, state, width = forest.column >= 0, forest._state(), forest.value.shape[1]
+        follows = self.table(np.where(inner, forest._child[::2], forest._leaf))  # the right child, or number of the leaf
+        value = f"{self.table(state['value_'])}[{follows}[node] * {width} + i]"
+        if "levels" in state:  # a byte each
+            value = f"{self.table(state['levels'])}[{value} * {width} + i]"
+        names = {"root": forest._root, "column": forest.column, "cut": np.where(inner, forest._cut, 0.0)}
+        tables = {name: self.table(array) for name, array in names.items()}
+        cast = "(float)" if single else ""
+        more = {"cast": cast, "trees": len(forest._root), "next": follows, "value": value}
+        return self.step(_STEPS["Forest"], width, xs=x.name, **tables, **more)
+
+    def each_setting(self, x: Vector, head: PairHead, cost: Callable[[Vector, Vector], Vector]) -> Vector:
+        outside, known, self.code, columns = self.code, dict(self.known), "", len(head.setting_middle_)
+        made = cost(x, Vector(self, "setting", columns))
+        body, self.code, self.known = _indented(self.code), outside, known  # what was made inside stays there
+        names = {"xs": made.name, "columns": columns, "body": body}
+        return self.step(_STEPS["Settings"], head.n_choices_, asked=True, **names)
+
+
+def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[str] = ()) -> str:
+    """A head as one file of C99, whose first lines say how to call it: a function ``name``, and its ``features``.
+
+    It answers as `predict` does, with `predict_proba` in its scores where the head chooses, up to rounding in double
+    precision; ``choices`` are the names of the settings. A head that is told of settings takes as many as it learned
+    at most, as rows of the numbers that `PairHead` was trained on. Raises HeadError: a head of a kind not mirenc's own.
+    """
+    to, pairs, chooses = _CWriter(), pair_head(head), hasattr(head, "predict_proba")
+    score = write(head, to, Vector(to, "features", head.n_features_in_))
+    about, refused, check, count = "", "a feature is not finite", "", score.width
+    if pairs is not None:
+        columns, least, count = len(pairs.setting_middle_), score.width if to.exact else 1, "count"
+        about = f"\n * settings: count rows of {columns} numbers, one a setting."
+        refused = f"a number is not finite, or count not {least} to {score.width}"
+        check = Template(_CHECK).substitute(least=least, most=score.width, columns=columns)
+    said = (f"\n *     {place}: {choice.replace('*/', '* /')}" for place, choice in enumerate(choices))
+    return Template(_read("head.c")).substitute(
+        name=name,
+        head=f"a head of mirenc {__version__}, of kind {kind_of_head(head)}",
+        prototype=_prototype(head, name),
+        columns=head.n_features_in_,
+        settings=about,
+        scores=f"{score.width} numbers: {'preferences, which sum to 1' if chooses else 'what is predicted'}",
+        returns="the place of the highest score" if chooses else "0",
+        refused=refused,
+        choices="".join(said),
+        features="".join(f'    "{one}",\n' for one in features),
+        tables=to.declarations,
+        code=_indented(check + to.code),
+        count=count,
+        result=score.name,
+        choice=_indented(Template(_CHOICE).substitute(count=count) if chooses else "return 0;\n"),
+    )
+
+
+def c_test(head: Any, name: str, low: Float64, high: Float64, settings: Float64 | None = None) -> str:
+    """A program in C that compares `c_source` with Python's answers for 1,000 rows, drawn between two rows (D,).
+
+    ``settings`` (K, F), where the head is told of them, are those that all rows are asked about.
+    """
+    state, drawn = 1, np.empty((_ROWS, head.n_features_in_))
+    for place in range(drawn.size):
+        state = (state * 1664525 + 1013904223) % 2**32
+        drawn.flat[place] = state / 2**32
+    rows = (low + (high - low) * drawn) * np.where(np.arange(_ROWS) % 10 == 9, 1000.0, 1.0)[:, None]
+    told = () if settings is None else (Settings(settings, np.tile(np.arange(len(settings)), (_ROWS, 1))),)
+    chooses = hasattr(head, "predict_proba")
+    scores = (head.predict_proba if chooses else head.predict)(rows, *told).reshape(_ROWS, -1)
+    to = _CWriter()
+    return Template(_read("head_test.c")).substitute(
+        name=name,
+        prototype=_prototype(head, name),
+        rows=_ROWS,
+        columns=rows.shape[1],
+        scores=scores.shape[1],
+        low=to.table(low),
+        range=to.table(high - low),
+        choices=to.table(scores.argmax(axis=1) * chooses),
+        sums=to.table(scores @ np.arange(1.0, scores.shape[1] + 1)),
+        passed="" if settings is None else f", {to.table(settings, narrow=False)}, {len(settings)}",
+        tables=to.declarations,
+    )
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _prototype(head: Any, name: str) -> str:
+    settings = "const double *settings, int count, " if pair_head(head) else ""
+    return f"int {name}(const double *features, {settings}double *score)"
