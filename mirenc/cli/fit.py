@@ -43,11 +43,12 @@ def fit(
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
-    common.say(_worth(head))
+    common.say(worth_of(head))
     common.say(f"wrote {head.save(output)}")
 
 
-def _worth(head: TaskHead) -> str:
+def worth_of(head: TaskHead) -> str:
+    """What held-out answers were worth, in words."""
     worth, no_code = head.evidence.worth, head.evidence.no_code
     if worth is None:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"

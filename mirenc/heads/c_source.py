@@ -125,7 +125,9 @@ class _CWriter(Writer):
 
     def forest(self, x: Vector, forest: Forest, *, single: bool) -> Vector:
         inner, state, width = forest.column >= 0, forest._state(), forest.value.shape[1]
-        follows = self.table(np.where(inner, forest._child[::2], forest._leaf))  # the right child, or number of the leaf
+        follows = self.table(
+            np.where(inner, forest._child[::2], forest._leaf)
+        )  # the right child, or number of the leaf
         value = f"{self.table(state['value_'])}[{follows}[node] * {width} + i]"
         if "levels" in state:  # a byte each
             value = f"{self.table(state['levels'])}[{value} * {width} + i]"
@@ -143,28 +145,30 @@ class _CWriter(Writer):
         return self.step(_STEPS["Settings"], head.n_choices_, asked=True, **names)
 
 
-def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[str] = ()) -> str:
+def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[str] = (), about: str = "") -> str:
     """A head as one file of C99, whose first lines say how to call it: a function ``name``, and its ``features``.
 
     It answers as `predict` does, with `predict_proba` in its scores where the head chooses, up to rounding in double
-    precision; ``choices`` are the names of the settings. A head that is told of settings takes as many as it learned
-    at most, as rows of the numbers that `PairHead` was trained on. Raises HeadError: a head of a kind not mirenc's own.
+    precision. ``choices`` are the names of the settings or labels, ``about`` a line to say of the head. One that is
+    told of settings takes at most as many as in training, as rows of the numbers that `PairHead` was trained on.
+    Raises HeadError: a head of a kind that is not mirenc's own.
     """
     to, pairs, chooses = _CWriter(), pair_head(head), hasattr(head, "predict_proba")
     score = write(head, to, Vector(to, "features", head.n_features_in_))
-    about, refused, check, count = "", "a feature is not finite", "", score.width
+    told, refused, check, count = "", "a feature is not finite", "", score.width
     if pairs is not None:
         columns, least, count = len(pairs.setting_middle_), score.width if to.exact else 1, "count"
-        about = f"\n * settings: count rows of {columns} numbers, one a setting."
+        told = f"\n * settings: count rows of {columns} numbers, one a setting."
         refused = f"a number is not finite, or count not {least} to {score.width}"
         check = Template(_CHECK).substitute(least=least, most=score.width, columns=columns)
-    said = (f"\n *     {place}: {choice.replace('*/', '* /')}" for place, choice in enumerate(choices))
+    said = (f"\n *     {place}: {choice}".replace("*/", "* /") for place, choice in enumerate(choices))
     return Template(_read("head.c")).substitute(
         name=name,
         head=f"a head of mirenc {__version__}, of kind {kind_of_head(head)}",
+        about=f"\n * {about[:1].upper()}{about[1:]}." if about else "",
         prototype=_prototype(head, name),
         columns=head.n_features_in_,
-        settings=about,
+        settings=told,
         scores=f"{score.width} numbers: {'preferences, which sum to 1' if chooses else 'what is predicted'}",
         returns="the place of the highest score" if chooses else "0",
         refused=refused,

@@ -1,4 +1,4 @@
-/* $name: $head. Link with -lm.
+/* $name: $head. Link with -lm.$about
  *
  * $prototype;
  *

@@ -1,0 +1,112 @@
+"""``mirenc export``: a head as C or ONNX, an encoder as ONNX, for programs that have no Python."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer import Argument, Option
+
+from mirenc.cli import common
+from mirenc.cli.fit import worth_of
+from mirenc.errors import needs
+
+if TYPE_CHECKING:
+    from mirenc.arrays import Float64
+    from mirenc.deciding import TaskHead
+
+_PARTS = {"text": ("text",), "graph": ("graph",), "both": ("text", "graph", "taught")}
+
+
+def export(
+    what: Annotated[
+        str, Argument(metavar="HEAD|MODEL", help="A shipped head, such as device_mapping.nvidia, a model, or a folder.")
+    ],
+    c: Annotated[
+        Path | None, Option("--c", metavar="FOLDER", help="Write NAME.c there, and NAME_test.c, which compares.")
+    ] = None,
+    onnx: Annotated[
+        Path | None, Option("--onnx", metavar="FOLDER", help="Write NAME.onnx there, in double precision.")
+    ] = None,
+) -> None:
+    """Write a head as one file of C99 without dependencies, or a head or an encoder as ONNX.
+
+    mirenc export device_mapping.nvidia --c out && cc -O2 out/*.c -lm -o test && ./test
+
+    Both answer as the head does, with a choice and a score for each; how to ask stands in the first lines of the C.
+    `mirenc predict` takes the default instead where held-out answers like it did not pay. Of a model, its encoders are
+    written: token ids to vectors of statements, and these and a graph to vectors of nodes.
+    """
+    from mirenc.weights import list_models
+
+    common.check_folders(c, onnx)
+    if what in list_models(failed=lambda error: None) or (Path(what) / "config.json").is_file():
+        if onnx is None or c is not None:
+            raise typer.BadParameter(f"{what} is a model, which is written as ONNX alone. Type: --onnx FOLDER")
+        with needs("train", "exporting an encoder needs torch"):
+            from mirenc.model.onnx_export import export_encoders
+        for path in export_encoders(what, onnx):
+            common.say(f"wrote {path}")
+        return
+    if c is None and onnx is None:
+        raise typer.BadParameter("say what to write: --c FOLDER or --onnx FOLDER", param_hint="--c")
+    _export_head(what, c, onnx)
+
+
+def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
+    import numpy as np
+
+    from mirenc.deciding import TaskHead
+    from mirenc.heads.c_source import c_source, c_test
+    from mirenc.heads.files import load_head_and_arrays
+    from mirenc.heads.formula import pair_head
+
+    name, about, choices, settings = re.sub(r"\W", "_", Path(what).name), "", (), None
+    if Path(what).is_dir() and "task" not in (told := load_head_and_arrays(what))[1]:
+        head, extra, arrays = told
+        features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
+        low, high = (arrays.get(end, np.full(len(features), at)) for end, at in (("low", -3.0), ("high", 3.0)))
+    else:
+        trained = TaskHead.load(what)
+        head, about = trained.head, worth_of(trained)
+        features, low, high = _columns(trained)
+        space = trained.space or trained.task.space
+        choices = trained.label_names if space is None else space.names
+    if (pairs := pair_head(head)) is not None:
+        spread = np.where(np.isfinite(pairs.setting_spread_), pairs.setting_spread_, 0.0)
+        settings = pairs.setting_middle_ + spread * np.random.default_rng(0).normal(size=(head.n_choices_, len(spread)))
+    if c is not None:
+        (c / f"{name}.c").write_text(c_source(head, name, features, choices, about), encoding="utf-8")
+        (c / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
+        common.say(f"wrote {c / name}.c and {name}_test.c, which compares it with Python's answers")
+    if onnx is not None:
+        from mirenc.heads.onnx_model import onnx_model
+
+        (onnx / f"{name}.onnx").write_bytes(onnx_model(head, features, choices).SerializeToString())
+        common.say(f"wrote {onnx / name}.onnx")
+
+
+def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
+    """Names of a head's columns, and the range of each in training."""
+    import numpy as np
+
+    from mirenc.embed.embedding import vector_blocks
+    from mirenc.weights import load_files
+
+    reach, config = trained.reach, load_files(trained.model).config
+    context, purpose = list(trained.task.context_names), "features" if config.taught else "search"
+    if len(context) != len(reach.low):  # one of several columns
+        context = [f"context_{column}" for column in range(len(reach.low))]
+    code = []
+    for part in _PARTS.get(trained.row, ()):
+        blocks = {part: config.taught.width} if part == "taught" and config.taught else {}
+        blocks = blocks or (vector_blocks(config, purpose, part) if part != "taught" else {})
+        code += [f"{block}_{column}" for block, width in blocks.items() for column in range(width)]
+    code += [f"function_{one}" for one in code if trained.task.level == "loop"]  # what is around a loop
+    kernels = reach.start + reach.step.astype(np.float64) * reach.kernels
+    if len(code) != kernels.shape[1]:
+        code = [f"code_{column}" for column in range(kernels.shape[1])]
+    low, high = (np.concatenate(one) for one in ((reach.low, kernels.min(axis=0)), (reach.high, kernels.max(axis=0))))
+    return context + code, low, high
