@@ -47,7 +47,10 @@ def export(
             raise typer.BadParameter(f"{what} is a model, which is written as ONNX alone. Type: --onnx FOLDER")
         with needs("train", "exporting an encoder needs torch"):
             from mirenc.model.onnx_export import export_encoders
-        for path in export_encoders(what, onnx):
+        from mirenc.weights import load_files
+
+        files = load_files(what)
+        for path in export_encoders(files.config, files.weights, onnx, files.name):
             common.say(f"wrote {path}")
         return
     if c is None and onnx is None:
@@ -103,7 +106,8 @@ def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
     for part in _PARTS.get(trained.row, ()):
         blocks = {part: config.taught.width} if part == "taught" and config.taught else {}
         blocks = blocks or (vector_blocks(config, purpose, part) if part != "taught" else {})
-        code += [f"{block}_{column}" for block, width in blocks.items() for column in range(width)]
+        each = ((block, width, column) for block, width in blocks.items() for column in range(width))
+        code += [f"log_{block}" if width == 1 else f"{block}_{column}" for block, width, column in each]
     code += [f"function_{one}" for one in code if trained.task.level == "loop"]  # what is around a loop
     kernels = reach.start + reach.step.astype(np.float64) * reach.kernels
     if len(code) != kernels.shape[1]:

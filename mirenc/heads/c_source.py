@@ -19,45 +19,12 @@ from mirenc.heads.trees import Forest
 
 _ROWS = 1000  # of the test
 _INTEGERS = {"unsigned char": np.uint8, "short": np.int16, "int": np.int32}
-_STEPS = {
-    "Add": "$each $v[i] = $x + $y;",
-    "Sub": "$each $v[i] = $x - $y;",
-    "Mul": "$each $v[i] = $x * $y;",
-    "Div": "$each $v[i] = $x / $y;",
-    "Max": "$each $v[i] = $x > $y ? $x : $y;",
-    "Exp": "$each $v[i] = exp($x);",
-    "Gather": "$each $v[i] = $xs[$y];",
-    "ReduceSum": "$v[0] = 0;\nfor (int j = 0; j < $m; j++) $v[0] += $xs[j];\n",
-    "MatMul": """$each $v[i] = 0;
-for (int j = 0; j < $m; j++)
-    $each $v[i] += $xs[j] * $ys[j * $n + i];
-""",
-    "Softmax": """double most = $xs[0], sum = 0;
-$each most = $x > most ? $x : most;
-$each sum += $v[i] = exp($x - most);
-$each $v[i] /= sum;
-""",
-    "Forest": """$each $v[i] = 0;
-for (int tree = 0; tree < $trees; tree++) {
-    int node = $root[tree];
-    while ($column[node] >= 0) node = $cast$xs[$column[node]] <= $cut[node] ? node + 1 : $next[node];
-    $each $v[i] += $value;
-}
-""",
-    "Settings": """for (int s = 0; s < count; s++) {
-    const double *setting = settings + s * $columns;
-$body    $v[s] = $xs[0];
-}
-""",
-}
-_CHOICE = """int choice = 0;
-for (int i = 1; i < $count; i++)
-    if (score[i] > score[choice]) choice = i;
-return choice;
-"""
-_CHECK = """if (count < $least || count > $most) return -1;
-for (int i = 0; i < count * $columns; i++)
-    if (!isfinite(settings[i])) return -1;
+_SETTINGS = """for (int s = 0; s < count; s++) {
+    const double *setting = settings + s * %d;
+%s    @[s] = %s[0];
+}"""
+_CHECK = """if (count < %d || count > %d) return -1;
+EACH(count * %d) if (!isfinite(settings[i])) return -1;
 """
 
 
@@ -90,59 +57,61 @@ class _CWriter(Writer):
     def declarations(self) -> str:
         return "".join(text.replace("@", name) for text, name in self.tables.items())
 
-    def step(self, code: str, width: int, *, asked: bool = False, **names: object) -> Vector:
-        """Write a step, once."""
-        count = "count" if asked else width
-        code = Template(code).substitute(names, each=f"for (int i = 0; i < {count}; i++)", n=count, v="@")
+    def step(self, code: str, width: int, *, asked: bool = False) -> Vector:
+        """Write a step, once; @ is the name of what comes of it."""
         if (width, code) not in self.known:
             made = self.known[width, code] = Vector(self, f"v{self.vectors}", width, asked)
             self.vectors += 1
-            block = f"{{\n{_indented(code)}}}" if "\n" in code else code
-            self.code += f"double {made.name}[{width}];\n{block}\n".replace("@", made.name)
+            self.code += f"double @[{width}];\n{code};\n".replace("@", made.name)
         return self.known[width, code]
 
     def node(self, operator: str, *operands: Operand, width: int = 0) -> Vector:
         vectors = [one for one in operands if isinstance(one, Vector)]
-        first = vectors[0]
-        if operator == "Slice":
-            return Vector(self, f"({first.name} + {operands[1]})", width)
-        if operator == "Concat":
-            at = np.cumsum([0, *(one.width for one in vectors)]).tolist()
-            each = zip(vectors, at, strict=False)
-            code = [f"for (int i = 0; i < {one.width}; i++) $v[{start} + i] = {one.name}[i];\n" for one, start in each]
-            return self.step("".join(code), width)
-        names: dict[str, object] = {"m": "count" if first.asked else first.width}
-        for name, one in zip("xy", operands, strict=False):
-            if isinstance(one, float):
-                names[name] = repr(float(one))
-                continue
-            names[f"{name}s"] = array = one.name if isinstance(one, Vector) else self.table(one)
-            names[name] = f"{array}[{0 if isinstance(one, Vector) and one.width == 1 else 'i'}]"
+        first, width = vectors[0], width or max(one.width for one in vectors)
         wide = [one.asked for one in vectors if one.width > 1]
         self.exact |= any(wide) and not all(wide)
-        width = width or max(one.width for one in vectors)
-        return self.step(_STEPS[operator], width, asked=any(wide) and width > 1, **names)
+        count = "count" if any(wide) else str(width)
+        match operator, operands[1:]:
+            case "Slice", (start, _):
+                return Vector(self, f"({first.name} + {start})", width)
+            case "Concat", _:
+                at = np.cumsum([0, *(one.width for one in vectors)]).tolist()
+                parts = (f"COPY((@ + {at[row]}), {one.width}, {one.name}[i])" for row, one in enumerate(vectors))
+                return self.step(";\n".join(parts), width)
+            case "Gather", (places,):
+                return self.step(f"COPY(@, {width}, {first.name}[{self.table(places)}[i]])", width)
+            case "MatMul", (weights,):
+                return self.step(f"MATMUL(@, {width}, {first.name}, {first.width}, {self.table(weights)})", width)
+            case "ReduceSum", _:
+                return self.step(f"SUM(@, {'count' if first.asked else first.width}, {first.name}[i])", width)
+            case "Softmax", _:
+                return self.step(f"SOFTMAX(@, {count}, {first.name})", width, asked=first.asked)
+        words = (
+            repr(float(one))
+            if isinstance(one, float)
+            else f"{self.table(one)}[i]"
+            if not isinstance(one, Vector)
+            else f"{one.name}[{'i' if one.width > 1 else 0}]"
+            for one in operands
+        )
+        return self.step(f"{operator.upper()}(@, {count}, {', '.join(words)})", width, asked=any(wide))
 
     def forest(self, x: Vector, forest: Forest, *, single: bool) -> Vector:
         inner, state, width = forest.column >= 0, forest._state(), forest.value.shape[1]
-        follows = self.table(
-            np.where(inner, forest._child[::2], forest._leaf)
-        )  # the right child, or number of the leaf
+        follows = self.table(np.where(inner, forest._child[::2], forest._leaf))
         value = f"{self.table(state['value_'])}[{follows}[node] * {width} + i]"
         if "levels" in state:  # a byte each
             value = f"{self.table(state['levels'])}[{value} * {width} + i]"
-        names = {"root": forest._root, "column": forest.column, "cut": np.where(inner, forest._cut, 0.0)}
-        tables = {name: self.table(array) for name, array in names.items()}
+        tables = map(self.table, (forest._root, forest.column, np.where(inner, forest._cut, 0.0)))
         cast = "(float)" if single else ""
-        more = {"cast": cast, "trees": len(forest._root), "next": follows, "value": value}
-        return self.step(_STEPS["Forest"], width, xs=x.name, **tables, **more)
+        words = f"{cast}{x.name}, {len(forest._root)}, {', '.join(tables)}, {follows}, {value}"
+        return self.step(f"FOREST(@, {width}, {words})", width)
 
     def each_setting(self, x: Vector, head: PairHead, cost: Callable[[Vector, Vector], Vector]) -> Vector:
         outside, known, self.code, columns = self.code, dict(self.known), "", len(head.setting_middle_)
         made = cost(x, Vector(self, "setting", columns))
         body, self.code, self.known = _indented(self.code), outside, known  # what was made inside stays there
-        names = {"xs": made.name, "columns": columns, "body": body}
-        return self.step(_STEPS["Settings"], head.n_choices_, asked=True, **names)
+        return self.step(_SETTINGS % (columns, body, made.name), head.n_choices_, asked=True)
 
 
 def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[str] = (), about: str = "") -> str:
@@ -153,32 +122,30 @@ def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[st
     told of settings takes at most as many as in training, as rows of the numbers that `PairHead` was trained on.
     Raises HeadError: a head of a kind that is not mirenc's own.
     """
-    to, pairs, chooses = _CWriter(), pair_head(head), hasattr(head, "predict_proba")
+    to, pairs = _CWriter(), pair_head(head)
     score = write(head, to, Vector(to, "features", head.n_features_in_))
-    told, refused, check, count = "", "a feature is not finite", "", score.width
+    settings, check, count = "", "", str(score.width)
     if pairs is not None:
         columns, least, count = len(pairs.setting_middle_), score.width if to.exact else 1, "count"
-        told = f"\n * settings: count rows of {columns} numbers, one a setting."
-        refused = f"a number is not finite, or count not {least} to {score.width}"
-        check = Template(_CHECK).substitute(least=least, most=score.width, columns=columns)
+        settings = f"\n * settings: count rows, {least} to {score.width}, of {columns} numbers each."
+        check = _CHECK % (least, score.width, columns)
     said = (f"\n *     {place}: {choice}".replace("*/", "* /") for place, choice in enumerate(choices))
     return Template(_read("head.c")).substitute(
         name=name,
-        head=f"a head of mirenc {__version__}, of kind {kind_of_head(head)}",
-        about=f"\n * {about[:1].upper()}{about[1:]}." if about else "",
+        version=__version__,
+        kind=kind_of_head(head),
+        about=f"\n * {about}.\n *" if about else "",
         prototype=_prototype(head, name),
         columns=head.n_features_in_,
-        settings=told,
-        scores=f"{score.width} numbers: {'preferences, which sum to 1' if chooses else 'what is predicted'}",
-        returns="the place of the highest score" if chooses else "0",
-        refused=refused,
+        settings=settings,
+        width=score.width,
         choices="".join(said),
         features="".join(f'    "{one}",\n' for one in features),
         tables=to.declarations,
         code=_indented(check + to.code),
         count=count,
         result=score.name,
-        choice=_indented(Template(_CHOICE).substitute(count=count) if chooses else "return 0;\n"),
+        choose=f"CHOOSE({count})" if hasattr(head, "predict_proba") else "return 0",
     )
 
 

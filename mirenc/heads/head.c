@@ -1,12 +1,44 @@
-/* $name: $head. Link with -lm.$about
+/* $name: a head of mirenc $version, of kind $kind.$about Link with -lm.
  *
- * $prototype;
+ *     $prototype;
  *
  * features: $columns finite numbers, in the order of ${name}_features.$settings
- * score: room for $scores.
- * Returns $returns; -1 where $refused.$choices
+ * score: room for $width: preferences, which sum to 1, where the head chooses, else what is predicted.
+ * Returns the place of the highest score where it chooses, else 0; -1 for what is not finite, or no such count.$choices
  */
 #include <math.h>
+
+#define EACH(n) for (int i = 0; i < (n); i++)
+#define ADD(v, n, x, y) EACH(n) v[i] = x + y
+#define SUB(v, n, x, y) EACH(n) v[i] = x - y
+#define MUL(v, n, x, y) EACH(n) v[i] = x * y
+#define DIV(v, n, x, y) EACH(n) v[i] = x / y
+#define MAX(v, n, x, y) EACH(n) v[i] = x > y ? x : y
+#define EXP(v, n, x) EACH(n) v[i] = exp(x)
+#define COPY(v, n, x) EACH(n) v[i] = x
+#define SUM(v, n, x) v[0] = 0; EACH(n) v[0] += x
+#define SOFTMAX(v, n, x) \
+    { \
+        double most = x[0], sum = 0; \
+        EACH(n) most = x[i] > most ? x[i] : most; \
+        EACH(n) sum += v[i] = exp(x[i] - most); \
+        EACH(n) v[i] /= sum; \
+    }
+#define MATMUL(v, n, x, m, weights) \
+    EACH(n) v[i] = 0; \
+    for (int j = 0; j < (m); j++) EACH(n) v[i] += x[j] * weights[j * (n) + i]
+/* A node is followed by its left child; next is its right one, or the number of a leaf. */
+#define FOREST(v, n, x, trees, root, column, cut, next, value) \
+    EACH(n) v[i] = 0; \
+    for (int tree = 0; tree < (trees); tree++) { \
+        int node = root[tree]; \
+        while (column[node] >= 0) node = x[column[node]] <= cut[node] ? node + 1 : next[node]; \
+        EACH(n) v[i] += value; \
+    }
+#define CHOOSE(n) \
+    int choice = 0; \
+    EACH(n) if (score[i] > score[choice]) choice = i; \
+    return choice
 
 $prototype;
 extern const char *const ${name}_features[$columns];
@@ -17,7 +49,7 @@ $features};
 $tables
 $prototype
 {
-    for (int i = 0; i < $columns; i++)
-        if (!isfinite(features[i])) return -1;
-$code    for (int i = 0; i < $count; i++) score[i] = $result[i];
-$choice}
+    EACH($columns) if (!isfinite(features[i])) return -1;
+$code    EACH($count) score[i] = $result[i];
+    $choose;
+}

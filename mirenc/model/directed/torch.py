@@ -39,9 +39,20 @@ def neighbours(edge_index: Tensor, edge_flow: Tensor, edge_position: Tensor, nod
     forward = table[edge_flow, edge_position.clamp(max=LAST_POSITION)]
     relation = torch.cat([forward, forward + RELATIONS // 2])
     source, target = torch.cat([edge_index, edge_index.flip(0)], 1)
+    if torch.onnx.is_in_onnx_export():  # all pairs, so that no size depends on the edges
+        pair = relation * nodes + target
+        count = _add(torch.zeros(RELATIONS * nodes, 1), pair, torch.ones_like(pair, dtype=torch.float32)[:, None])[:, 0]
+        return Neighbours(source, pair, 1.0 / count[pair], torch.arange(nodes).repeat(RELATIONS), [nodes] * RELATIONS)
     key, pair, count = torch.unique(relation * nodes + target, return_inverse=True, return_counts=True)
     sizes = torch.bincount(key // max(nodes, 1), minlength=RELATIONS).tolist()
     return Neighbours(source, pair, 1.0 / count[pair], key % max(nodes, 1), sizes)
+
+
+def _add(rows: Tensor, index: Tensor, more: Tensor) -> Tensor:
+    """``more``, each row added to the one that the index says; ONNX has no other sum of rows that repeat."""
+    if torch.onnx.is_in_onnx_export():
+        return rows.scatter_add(0, index[:, None].expand_as(more), more)
+    return rows.index_add(0, index, more)
 
 
 class _RelationLayer(nn.Module):
@@ -58,10 +69,10 @@ class _RelationLayer(nn.Module):
     def forward(self, state: Tensor, near: Neighbours) -> Tensor:
         """Next states. Shapes: (N, d) -> (N, d)."""
         u = self.norm(state)
-        mean = u.new_zeros(len(near.node), u.shape[1]).index_add(0, near.pair, u[near.source] * near.share[:, None])
+        mean = _add(u.new_zeros(near.node.shape[0], u.shape[1]), near.pair, u[near.source] * near.share[:, None])
         matrices = torch.einsum("rb,bij->rij", self.mix, self.basis)
         each = [part @ matrix for part, matrix in zip(mean.split(near.sizes), matrices, strict=True)]
-        message = self.own(u).index_add(0, near.node, torch.cat(each))
+        message = _add(self.own(u), near.node, torch.cat(each))
         return state + self.out(F.relu(message))
 
 
@@ -91,7 +102,7 @@ class Encoder(GraphEncoder):
         number, position = data.node_argument, data.edge_position
         if not self.config.positions:
             number, position = torch.zeros_like(number), torch.zeros_like(position)
-        near = neighbours(data.edge_index, data.edge_flow, position, len(features))
+        near = neighbours(data.edge_index, data.edge_flow, position, features.shape[0])
         argument = self.argument(number.clamp(max=ARGUMENTS - 1))
         state = self.enter(self.norm_in(features + self.kind(data.node_kind) + argument))
         if self.config.statements:
