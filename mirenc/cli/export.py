@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,8 +17,6 @@ from mirenc.errors import needs
 if TYPE_CHECKING:
     from mirenc.arrays import Float64
     from mirenc.deciding import TaskHead
-
-_PARTS = {"text": ("text",), "graph": ("graph",), "both": ("text", "graph", "taught")}
 
 
 def export(
@@ -66,9 +65,10 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
     from mirenc.heads.files import load_head_and_arrays
     from mirenc.heads.formula import pair_head
 
-    name, about, choices, settings = re.sub(r"\W", "_", Path(what).name), "", (), None
-    if Path(what).is_dir() and "task" not in (told := load_head_and_arrays(what))[1]:
-        head, extra, arrays = told
+    name, about, settings = re.sub(r"\W", "_", Path(what).name), "", None
+    choices: Sequence[str] = ()
+    if Path(what).is_dir() and "task" not in (kept := load_head_and_arrays(what))[1]:
+        head, extra, arrays = kept
         features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
         low, high = (arrays.get(end, np.full(len(features), at)) for end, at in (("low", -3.0), ("high", 3.0)))
     else:
@@ -83,7 +83,7 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
     if c is not None:
         (c / f"{name}.c").write_text(c_source(head, name, features, choices, about), encoding="utf-8")
         (c / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
-        common.say(f"wrote {c / name}.c and {name}_test.c, which compares it with Python's answers")
+        common.say(f"wrote {c / name}.c, and {name}_test.c, which compares it with Python's answers")
     if onnx is not None:
         from mirenc.heads.onnx_model import onnx_model
 
@@ -99,18 +99,20 @@ def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
     from mirenc.weights import load_files
 
     reach, config = trained.reach, load_files(trained.model).config
-    context, purpose = list(trained.task.context_names), "features" if config.taught else "search"
-    if len(context) != len(reach.low):  # one of several columns
-        context = [f"context_{column}" for column in range(len(reach.low))]
-    code = []
-    for part in _PARTS.get(trained.row, ()):
-        blocks = {part: config.taught.width} if part == "taught" and config.taught else {}
-        blocks = blocks or (vector_blocks(config, purpose, part) if part != "taught" else {})
-        each = ((block, width, column) for block, width in blocks.items() for column in range(width))
-        code += [f"log_{block}" if width == 1 else f"{block}_{column}" for block, width, column in each]
-    code += [f"function_{one}" for one in code if trained.task.level == "loop"]  # what is around a loop
+    parts = {"text": ("text",), "graph": ("graph",), "both": ("text", "graph")}.get(trained.row, ())
+    purpose = "search" if config.taught is None else "features"  # as `mirenc.learning.code_reader` has them
+    blocks = [block for part in parts for block in vector_blocks(config, purpose, part).items()]
+    if trained.row == "both" and config.taught is not None:
+        blocks.append(("taught", config.taught.width))
     kernels = reach.start + reach.step.astype(np.float64) * reach.kernels
+    low, high = (np.concatenate(one) for one in ((reach.low, kernels.min(axis=0)), (reach.high, kernels.max(axis=0))))
+    context, code = (
+        list(trained.task.context_names),
+        [f"{name}_{one}" for name, width in blocks for one in range(width)],
+    )
+    code += [f"function_{name}" for name in code] if trained.task.level == "loop" else []
+    if len(context) != len(reach.low):  # one is several columns
+        context = [f"context_{column}" for column in range(len(reach.low))]
     if len(code) != kernels.shape[1]:
         code = [f"code_{column}" for column in range(kernels.shape[1])]
-    low, high = (np.concatenate(one) for one in ((reach.low, kernels.min(axis=0)), (reach.high, kernels.max(axis=0))))
     return context + code, low, high

@@ -7,7 +7,6 @@ from string import Template
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from mirenc import __version__
 from mirenc.arrays import Float64
@@ -40,11 +39,12 @@ class _CWriter(Writer):
         self.vectors = 0
         self.exact = False  # whether there must be as many settings as in training
 
-    def table(self, values: ArrayLike, *, narrow: bool = True) -> str:
+    def table(self, values: Any, *, narrow: bool = True) -> str:
         """The name of an array, which is written once, in the narrowest type that holds it."""
         array = np.asarray(values).ravel()
         if array.dtype.kind == "f":
-            single = narrow and np.array_equal(array, array.astype(np.float32))
+            with np.errstate(over="ignore"):
+                single = narrow and np.array_equal(array, array.astype(np.float32))
             kind, form = ("float", "{:.9g}") if single else ("double", "{:.17g}")
             words = [form.format(one).replace("inf", "INFINITY") for one in array.tolist()]
         else:

@@ -44,7 +44,7 @@ class _OnnxWriter(Writer):
             operands = (operands[0], *(np.array([one]) for one in (*operands[1:], 1)))
         elif operator == "ReduceSum":
             operands = (*operands, np.array([1]))
-        axis = {"axis": 1} if operator in ("Concat", "Gather") else {}
+        axis: dict[str, Any] = {"axis": 1} if operator in ("Concat", "Gather") else {}
         widest = max(one.width for one in operands if isinstance(one, Vector))
         return Vector(self, self.add(operator, *operands, **axis), width or widest)
 

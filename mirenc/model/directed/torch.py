@@ -71,7 +71,7 @@ class _RelationLayer(nn.Module):
         u = self.norm(state)
         mean = _add(u.new_zeros(near.node.shape[0], u.shape[1]), near.pair, u[near.source] * near.share[:, None])
         matrices = torch.einsum("rb,bij->rij", self.mix, self.basis)
-        each = [part @ matrix for part, matrix in zip(mean.split(near.sizes), matrices, strict=True)]
+        each = [part @ matrix for part, matrix in zip(torch.split(mean, near.sizes), matrices, strict=True)]
         message = _add(self.own(u), near.node, torch.cat(each))
         return state + self.out(F.relu(message))
 
