@@ -27,7 +27,7 @@ def compared(folder: Path, name: str) -> str:
 def test_a_shipped_head_becomes_c_that_answers_as_it_does(run: Run, tmp_path: Path) -> None:
     assert run("export", "thread_coarsening", "--c", tmp_path).code == 0
     text = (tmp_path / "thread_coarsening.c").read_text(encoding="utf-8")
-    assert "Held-out answers are worth x 1.018" in text
+    assert " * held-out answers are worth x 1.018 [" in text
     assert " *     5: 32\n" in text
     for name in ("context_3", "text_383", "instructions_0", "graph_0", "taught_255"):
         assert f'    "{name}",\n' in text
