@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from mirenc.heads import (
+    BoostedChances,
     BoostedRegressor,
     CautiousEnsembleHead,
     CostHead,
@@ -53,6 +54,7 @@ LABELS = {
     "ridge labels": RidgeLabels(),
     "trees labels": TreesLabels(2, components=3, trees=4),
     "landmark labels": LandmarkLabels(2, landmarks=20),
+    "boosted chances": BoostedChances(trees=4, bags=2),
 }
 HEADS: dict[str, Any] = {
     **CHOOSERS,
@@ -63,7 +65,7 @@ HEADS: dict[str, Any] = {
     "cautious ensemble": CautiousEnsembleHead(list(CHOOSERS.items())[:3], default=1),
     "hedging ensemble": HedgingEnsembleHead(list(CHOOSERS.items())[:3], default=1),
     "number ensemble": NumberEnsembleHead(list(NUMBERS.items())),
-    "labels ensemble": LabelsEnsembleHead(list(LABELS.items())),
+    "labels ensemble": LabelsEnsembleHead(list(LABELS.items())[:3]),
 }
 ROWS = 60
 RANDOM = np.random.default_rng(0)
@@ -77,6 +79,8 @@ def fitted(name: str) -> Any:
     head = clone(HEADS[name])
     if name in NUMBERS or name == "number ensemble":
         return head.fit(FEATURES, np.log(COSTS[:, 0]))
+    if name == "boosted chances":
+        return head.fit(FEATURES, COSTS[:, :3] / COSTS[:, :3].sum(axis=1, keepdims=True))
     if name in LABELS or name == "labels ensemble":
         return head.fit(FEATURES, (COSTS[:, :3] > 1).astype(float))
     if name == "mlp":

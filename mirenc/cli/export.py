@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -61,16 +61,28 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
     import numpy as np
 
     from mirenc.deciding import TaskHead
+    from mirenc.heads import load_head
     from mirenc.heads.c_source import c_source, c_test
-    from mirenc.heads.files import load_head_and_arrays
     from mirenc.heads.formula import pair_head
+    from mirenc.profiling.branches import FEATURES
+    from mirenc.profiling.loops import LOOP_FEATURES
+    from mirenc.profiling.static import TRIP_CLASSES, StaticProfile
 
     name, about, settings = re.sub(r"\W", "_", Path(what).name), "", None
+    features: Sequence[str]
     choices: Sequence[str] = ()
-    if Path(what).is_dir() and "task" not in (kept := load_head_and_arrays(what))[1]:
-        head, extra, arrays = kept
+    if what in ("branch_probability", "trip_count"):
+        profile = StaticProfile.load()
+        about, vectors = profile.worth.get(what, ""), range(profile.axes.shape[1])
+        head, features, choices = profile.loops, LOOP_FEATURES, TRIP_CLASSES
+        if what == "branch_probability":
+            seen = [f"{block}_vector_{column}" for block in ("own", "first", "second") for column in vectors]
+            head, features, choices = profile.branches, (*FEATURES, *seen), ("first way", "second way")
+        low, high = _cuts(head)
+    elif Path(what).is_dir() and "task" not in (kept := load_head(what))[1]:
+        head, extra = kept
         features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
-        low, high = (arrays.get(end, np.full(len(features), at)) for end, at in (("low", -3.0), ("high", 3.0)))
+        low, high = _cuts(head)
     else:
         trained = TaskHead.load(what)
         head, about = trained.head, worth_of(trained)
@@ -89,6 +101,18 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
 
         (onnx / f"{name}.onnx").write_bytes(onnx_model(head, features, choices).SerializeToString())
         common.say(f"wrote {onnx / name}.onnx")
+
+
+def _cuts(head: Any) -> tuple[Float64, Float64]:
+    """A range of each column of a head: where its trees cut, at least -1 to 1."""
+    import numpy as np
+
+    low, high = np.full(head.n_features_in_, -1.0), np.full(head.n_features_in_, 1.0)
+    if (forest := getattr(head, "forest_", None)) is not None:
+        column, finite = forest.column[forest.column >= 0], np.isfinite(forest.cut)
+        np.minimum.at(low, column[finite], forest.cut[finite])
+        np.maximum.at(high, column[finite], forest.cut[finite])
+    return low, high
 
 
 def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:

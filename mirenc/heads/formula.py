@@ -18,7 +18,7 @@ from mirenc.heads.mlp import LabelHead, MLPHead
 from mirenc.heads.pairs import PairHead
 from mirenc.heads.reduce import Reducing
 from mirenc.heads.state import kind_of_head
-from mirenc.heads.trees import BoostedRegressor, Forest, RatioTreesHead, _Trees
+from mirenc.heads.trees import BoostedChances, BoostedRegressor, Forest, RatioTreesHead, _Trees
 
 _LEAST = 1e-300  # of a preference that is raised
 
@@ -95,6 +95,8 @@ def _raw(head: Any, to: Writer, x: Vector) -> Vector:
             return (x - head.center_) / head.spread_ @ head.weights_ + head.mean_
         case BoostedRegressor():
             return to.forest(_reduced(head, to, x), head.forest_, single=False) + head.start_
+        case BoostedChances():
+            return _softmax(to.forest(x, head.forest_, single=False) + head.start_)
         case _Trees():
             mean = to.forest(_reduced(head, to, x), head.forest_, single=True) / float(len(head.forest_._root))
             return mean @ head.directions_ + head.mean_ if isinstance(head, RatioTreesHead) else mean
@@ -128,6 +130,11 @@ def _sum(parts: Sequence[Vector]) -> Vector:
     for part in parts[1:]:
         total += part
     return total
+
+
+def _softmax(x: Vector) -> Vector:
+    """Of one number: it is the second outcome's, and the first is at 0."""
+    return (x if x.width > 1 else x @ np.array([[0.0, 1.0]])).apply("Softmax")
 
 
 def _part(x: Vector, first: int, last: int) -> Vector:
@@ -177,9 +184,7 @@ def _mlp(head: MLPHead, x: Vector) -> Vector:
         return _part(out, 0, 1) * 0.0 + 1.0
     for layer, (weights, bias) in enumerate(zip(head.coefs_, head.intercepts_, strict=True)):
         out = (out.apply("Max", 0.0) if layer else out) @ weights + bias
-    if out.width == 1:  # the second of two classes: beside it the first is at 0
-        out = out @ np.array([[0.0, 1.0]])
-    return out.apply("Softmax")
+    return _softmax(out)
 
 
 def _pairs(head: PairHead, to: Writer, x: Vector) -> Vector:

@@ -39,12 +39,21 @@ def test_a_shipped_head_becomes_c_that_answers_as_it_does(run: Run, tmp_path: Pa
 def test_a_head_without_a_task_has_its_own_names_and_range(run: Run, tmp_path: Path) -> None:
     rows = np.random.default_rng(0).normal(size=(200, 2)) * 50
     head = BoostedRegressor(2, trees=5).fit(rows, np.abs(rows).sum(axis=1))
-    ends = {"low": np.array([-100.0, -90.0]), "high": np.array([100.0, 90.0])}
-    save_head(head, tmp_path / "my head", extra={"features": ["depth", "trips"]}, arrays=ends)
+    save_head(head, tmp_path / "my head", extra={"features": ["depth", "trips"]})
     assert run("export", tmp_path / "my head", "--c", tmp_path).code == 0
     assert '"depth",\n    "trips",' in (tmp_path / "my_head.c").read_text(encoding="utf-8")
-    assert "-100, -90" in (tmp_path / "my_head_test.c").read_text(encoding="utf-8")
     compared(tmp_path, "my_head")
+
+
+@pytest.mark.needs("C compiler")
+@pytest.mark.parametrize(("name", "last"), [("branch_probability", "second way"), ("trip_count", "256 and more")])
+def test_chances_of_branches_and_loops_become_c(name: str, last: str, run: Run, tmp_path: Path) -> None:
+    assert run("export", name, "--c", tmp_path).code == 0
+    text = (tmp_path / f"{name}.c").read_text(encoding="utf-8")
+    assert f": {last}\n" in text
+    columns = int(text.partition("_features[")[2].partition("]")[0])
+    assert text.count('    "') == columns
+    assert compared(tmp_path, name).startswith("0 of 1000 choices differ")
 
 
 def test_a_head_becomes_onnx_with_its_names(run: Run, tmp_path: Path) -> None:
