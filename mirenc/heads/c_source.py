@@ -97,15 +97,13 @@ class _CWriter(Writer):
         return self.step(f"{operator.upper()}(@, {count}, {', '.join(words)})", width, asked=any(wide))
 
     def forest(self, x: Vector, forest: Forest, *, single: bool) -> Vector:
-        inner, state, width = forest.column >= 0, forest._state(), forest.value.shape[1]
-        follows = self.table(np.where(inner, forest._child[::2], forest._leaf))
-        value = f"{self.table(state['value_'])}[{follows}[node] * {width} + i]"
+        state, width = forest._state(), forest.value.shape[1]
+        value = f"{self.table(state['value_'])}[{self.table(forest._leaf)}[node[tree]] * {width} + i]"
         if "levels" in state:  # a byte each
             value = f"{self.table(state['levels'])}[{value} * {width} + i]"
-        tables = map(self.table, (forest._root, forest.column, np.where(inner, forest._cut, 0.0)))
-        cast = "(float)" if single else ""
-        words = f"{cast}{x.name}, {len(forest._root)}, {', '.join(tables)}, {follows}, {value}"
-        return self.step(f"FOREST(@, {width}, {words})", width)
+        arrays = (forest._root, forest._column, np.where(forest.column >= 0, forest._cut, 0.0), forest._child)
+        words = ("(float)" * single + x.name, len(forest._root), forest._depth, *map(self.table, arrays), value)
+        return self.step(f"FOREST(@, {width}, {', '.join(map(str, words))})", width)
 
     def each_setting(self, x: Vector, head: PairHead, cost: Callable[[Vector, Vector], Vector]) -> Vector:
         outside, known, self.code, columns = self.code, dict(self.known), "", len(head.setting_middle_)

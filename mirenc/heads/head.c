@@ -27,13 +27,16 @@
 #define MATMUL(v, n, x, m, weights) \
     EACH(n) v[i] = 0; \
     for (int j = 0; j < (m); j++) EACH(n) v[i] += x[j] * weights[j * (n) + i]
-/* A node is followed by its left child; next is its right one, or the number of a leaf. */
-#define FOREST(v, n, x, trees, root, column, cut, next, value) \
-    EACH(n) v[i] = 0; \
-    for (int tree = 0; tree < (trees); tree++) { \
-        int node = root[tree]; \
-        while (column[node] >= 0) node = x[column[node]] <= cut[node] ? node + 1 : next[node]; \
-        EACH(n) v[i] += value; \
+/* All trees at once, level by level: no step waits for the one before it. A leaf is its own child. */
+#define FOREST(v, n, x, trees, levels, root, column, cut, child, value) \
+    { \
+        int node[trees]; \
+        for (int tree = 0; tree < (trees); tree++) node[tree] = root[tree]; \
+        for (int level = 0; level < (levels); level++) \
+            for (int tree = 0; tree < (trees); tree++) \
+                node[tree] = child[2 * node[tree] + (x[column[node[tree]]] <= cut[node[tree]])]; \
+        EACH(n) v[i] = 0; \
+        for (int tree = 0; tree < (trees); tree++) EACH(n) v[i] += value; \
     }
 #define CHOOSE(n) \
     int choice = 0; \

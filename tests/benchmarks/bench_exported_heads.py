@@ -26,13 +26,15 @@ import mirenc
 from mirenc.deciding import TaskHead
 from mirenc.heads import Settings
 from mirenc.heads.formula import pair_head
+from mirenc.profiling import StaticProfile
 
 HEADS = (
     *("device_mapping.nvidia", "device_mapping.amd", "thread_coarsening", "vectorization", "vectorization.look_ahead"),
     *("openmp", "block_size", "size_after.O0", "size_after.Oz", "pass_list"),
+    *("branch_probability", "trip_count"),
 )
 ROWS = 1000
-SECONDS = 1.0
+SECONDS = 0.5
 
 
 def nanoseconds(ask: Callable[[], Any], decisions: int = 1) -> float:
@@ -60,7 +62,8 @@ def measured(name: str, compiler: str, folder: Path) -> dict[str, Any]:
     said = subprocess.run([folder / stem], capture_output=True, text=True, check=True).stdout
     sections = subprocess.run(["size", f"{stem}.o"], cwd=folder, capture_output=True, text=True, check=True).stdout
 
-    head = TaskHead.load(name).head
+    profile = {"branch_probability": "branches", "trip_count": "loops"}.get(name)
+    head = TaskHead.load(name).head if profile is None else getattr(StaticProfile.load(), profile)
     rows, told, one = np.random.default_rng(0).normal(size=(ROWS, head.n_features_in_)), (), ()
     given = {"features": rows[:1]}
     if (pairs := pair_head(head)) is not None:
@@ -74,7 +77,7 @@ def measured(name: str, compiler: str, folder: Path) -> dict[str, Any]:
     session = onnxruntime.InferenceSession(folder / f"{stem}.onnx", options)
     return {
         "features": head.n_features_in_,
-        "scores": getattr(head, "n_choices_", 1),
+        "scores": ask(rows[:1], *one).size,
         "compared": said.rpartition(",")[0],
         "c_ns": float(said.rpartition(",")[2].split()[0]),
         "onnxruntime_ns": round(nanoseconds(lambda: session.run(None, given))),
