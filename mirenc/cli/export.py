@@ -68,7 +68,7 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
     from mirenc.profiling.loops import LOOP_FEATURES
     from mirenc.profiling.static import TRIP_CLASSES, StaticProfile
 
-    name, about, settings = re.sub(r"\W", "_", Path(what).name), "", None
+    about, settings, name = "", None, re.sub(r"\W|^(?=\d)", "_", Path(what).resolve().name, flags=re.ASCII)
     features: Sequence[str]
     choices: Sequence[str] = ()
     if what in ("branch_probability", "trip_count"):
@@ -130,10 +130,8 @@ def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
         blocks.append(("taught", config.taught.width))
     kernels = reach.start + reach.step.astype(np.float64) * reach.kernels
     low, high = (np.concatenate(one) for one in ((reach.low, kernels.min(axis=0)), (reach.high, kernels.max(axis=0))))
-    context, code = (
-        list(trained.task.context_names),
-        [f"{name}_{one}" for name, width in blocks for one in range(width)],
-    )
+    context = list(trained.task.context_names)
+    code = [f"{name}_{column}" for name, width in blocks for column in range(width)]
     code += [f"function_{name}" for name in code] if trained.task.level == "loop" else []
     if len(context) != len(reach.low):  # one is several columns
         context = [f"context_{column}" for column in range(len(reach.low))]

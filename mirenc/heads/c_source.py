@@ -1,5 +1,6 @@
 """A head as C99: one function and its tables, for compilers that link no library of ours; and a test of it."""
 
+import json
 import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.arrays import Float64
+from mirenc.errors import HeadError
 from mirenc.heads.choosing import Settings
 from mirenc.heads.formula import Operand, Vector, Writer, pair_head, write
 from mirenc.heads.pairs import PairHead
@@ -118,8 +120,10 @@ def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[st
     It answers as `predict` does, with `predict_proba` in its scores where the head chooses, up to rounding in double
     precision. ``choices`` are the names of the settings or labels, ``about`` a line to say of the head. One that is
     told of settings takes at most as many as in training, as rows of the numbers that `PairHead` was trained on.
-    Raises HeadError: a head of a kind that is not mirenc's own.
+    Raises HeadError: a head of a kind that is not mirenc's own; more names than features, or fewer.
     """
+    if len(features) != head.n_features_in_:
+        raise HeadError(f"{len(features)} names of features; the head has {head.n_features_in_}. Give one for each")
     to, pairs = _CWriter(), pair_head(head)
     score = write(head, to, Vector(to, "features", head.n_features_in_))
     settings, check, count = "", "", str(score.width)
@@ -138,7 +142,7 @@ def c_source(head: Any, name: str, features: Sequence[str], choices: Sequence[st
         settings=settings,
         width=score.width,
         choices="".join(said),
-        features="".join(f'    "{one}",\n' for one in features),
+        features="".join(f"    {json.dumps(one)},\n" for one in features),
         tables=to.declarations,
         code=_indented(check + to.code),
         count=count,

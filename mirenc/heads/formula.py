@@ -4,6 +4,8 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partialmethod, reduce
+from operator import add
 from typing import Any, Union
 
 import numpy as np
@@ -34,27 +36,20 @@ class Vector:
     width: int
     asked: bool = False
 
-    def __add__(self, other: Operand) -> "Vector":
-        return self.to.node("Add", self, other)
+    def apply(self, operator: str, *others: Operand, width: int = 0) -> "Vector":
+        """An operator of ONNX."""
+        return self.to.node(operator, self, *others, width=width)
 
-    def __sub__(self, other: Operand) -> "Vector":
-        return self.to.node("Sub", self, other)
-
-    def __mul__(self, other: Operand) -> "Vector":
-        return self.to.node("Mul", self, other)
-
-    def __truediv__(self, other: Operand) -> "Vector":
-        return self.to.node("Div", self, other)
+    __add__ = partialmethod(apply, "Add")
+    __sub__ = partialmethod(apply, "Sub")
+    __mul__ = partialmethod(apply, "Mul")
+    __truediv__ = partialmethod(apply, "Div")
 
     def __matmul__(self, other: NDArray[Any]) -> "Vector":
-        return self.to.node("MatMul", self, other, width=other.shape[1])
+        return self.apply("MatMul", other, width=other.shape[1])
 
     def __getitem__(self, places: NDArray[Any]) -> "Vector":
-        return self.to.node("Gather", self, places, width=len(places))
-
-    def apply(self, operator: str, *others: Operand, width: int = 0) -> "Vector":
-        """Another operator of ONNX."""
-        return self.to.node(operator, self, *others, width=width)
+        return self.apply("Gather", places, width=len(places))
 
 
 class Writer(ABC):
@@ -115,7 +110,7 @@ def _raw(head: Any, to: Writer, x: Vector) -> Vector:
         case PairHead():
             return _pairs(head, to, x)
         case _Ensemble():
-            mean = _sum([write(head.members_[name], to, x) * weight for name, weight in head.weights_.items()])
+            mean = reduce(add, [write(head.members_[name], to, x) * weight for name, weight in head.weights_.items()])
             if not isinstance(head, CautiousEnsembleHead):
                 return mean
             default = np.arange(head.n_choices_) == head.default
@@ -123,13 +118,6 @@ def _raw(head: Any, to: Writer, x: Vector) -> Vector:
             raised *= np.where(default, math.exp(SHARPNESS * head.margin_), 1.0)
             return raised / raised.apply("ReduceSum", width=1)
     raise HeadError(f"a head of kind {kind_of_head(head)!r} cannot be exported. Export one of mirenc's own kinds")
-
-
-def _sum(parts: Sequence[Vector]) -> Vector:
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
 
 
 def _softmax(x: Vector) -> Vector:
@@ -173,9 +161,9 @@ def _cost(head: CostHead, x: Vector) -> Vector:
     for used, scales in head._terms():
         amplitude, *logs = head.theta_[at : at + 1 + len(scales)].tolist()
         exponent = [distances[one] * (-0.5 * math.exp(-2 * log)) for one, log in zip(used, logs, strict=True)]
-        terms.append(_sum(exponent).apply("Exp") * math.exp(amplitude))
+        terms.append(reduce(add, exponent).apply("Exp") * math.exp(amplitude))
         at += 1 + len(scales)
-    return _sum(terms) @ head.dual_ + head.mean_
+    return reduce(add, terms) @ head.dual_ + head.mean_
 
 
 def _mlp(head: MLPHead, x: Vector) -> Vector:

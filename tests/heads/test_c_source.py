@@ -125,6 +125,8 @@ def test_a_head_of_another_kind_is_refused() -> None:
     head = Stranger().fit(FEATURES, COSTS[:, 0])
     with pytest.raises(HeadError, match=r"'stranger in test_c_source' cannot be exported. Export one of mirenc's own"):
         c_source(head, "head", NAMES)
+    with pytest.raises(HeadError, match="8 names of features; the head has 9"):
+        c_source(fitted("ridge"), "head", NAMES[:8])
 
 
 def test_a_boosted_head_alone_is_a_probability(tmp_path: Path) -> None:
