@@ -13,7 +13,7 @@ import pytest
 from every_head import COSTS, FEATURES, HEADS, fitted
 
 from mirenc.errors import HeadError, ToolchainError
-from mirenc.heads import BoostedRegressor, PairHead, RidgeRegressor, save_head
+from mirenc.heads import BoostedRegressor, PairHead, RidgeRegressor, save_head, state
 from mirenc.heads.base import Number
 from mirenc.heads.c_source import _CWriter, _prototype, c_source, c_test
 from mirenc.heads.formula import pair_head
@@ -117,7 +117,9 @@ def test_numbers_are_the_same_after_printing_and_reading() -> None:
         np.testing.assert_array_equal(np.array(read, dtype=np.float64).astype(kind), given)
 
 
-def test_a_head_of_another_kind_is_refused() -> None:
+def test_a_head_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(state, "_CLASSES", dict(state._CLASSES))
+
     class Stranger(Number, kind="stranger in test_c_source"):
         def _learn(self, features: Any, target: Any) -> None:
             self.mean_ = target.mean()
