@@ -73,11 +73,10 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
     choices: Sequence[str] = ()
     if what in ("branch_probability", "trip_count"):
         profile = StaticProfile.load()
-        about, vectors = profile.worth.get(what, ""), range(profile.axes.shape[1])
-        head, features, choices = profile.loops, LOOP_FEATURES, TRIP_CLASSES
-        if what == "branch_probability":
-            seen = [f"{block}_vector_{column}" for block in ("own", "first", "second") for column in vectors]
-            head, features, choices = profile.branches, (*FEATURES, *seen), ("first way", "second way")
+        about, head = profile.worth.get(what, ""), profile.branches
+        features, choices = FEATURES, ("first way", "second way")
+        if what == "trip_count":
+            head, features, choices = profile.loops, LOOP_FEATURES, TRIP_CLASSES
         low, high = _cuts(head)
     elif Path(what).is_dir() and "task" not in (kept := load_head(what))[1]:
         head, extra = kept
