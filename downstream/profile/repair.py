@@ -1,0 +1,460 @@
+"""Block counts from samples and from old profiles, repaired by a flow over what a model believes; beside other ways.
+
+    python downstream/profile/repair.py OUT BELIEVED.parquet -o downstream/profile/repair.json
+
+OUT is what ``labels.py`` wrote, with its folder ``work``: sources are compiled once more by clang-14 and clang-16, into
+OUT/clang-14 and OUT/clang-16. BELIEVED is a table of branches (project, file, block of the module) and of the
+probability of their first way by one model a column; where there is none it is made: ``model``, trees that saw no
+branch of the project, and ``llvm``, its own estimate (evaluate.py).
+
+Counts of functions that are a flow, of at most eight files a project, are spoilt:
+
+- ``100``, ``1000``, ``10000``: every so many instructions of the SSA form, at random, one is sampled in its block.
+- ``clang-14``, ``clang-16``: exact counts, by line of the source, of the same file as that compiler's front end writes
+  it; a line has the most that a block of it has, and a block the most of its lines, as LLVM does it.
+- ``moved``: so carried from the same compiler's form, but 1 to 3 lines were added at one place of each function since.
+
+Rows: ``scaled``, what was counted by how seldom; ``flow``, `repair_counts` where all ways are alike; ``flow_NAME``,
+where they are as column NAME believes; ``profi``, LLVM's own inference (opt-19, sample-profile), which gets the blocks'
+counts by pseudo probes. Figures are of each project, then in the mean over projects, with 95 % intervals over them:
+
+- ``error``: sum of all differences of blocks' counts, by the sum of the true ones.
+- ``overlap``: what the profiles have in common, as shares of all executions of blocks.
+- ``functions``: the same in each function with a branch and a sample, those alike.
+- ``missed``: share of all executions of branches that go where the counts do not.
+
+The eight projects of ``CHOSEN_ON`` chose how much is believed and are in no figure.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from evaluate import LEAST, interval, probabilities, read_all
+from labels import FRONT, LENIENT, PROFDATA, Counts, Program, Work
+
+from mirenc.config import load_toml
+from mirenc.ir import IRModule, read_ir
+from mirenc.ir.profile import Flow, solve_flow
+from mirenc.ir.repair import repair_counts
+from mirenc.progress import progress
+
+FILES = 8  # of a project, at most
+PERIODS = (100, 1000, 10000)
+OTHERS = ("clang-14", "clang-16")
+KINDS = ("error", "overlap", "functions", "missed")
+SPOILT = (*map(str, PERIODS), *OTHERS, "moved")
+STALE = 3.0  # samples that an average block of a function counts for, where counts are carried by lines
+CHOSEN_ON = ("cminpack", "glpk", "json-c", "libzstd", "minimap2", "sqlite3", "yajl", "zlib")
+UNWOUND = 1e-9
+RECIPE = Path(__file__).parent / "programs.toml"
+_PROFILED = re.compile(r",? !prof !\d+")
+_ATTRIBUTES = re.compile(r"^(attributes #\d+ = \{)", re.MULTILINE)
+_PROBE = re.compile(r"call void @llvm\.pseudoprobe\(i64 -?\d+, i64 (\d+), i32 0,")
+_DESCRIBED = re.compile(r'^!\d+ = !\{i64 -?\d+, i64 (\d+), !"(.*)"\}$', re.MULTILINE)
+_NODES = re.compile(r'^(!\d+) = !\{!"(?:function_entry_count|branch_weights)", (.*)\}$', re.MULTILINE)
+_NUMBER = re.compile(r"\bi(?:32|64) (\d+)")
+_ATTACHED = re.compile(r", !prof (!\d+)\b")
+_HEAD = re.compile(r" !prof (!\d+)\b")
+_DEFINES = re.compile(r"^define .*", re.MULTILINE)
+_PLACE = re.compile(r", !dbg (!\d+)")
+_PLACES = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", re.MULTILINE)
+
+
+@dataclass
+class File:
+    """A file of B blocks and C edges with what truly ran."""
+
+    project: str
+    file: str
+    path: Path
+    module: IRModule
+    owner: np.ndarray  # (B,) function, of those whose counts are known and a flow; else -1
+    blocks: np.ndarray  # (B,) executions
+    edges: np.ndarray  # (C,)
+    beliefs: dict[str, np.ndarray]  # shares (C,) by row
+
+
+@dataclass
+class Spoilt:
+    """What is left of a file's counts."""
+
+    samples: np.ndarray  # (B,)
+    rate: np.ndarray  # (B,) samples an execution; 0 unknown
+    counts: np.ndarray  # (B,) what scaling makes of it; -1 unknown
+
+
+def chosen(out: Path) -> list[tuple[str, str]]:
+    """Project and file, by the digest of their names."""
+    table = pq.read_table(out / "branches.parquet", columns=["project", "file"])
+    pairs = {(one["project"], one["file"]) for one in table.to_pylist()}
+    found: dict[str, list[tuple[str, str]]] = {}
+    for pair in sorted(pairs, key=lambda pair: hashlib.sha256(f"{pair[1]}/{pair[0]}".encode()).digest()):
+        found.setdefault(pair[0], []).append(pair)
+    return sorted(pair for pairs in found.values() for pair in pairs[:FILES])
+
+
+def believe(out: Path, table: Path) -> None:
+    """Make the table of beliefs."""
+    files = read_all(out)
+    first = np.split(probabilities(files), np.cumsum([len(file.ran) for file in files])[:-1])
+    columns: dict[str, list[Any]] = {name: [] for name in ("project", "file", "block", "model", "llvm")}
+    for file, said in zip(files, first, strict=True):
+        columns["project"] += [file.project] * len(said)
+        columns["file"] += [file.file] * len(said)
+        columns["block"] += file.branches.block.tolist()
+        columns["model"] += said.tolist()
+        columns["llvm"] += file.llvm.tolist()
+    pq.write_table(pa.table(columns), table)
+
+
+def compile_others(out: Path, wanted: list[tuple[str, str]]) -> None:
+    """The same counts on other compilers' forms, whose clang takes them in its own version of the file."""
+    programs = {one["name"]: Program.from_dict(one) for one in load_toml(RECIPE)["program"]}
+    for project in sorted({project for project, _ in wanted}):
+        work = Work(programs[project], out, RECIPE)
+        text, profile = (out / OTHERS[0] / f"{project}{end}" for end in (".txt", ".profdata"))
+        text.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([PROFDATA, "merge", "-text", "-o", text, work.profile], check=True)
+        subprocess.run(["llvm-profdata-14", "merge", "-o", profile, text], check=True)
+        for source in work.sources():
+            for name in OTHERS:
+                place = out / name / project / f"{source.file}.ll"
+                if (project, source.file) not in wanted or place.exists():
+                    continue
+                place.parent.mkdir(parents=True, exist_ok=True)
+                compiler = source.command[0].replace("-19", name.removeprefix("clang"))
+                command = [compiler, *source.command[1:], *LENIENT, "-S", "-emit-llvm", "-o", str(place), *FRONT, "-g1"]
+                command.append(f"-fprofile-instr-use={profile}")
+                done = subprocess.run(command, cwd=source.folder, capture_output=True, check=False)
+                if done.returncode:
+                    print(f"{project}: {source.file}: not by {name}", file=sys.stderr)
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+def exact(module: IRModule, functions: set[str] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Owner (-1: no flow, or not one of these), blocks' and edges' counts."""
+    arrays, counts = module.arrays, Counts(module)
+    owner = np.full(module.block_count, -1)
+    blocks, edges = np.zeros(module.block_count), np.zeros(len(arrays.successor))
+    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    for number, entries in counts.entries.items():
+        head = module.headers[number]
+        if not entries or (functions is not None and head.name.strip('"') not in functions):
+            continue
+        inside = slice(head.first_block, head.last_block)
+        ways = slice(*arrays.successor_start[[inside.start, inside.stop]].tolist())
+        found, agrees, _ = counts.solve(number)
+        passed = np.array(counts.edges[ways], dtype=float)
+        into = np.bincount(arrays.successor[ways] - inside.start, passed, len(found))
+        into[0] += entries
+        away = np.bincount(source[ways] - inside.start, passed, len(found))
+        goes_on = np.diff(arrays.successor_start[inside.start : inside.stop + 1]) > 0
+        if agrees and min(found) >= 0 and (into == found).all() and (away == found)[goes_on].all():
+            owner[inside], blocks[inside], edges[ways] = number, found, passed
+    return owner, blocks, edges
+
+
+def read(out: Path, project: str, file: str, functions: set[str], beliefs: dict[str, np.ndarray]) -> File:
+    """One file."""
+    path = out / "SSA" / project / f"{file}.ll"
+    module = read_ir(path)
+    arrays, ways = module.arrays, np.diff(module.arrays.successor_start)
+    even = 1.0 / np.repeat(ways, ways)
+    throws = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
+    unwinds = arrays.successor_start[1:][throws] - 1
+    even[unwinds - 1], even[unwinds] = 1 - UNWOUND, UNWOUND
+    rows, edges = {"flow": even}, arrays.successor_start[beliefs["block"]]
+    for name, first in beliefs.items():
+        if name != "block":
+            own = rows[f"flow_{name}"] = even.copy()
+            own[edges] = np.clip(first, LEAST, 1 - LEAST)
+            own[edges + 1] = 1 - own[edges]
+    return File(project, file, path, module, *exact(module, functions), rows)
+
+
+def lines_of(module: IRModule) -> list[np.ndarray]:
+    """Of each block the lines of the source that its instructions are of."""
+    text = module.annotated
+    places = {name: int(line) for name, line in _PLACES.findall(text)}
+    lines, arrays = text.split("\n"), module.arrays
+    found = []
+    for begin, end in zip(arrays.block_start[:-1].tolist(), arrays.block_start[1:].tolist(), strict=True):
+        own = {
+            places.get(match[1], 0) for row in arrays.line[begin:end].tolist() if (match := _PLACE.search(lines[row]))
+        }
+        found.append(np.array(sorted(own - {0}), dtype=np.int64))
+    return found
+
+
+def names_of(module: IRModule) -> dict[str, tuple[int, int]]:
+    """First and last block of each function that has a body."""
+    return {head.name: (head.first_block, head.last_block) for head in module.headers if not head.is_declaration}
+
+
+# -- spoiling --------------------------------------------------------------------------------------------------------
+def sampled(file: File, period: int) -> Spoilt:
+    """By instructions, phis aside."""
+    seed = hashlib.sha256(f"{file.project}/{file.file}/{period}".encode()).digest()
+    arrays = file.module.arrays
+    real = np.array([form.opcode != "phi" for form in file.module.forms])[arrays.form]
+    size = np.bincount(arrays.block, real, file.module.block_count)
+    known = file.owner >= 0
+    executed = (file.blocks * size * known).astype(np.int64)
+    samples = np.random.default_rng(list(seed)).binomial(executed, 1 / period).astype(float)
+    rate = np.where(known, size / period, 0.0)
+    return Spoilt(samples, rate, np.where(rate > 0, samples / np.maximum(rate, 1e-9), -1))
+
+
+def carried(file: File, old: IRModule, moved: bool = False) -> Spoilt:
+    """By lines, from another form of the same file."""
+    owner, blocks, _ = exact(old)
+    lines, new = lines_of(old), lines_of(file.module)
+    there = names_of(old)
+    counts = np.full(file.module.block_count, -1.0)
+    random = np.random.default_rng(list(hashlib.sha256(f"{file.project}/{file.file}".encode()).digest()))
+    for name, (begin, end) in names_of(file.module).items():
+        if file.owner[begin] < 0:
+            continue
+        every = np.unique(np.concatenate([*new[begin:end], [0]]))[1:]
+        place, added = (random.choice(every) if len(every) else 0), int(random.integers(1, 4))
+        by_line: dict[int, float] = {}
+        for block in range(*there.get(name, (0, 0))):
+            if owner[block] >= 0:
+                for line in lines[block].tolist():
+                    by_line[line] = max(by_line.get(line, 0.0), blocks[block])
+        for block in range(begin, end):
+            # What stands below the place had a smaller line when it was counted.
+            was = new[block] - np.where(new[block] >= place, added, 0) if moved else new[block]
+            inside = [by_line[line] for line in was.tolist() if line in by_line]
+            counts[block] = max(inside, default=-1.0)
+    known = counts >= 0
+    function = np.where(file.owner >= 0, file.owner, 0)
+    mean = np.bincount(function, np.where(known, counts, 0)) / np.maximum(np.bincount(function, known), 1)
+    rate = np.where(known, STALE / np.maximum(mean, 1e-9)[function], 0.0)
+    rate[mean[function] == 0] = 0
+    return Spoilt(np.where(known, counts, 0) * rate, rate, counts)
+
+
+def spoil(out: Path, file: File, how: str) -> Spoilt | None:
+    """None: that compiler has no such file."""
+    if how.isdigit():
+        return sampled(file, int(how))
+    if how == "moved":
+        return carried(file, file.module, moved=True)
+    path = out / how / file.project / f"{file.file}.ll"
+    return carried(file, read_ir(path)) if path.exists() else None
+
+
+# -- rows ------------------------------------------------------------------------------------------------------------
+class Profi:
+    """LLVM's inference on one file: its blocks get probes, which counts are told by."""
+
+    def __init__(self, file: File) -> None:
+        self.file = file
+        text = _PROFILED.sub("", file.path.read_text(encoding="utf-8", errors="surrogateescape"))
+        self.text = _opt(_ATTRIBUTES.sub(r'\1 "use-sample-profile"', text), "pseudo-probe")
+        self.hashes = {name: number for number, name in _DESCRIBED.findall(self.text)}
+        self.probes = np.zeros(file.module.block_count, dtype=np.int64)
+        for block, line in _lines_of_blocks(self.text):
+            if found := _PROBE.search(line):
+                self.probes[block] = int(found[1])
+        assert block == file.module.block_count - 1, file.path
+
+    def flow(self, spoilt: Spoilt, folder: Path) -> Flow | None:
+        """None: nothing was counted."""
+        told = []
+        for name, (begin, end) in names_of(self.file.module).items():
+            counts = np.rint(spoilt.counts[begin:end]).astype(np.int64).tolist()
+            if self.file.owner[begin] >= 0 and max(counts) > 0:
+                probes = self.probes[begin:end].tolist()
+                own = sorted(
+                    (probe, count) for probe, count in zip(probes, counts, strict=True) if probe and count >= 0
+                )
+                told.append(f"{name}:{sum(count for _, count in own)}:{max(counts[0], 0)}")
+                told += [f" {probe}: {count}" for probe, count in own]
+                told.append(f" !CFGChecksum: {self.hashes[name]}")
+        if not told:
+            return None
+        profile = folder / "samples.prof"
+        profile.write_text("\n".join(told) + "\n", encoding="utf-8")
+        words = (f"-sample-profile-file={profile}", "-sample-profile-use-profi", "-disable-sample-loader-inlining")
+        return self._flow(_opt(self.text, "sample-profile", *words))
+
+    def _flow(self, text: str) -> Flow:
+        """What opt wrote: each branch's weights are counts."""
+        module, starts = self.file.module, self.file.module.arrays.successor_start
+        nodes = {name: [*map(int, _NUMBER.findall(words))] for name, words in _NODES.findall(text)}
+        shares = self.file.beliefs["flow"].copy()
+        for block, line in _lines_of_blocks(text):
+            found = _ATTACHED.search(line)
+            counts = nodes.get(found[1], []) if found else []
+            ways = slice(starts[block], starts[block + 1])
+            # A call's own weight is one number, a branch's has as many as it has ways.
+            if len(counts) > 1 and len(counts) == ways.stop - ways.start and sum(counts):
+                own = np.maximum(np.array(counts) / sum(counts), UNWOUND)
+                shares[ways] = own / own.sum()
+        heads = (_HEAD.search(line) for line in _DEFINES.findall(text))
+        entered = ((head and nodes[head[1]] or [0])[0] for head in heads)  # -1: unknown, and so none
+        defined = (number for number, head in enumerate(module.headers) if not head.is_declaration)
+        return solve_flow(module, shares, np.ones(module.block_count, bool), dict(zip(defined, entered, strict=True)))
+
+
+def _opt(text: str, passes: str, *words: str) -> str:
+    command = ["opt-19", "-S", f"-passes={passes}", *words, "-", "-o", "-"]
+    done = subprocess.run(command, input=text.encode("utf-8", "surrogateescape"), capture_output=True, check=True)
+    return done.stdout.decode("utf-8", "surrogateescape")
+
+
+def _lines_of_blocks(text: str) -> Iterator[tuple[int, str]]:
+    """Block of the module and line, of each line of a function's body; a label is none."""
+    block, begun, inside = -1, False, False
+    for line in text.split("\n"):
+        if line.startswith("define "):
+            inside, begun = True, False
+        elif line == "}":
+            inside = False
+        elif inside and line:
+            label = not line.startswith(" ") and not line.startswith(";")
+            if label or not begun:
+                block, begun = block + 1, True
+            if not label:
+                yield block, line
+
+
+# -- figures ---------------------------------------------------------------------------------------------------------
+def flows_of(file: File, spoilt: Spoilt, profi: Profi, folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Counts of blocks and edges by row."""
+    arrays = file.module.arrays
+    counts = np.maximum(spoilt.counts, 0)
+    ways = np.diff(arrays.successor_start)
+    source = np.repeat(np.arange(len(ways)), ways)
+    # Whither, by the counts of both ways.
+    found = {"scaled": (counts, counts[arrays.successor])}
+    for name, shares in file.beliefs.items():
+        flow = repair_counts(file.module, spoilt.samples, spoilt.rate, shares)
+        found[name] = (flow.blocks, flow.edges)
+    inferred = profi.flow(spoilt, folder)
+    none = (np.zeros(len(ways)), np.zeros(len(source)))
+    found["profi"] = none if inferred is None else (inferred.blocks, inferred.edges)
+    return found
+
+
+class Sums:
+    """What one row has on one project, grown file by file."""
+
+    def __init__(self) -> None:
+        self.said: list[np.ndarray] = []
+        self.true: list[np.ndarray] = []
+        self.functions: list[float] = []
+        self.wrong = self.runs = 0.0
+
+    def add(self, file: File, spoilt: Spoilt, blocks: np.ndarray, edges: np.ndarray) -> None:
+        """One file."""
+        known, starts = file.owner >= 0, file.module.arrays.successor_start
+        self.said.append(blocks[known])
+        self.true.append(file.blocks[known])
+        ways = np.diff(starts)
+        for function in np.unique(file.owner[known]).tolist():
+            own = file.owner == function
+            if (ways[own] > 1).any() and spoilt.samples[own].any():
+                self.functions.append(_overlap(blocks[own], file.blocks[own]))
+        forks = starts[:-1][known & (ways == 2)]
+        true, said = (np.stack([each[forks], each[forks + 1]], 1) for each in (file.edges, edges))
+        other = np.where(said[:, 0] > said[:, 1], true[:, 1], true[:, 0])
+        self.wrong += np.where(said[:, 0] == said[:, 1], true.sum(1) / 2, other).sum()
+        self.runs += true.sum()
+
+    def figures(self) -> dict[str, float]:
+        """All four."""
+        said, true = np.concatenate(self.said), np.concatenate(self.true)
+        return {
+            "error": float(np.abs(said - true).sum() / true.sum()),
+            "overlap": _overlap(said, true),
+            "functions": float(np.mean(self.functions)),
+            "missed": self.wrong / self.runs,
+        }
+
+
+def _overlap(said: np.ndarray, true: np.ndarray) -> float:
+    """Of two profiles of the same blocks; one that says nothing says that all are alike."""
+    said = said if said.sum() > 0 else np.ones(len(said))
+    return float(np.minimum(said / said.sum(), true / true.sum()).sum())
+
+
+def measure(out: Path, believed: Path, wanted: list[tuple[str, str]]) -> dict[str, Any]:
+    """The record."""
+    functions, table = pq.read_table(out / "functions.parquet"), pq.read_table(believed)
+    own: dict[tuple[str, str], set[str]] = {}
+    for one in functions.select(["project", "file", "function"]).to_pylist():
+        own.setdefault((one["project"], one["file"]), set()).add(one["function"])
+    columns = {name: table[name].to_numpy() for name in table.column_names if name not in ("project", "file")}
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, pair in enumerate(zip(table["project"].to_pylist(), table["file"].to_pylist(), strict=True)):
+        rows.setdefault(pair, []).append(row)
+    sums: dict[tuple[str, str, str], Sums] = {}
+    record: dict[str, Any] = {"files": 0, "functions": 0, "blocks": 0}
+    with TemporaryDirectory() as folder, progress("repairing", len(wanted)) as advance:
+        for project, name in wanted:
+            advance(note=project)
+            here = {column: values[rows.get((project, name), [])] for column, values in columns.items()}
+            file = read(out, project, name, own.get((project, name), set()), here)
+            if not (file.owner >= 0).any():
+                continue
+            record["files"] += 1
+            record["functions"] += len(np.unique(file.owner[file.owner >= 0]))
+            record["blocks"] += int((file.owner >= 0).sum())
+            profi = Profi(file)
+            for how in SPOILT:
+                spoilt = spoil(out, file, how)
+                if spoilt is not None:
+                    for row, counts in flows_of(file, spoilt, profi, Path(folder)).items():
+                        sums.setdefault((how, row, project), Sums()).add(file, spoilt, *counts)
+    figures: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
+    for (how, row, project), found in sums.items():
+        figures.setdefault(how, {}).setdefault(row, {})[project] = found.figures()
+    record["projects"] = len({project for _, _, project in sums})
+    record["rows"] = {
+        how: {
+            row: {kind: interval(np.array([of[kind] for of in by.values()])) for kind in KINDS}
+            for row, by in table.items()
+        }
+        for how, table in figures.items()
+    }
+    record["of_projects"] = figures
+    return record
+
+
+def main() -> None:
+    """Spoil, repair and compare."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("believed", type=Path)
+    parser.add_argument("-o", dest="output", type=Path, required=True)
+    given = parser.parse_args()
+    if not given.believed.exists():
+        believe(given.out, given.believed)
+    wanted = [pair for pair in chosen(given.out) if pair[0] not in CHOSEN_ON]
+    compile_others(given.out, wanted)
+    record = measure(given.out, given.believed, wanted)
+    given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    for how, rows in record["rows"].items():
+        for name, figures in rows.items():
+            print(how, name, figures)
+
+
+if __name__ == "__main__":
+    main()
