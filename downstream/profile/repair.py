@@ -2,17 +2,17 @@
 
     python downstream/profile/repair.py OUT BELIEVED.parquet -o downstream/profile/repair.json
 
-OUT is what ``labels.py`` wrote, with its folder ``work``: sources are compiled once more by clang-14 and clang-16, into
-OUT/clang-14 and OUT/clang-16. BELIEVED is a table of branches (project, file, block of the module) and of the
+OUT is what ``labels.py`` wrote, with its folder ``work``: its sources are compiled once more by clang-14, into
+OUT/clang-14. BELIEVED is a table of branches (project, file, block of the module) and of the
 probability of their first way by one model a column; where there is none it is made: ``model``, trees that saw no
 branch of the project, and ``llvm``, its own estimate (evaluate.py).
 
 Counts of functions that are a flow, of at most eight files a project, are spoilt:
 
 - ``100``, ``1000``, ``10000``: every so many instructions of the SSA form, at random, one is sampled in its block.
-- ``clang-14``, ``clang-16``: exact counts, by line of the source, of the same file as that compiler's front end writes
-  it; a line has the most that a block of it has, and a block the most of its lines, as LLVM does it.
-- ``moved``: so carried from the same compiler's form, but 1 to 3 lines were added at one place of each function since.
+- ``clang-14``: exact counts by line of the source, of the same file as that compiler's front end writes it.
+- ``optimised``: so carried from the file at -O1, where LLVM's passes have kept the weights nearly true.
+- ``moved``: so carried from the same form, but 1 to 3 lines were added at one place of each function since.
 
 Rows: ``scaled``, what was counted by how seldom; ``flow``, `repair_counts` where all ways are alike; ``flow_NAME``,
 where they are as column NAME believes; ``profi``, LLVM's own inference (opt-19, sample-profile), which gets the blocks'
@@ -34,6 +34,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,16 +49,17 @@ from labels import FRONT, LENIENT, PROFDATA, Counts, Program, Work
 
 from mirenc.config import load_toml
 from mirenc.ir import IRModule, read_ir
-from mirenc.ir.profile import Flow, solve_flow
+from mirenc.ir.profile import Flow, profiled_flow, solve_flow
 from mirenc.ir.repair import repair_counts
 from mirenc.progress import progress
 
 FILES = 8  # of a project, at most
 PERIODS = (100, 1000, 10000)
-OTHERS = ("clang-14", "clang-16")
+OTHER = "clang-14"
 KINDS = ("error", "overlap", "functions", "missed")
-SPOILT = (*map(str, PERIODS), *OTHERS, "moved")
-STALE = 3.0  # samples that an average block of a function counts for, where counts are carried by lines
+SPOILT = (*map(str, PERIODS), OTHER, "optimised", "moved")
+STALE, SHARED, DOUBTS = 100.0, 4, 3
+# samples that a function's average block counts for, where counts are carried by lines
 CHOSEN_ON = ("cminpack", "glpk", "json-c", "libzstd", "minimap2", "sqlite3", "yajl", "zlib")
 UNWOUND = 1e-9
 RECIPE = Path(__file__).parent / "programs.toml"
@@ -71,7 +73,7 @@ _ATTACHED = re.compile(r", !prof (!\d+)\b")
 _HEAD = re.compile(r" !prof (!\d+)\b")
 _DEFINES = re.compile(r"^define .*", re.MULTILINE)
 _PLACE = re.compile(r", !dbg (!\d+)")
-_PLACES = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)", re.MULTILINE)
+_PLACES = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)(?!.*inlinedAt)", re.MULTILINE)
 
 
 @dataclass
@@ -95,6 +97,7 @@ class Spoilt:
     samples: np.ndarray  # (B,)
     rate: np.ndarray  # (B,) samples an execution; 0 unknown
     counts: np.ndarray  # (B,) what scaling makes of it; -1 unknown
+    doubts: int = 0
 
 
 def chosen(out: Path) -> list[tuple[str, str]]:
@@ -121,27 +124,25 @@ def believe(out: Path, table: Path) -> None:
     pq.write_table(pa.table(columns), table)
 
 
-def compile_others(out: Path, wanted: list[tuple[str, str]]) -> None:
-    """The same counts on other compilers' forms, whose clang takes them in its own version of the file."""
+def compile_other(out: Path, wanted: list[tuple[str, str]]) -> None:
+    """The same counts on the form of another compiler, which takes them in its own version of the file."""
     programs = {one["name"]: Program.from_dict(one) for one in load_toml(RECIPE)["program"]}
     for project in sorted({project for project, _ in wanted}):
         work = Work(programs[project], out, RECIPE)
-        text, profile = (out / OTHERS[0] / f"{project}{end}" for end in (".txt", ".profdata"))
+        text, profile = (out / OTHER / f"{project}{end}" for end in (".txt", ".profdata"))
         text.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run([PROFDATA, "merge", "-text", "-o", text, work.profile], check=True)
         subprocess.run(["llvm-profdata-14", "merge", "-o", profile, text], check=True)
         for source in work.sources():
-            for name in OTHERS:
-                place = out / name / project / f"{source.file}.ll"
-                if (project, source.file) not in wanted or place.exists():
-                    continue
-                place.parent.mkdir(parents=True, exist_ok=True)
-                compiler = source.command[0].replace("-19", name.removeprefix("clang"))
-                command = [compiler, *source.command[1:], *LENIENT, "-S", "-emit-llvm", "-o", str(place), *FRONT, "-g1"]
-                command.append(f"-fprofile-instr-use={profile}")
-                done = subprocess.run(command, cwd=source.folder, capture_output=True, check=False)
-                if done.returncode:
-                    print(f"{project}: {source.file}: not by {name}", file=sys.stderr)
+            place = out / OTHER / project / f"{source.file}.ll"
+            if (project, source.file) not in wanted or place.exists():
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            compiler = source.command[0].replace("-19", OTHER.removeprefix("clang"))
+            command = [compiler, *source.command[1:], *LENIENT, "-S", "-emit-llvm", "-o", str(place), *FRONT, "-g1"]
+            command.append(f"-fprofile-instr-use={profile}")
+            if subprocess.run(command, cwd=source.folder, capture_output=True, check=False).returncode:
+                print(f"{project}: {source.file}: not by {OTHER}", file=sys.stderr)
 
 
 # -- files -----------------------------------------------------------------------------------------------------------
@@ -219,44 +220,58 @@ def sampled(file: File, period: int) -> Spoilt:
     return Spoilt(samples, rate, np.where(rate > 0, samples / np.maximum(rate, 1e-9), -1))
 
 
-def carried(file: File, old: IRModule, moved: bool = False) -> Spoilt:
-    """By lines, from another form of the same file."""
-    owner, blocks, _ = exact(old)
-    lines, new = lines_of(old), lines_of(file.module)
-    there = names_of(old)
-    counts = np.full(file.module.block_count, -1.0)
+def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) -> Spoilt:
+    """By lines, from another form of the same file and its blocks' counts, -1 unknown.
+
+    A line has the count of the block of it that ran most, and a block, as LLVM takes it, the most of its lines. The
+    flow's samples are of the one line that the fewest blocks share, then and now, and fewer by their number's power.
+    """
+    lines, new, there = lines_of(old), lines_of(file.module), names_of(old)
+    size = file.module.block_count
+    counts, told, shared = np.full(size, -1.0), np.full(size, -1.0), np.ones(size)
     random = np.random.default_rng(list(hashlib.sha256(f"{file.project}/{file.file}".encode()).digest()))
     for name, (begin, end) in names_of(file.module).items():
         if file.owner[begin] < 0:
             continue
         every = np.unique(np.concatenate([*new[begin:end], [0]]))[1:]
         place, added = (random.choice(every) if len(every) else 0), int(random.integers(1, 4))
-        by_line: dict[int, float] = {}
+        # What stands below the place had a smaller line when it was counted.
+        was = [each - np.where(each >= place, added, 0) if moved else each for each in new[begin:end]]
+        now = Counter(line for each in was for line in each.tolist())
+        by_line: dict[int, list[float]] = {}
         for block in range(*there.get(name, (0, 0))):
-            if owner[block] >= 0:
+            if blocks[block] >= 0:
                 for line in lines[block].tolist():
-                    by_line[line] = max(by_line.get(line, 0.0), blocks[block])
-        for block in range(begin, end):
-            # What stands below the place had a smaller line when it was counted.
-            was = new[block] - np.where(new[block] >= place, added, 0) if moved else new[block]
-            inside = [by_line[line] for line in was.tolist() if line in by_line]
-            counts[block] = max(inside, default=-1.0)
-    known = counts >= 0
+                    by_line.setdefault(line, []).append(blocks[block])
+        for block, each in enumerate(was, begin):
+            known = [line for line in each.tolist() if line in by_line]
+            found = [(max(len(by_line[line]), now[line]), -max(by_line[line])) for line in known]
+            if found:
+                counts[block] = max(-count for _, count in found)
+                shared[block], told[block] = min(found)[0], -min(found)[1]
+    known = told >= 0
     function = np.where(file.owner >= 0, file.owner, 0)
-    mean = np.bincount(function, np.where(known, counts, 0)) / np.maximum(np.bincount(function, known), 1)
-    rate = np.where(known, STALE / np.maximum(mean, 1e-9)[function], 0.0)
-    rate[mean[function] == 0] = 0
-    return Spoilt(np.where(known, counts, 0) * rate, rate, counts)
+    mean = np.bincount(function, np.where(known, told, 0)) / np.maximum(np.bincount(function, known), 1)
+    rate = np.where(known & (mean[function] > 0), STALE / np.maximum(mean, 1e-9)[function] / shared**SHARED, 0.0)
+    return Spoilt(np.where(known, told, 0) * rate, rate, counts, DOUBTS)
 
 
 def spoil(out: Path, file: File, how: str) -> Spoilt | None:
-    """None: that compiler has no such file."""
+    """None: there is no such form of the file."""
     if how.isdigit():
         return sampled(file, int(how))
-    if how == "moved":
-        return carried(file, file.module, moved=True)
-    path = out / how / file.project / f"{file.file}.ll"
-    return carried(file, read_ir(path)) if path.exists() else None
+    path = {"moved": file.path, "optimised": out / "O1" / file.project / f"{file.file}.ll"}.get(how)
+    path = path or out / how / file.project / f"{file.file}.ll"
+    if not path.exists():
+        return None
+    old = read_ir(path)
+    if how == "optimised":
+        flow = profiled_flow(old)
+        return (
+            None if flow is None else carried(file, old, np.where(np.isfinite(flow.blocks), np.rint(flow.blocks), -1))
+        )
+    owner, blocks, _ = exact(old)
+    return carried(file, old, np.where(owner >= 0, blocks, -1), how == "moved")
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------
@@ -308,7 +323,7 @@ class Profi:
                 own = np.maximum(np.array(counts) / sum(counts), UNWOUND)
                 shares[ways] = own / own.sum()
         heads = (_HEAD.search(line) for line in _DEFINES.findall(text))
-        entered = ((head and nodes[head[1]] or [0])[0] for head in heads)  # -1: unknown, and so none
+        entered = ((nodes[head[1]] or [0])[0] if head else 0 for head in heads)  # none: -1, unknown
         defined = (number for number, head in enumerate(module.headers) if not head.is_declaration)
         return solve_flow(module, shares, np.ones(module.block_count, bool), dict(zip(defined, entered, strict=True)))
 
@@ -345,7 +360,7 @@ def flows_of(file: File, spoilt: Spoilt, profi: Profi, folder: Path) -> dict[str
     # Whither, by the counts of both ways.
     found = {"scaled": (counts, counts[arrays.successor])}
     for name, shares in file.beliefs.items():
-        flow = repair_counts(file.module, spoilt.samples, spoilt.rate, shares)
+        flow = repair_counts(file.module, spoilt.samples, spoilt.rate, shares, doubts=spoilt.doubts)
         found[name] = (flow.blocks, flow.edges)
     inferred = profi.flow(spoilt, folder)
     none = (np.zeros(len(ways)), np.zeros(len(source)))
@@ -448,7 +463,7 @@ def main() -> None:
     if not given.believed.exists():
         believe(given.out, given.believed)
     wanted = [pair for pair in chosen(given.out) if pair[0] not in CHOSEN_ON]
-    compile_others(given.out, wanted)
+    compile_other(given.out, wanted)
     record = measure(given.out, given.believed, wanted)
     given.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     for how, rows in record["rows"].items():

@@ -37,6 +37,17 @@ def profiled_flow(module: IRModule) -> Flow | None:
     """How often each block and edge ran; None without a profile."""
     if PROFILED not in module.annotated:
         return None
+    shares, told = profiled_shares(module)
+    nodes = dict(_NODES.findall(module.annotated))
+    lines = module.annotated.split("\n")
+    lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
+    counted = {number: _COUNTED.match(line) for number, line in lines_of.items()}
+    entered = {number: _NUMBER.search(nodes.get(found[1], "")) for number, found in counted.items() if found}
+    return solve_flow(module, shares, told, {number: int(one[1]) if one else 0 for number, one in entered.items()})
+
+
+def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
+    """What share of its block each edge has by the weights (C,), and whether they tell a block's (B,); else evenly."""
     nodes = {number: [*map(int, _NUMBER.findall(words))] for number, words in _NODES.findall(module.annotated)}
     lines, arrays = module.annotated.split("\n"), module.arrays
     ways = np.diff(arrays.successor_start)
@@ -53,10 +64,7 @@ def profiled_flow(module: IRModule) -> Flow | None:
             own = np.maximum(np.array(weights) / sum(weights), _LEAST)
             shares[slice(*arrays.successor_start[block : block + 2])] = own / own.sum()
             told[block] = True
-    lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
-    counted = {number: _COUNTED.match(line) for number, line in lines_of.items()}
-    counts = {number: (nodes.get(found[1]) or [0])[0] for number, found in counted.items() if found}
-    return solve_flow(module, shares, told, counts)
+    return shares, told
 
 
 def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[int, float]) -> Flow:

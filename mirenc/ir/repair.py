@@ -1,14 +1,13 @@
 """`repair_counts`: how often blocks and edges ran, where a profile is sampled, stale or has gaps.
 
 Such counts contradict each other: what flows into a block need not flow out. Of all flows the one of least cost is
-taken. A block costs the surprise of its samples (Poisson), and a branch the surprise of its shares under what a model
-believes of it, which counts as much as a few samples: so a branch goes where many samples say, else where the model
-says.
+taken. A block costs the surprise of its samples (Poisson), and a branch that of its shares under what is believed of
+it, which is worth a few samples: so it goes where many samples say, else where a model says.
 
 A profile as a flow of least cost is Levin, Newman and Haber's ("Complementing missing and inaccurate profiling using a
 minimum cost circulation algorithm", HiPEAC 2008) and LLVM's (profi; He et al., "Profile inference revisited", POPL
 2022), the model beside it PROFIX's. Deviation: their costs are linear. These are log-likelihoods, so Newton's steps
-find the flow, each a sparse system in all functions.
+find the flow, each a sparse system of all functions.
 """
 
 from typing import NamedTuple
@@ -17,56 +16,68 @@ import numpy as np
 
 from mirenc.arrays import Bool, Float64, Int64
 from mirenc.ir.module import IRModule
-from mirenc.ir.profile import Flow, solve_flow
+from mirenc.ir.profile import Flow, profiled_shares, solve_flow
 
-_STEPS, _TRIES = 50, 20
+_STEPS, _TRIES, _RIDGE = 50, 20, 1e-6
 _ENOUGH = 1e-3  # nats of a function that one more step would win
 _NEAR = 0.95  # of the way to where a flow would be nothing
-_RIDGE = 1e-6
 
 
-def repair_counts(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float = 0.5) -> Flow:
-    """The flow that explains samples of blocks best, where each branch is believed to go by such shares.
+def repair_counts(
+    module: IRModule,
+    samples: Float64,
+    rate: Float64,
+    shares: Float64 | None = None,
+    worth: float = 1.0,
+    doubts: int = 0,
+) -> Flow:
+    """The flow that explains samples of blocks best, where branches are believed to go by the shares of their edges.
 
-    Shapes: ``samples`` (B,), taken in each block; ``rate`` (B,), samples that one execution of it gives: its
-    instructions by the period, if every so many instructions are sampled; 0 where nothing is known. ``shares`` (C,) of
-    edges in their block, as `solve_flow` takes them; ``worth``, in samples, is how much a branch's are believed.
+    Shapes: ``samples`` (B,), taken in each block; ``rate`` (B,), samples that one execution gives, 0 where nothing is
+    known: if every n-th instruction is sampled, the block's instructions by n. ``shares`` (C,), more than 0 each and 1
+    a block; default: those of the module's ``!prof``, which a model may have written. They count as ``worth`` samples a
+    branch. Old counts are samples, too, at a rate that says how far they are believed; ``doubts`` is how many times
+    blocks that the flow contradicts are then believed less.
 
-    Counts of another build are samples, too: their rate says how far they are believed. A function without samples has
-    no flow, and so has one where a loop has no way out. Raises ValueError: an array is not of the module's size.
+    A function without samples has no flow, nor has one where a loop has no way out. Raises ValueError: a wrong shape.
     """
+    size, edges = module.block_count, len(module.arrays.successor)
+    shares = profiled_shares(module)[0] if shares is None else shares
+    if not (samples.shape == rate.shape == (size,) and shares.shape == (edges,)):
+        found = f"samples {samples.shape}, rate {rate.shape}, shares {shares.shape}"
+        raise ValueError(f"{found}; the module has {size} blocks and {edges} edges.")
+    samples, flow = np.where(rate > 0, samples, 0.0), _repaired(module, samples, rate, shares, worth)
+    for _ in range(doubts):
+        expected = np.maximum(rate * flow.blocks, 1e-12)
+        surprise = expected - samples + samples * np.log(np.maximum(samples, 1e-300) / expected)
+        trust = 1 / (1 + np.maximum(surprise, 0))  # a nat of surprise halves what a block's samples count
+        flow = _repaired(module, samples * trust, rate * trust, shares, worth)
+    return flow
+
+
+def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
     arrays, size = module.arrays, module.block_count
-    if not (len(samples) == len(rate) == size and len(shares) == len(arrays.successor)):
-        wanted = f"samples and rate ({size},) and shares ({len(arrays.successor)},)"
-        raise ValueError(f"samples ({len(samples)},), rate ({len(rate)},) and shares ({len(shares)},); wanted {wanted}")
-    heads = [(number, head.first_block) for number, head in enumerate(module.headers) if not head.is_declaration]
-    owner = arrays.function[arrays.block_start[:-1]]
-    source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
-    told = np.ones(size, dtype=bool)
-    believed = solve_flow(module, shares, told, {number: 1.0 for number, _ in heads})
+    firsts = {number: head.first_block for number, head in enumerate(module.headers) if not head.is_declaration}
+    owner, source = (
+        arrays.function[arrays.block_start[:-1]],
+        np.repeat(np.arange(size), np.diff(arrays.successor_start)),
+    )
+    believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
     reached = np.isfinite(believed.blocks) & (believed.blocks > 0)
-    taken, expected = (
-        np.bincount(owner, np.where(reached & (rate > 0), each, 0), len(module.headers))
-        for each in (samples, rate * believed.blocks)
-    )
+    taken, expected = (np.bincount(owner, reached * one) for one in (samples * (rate > 0), rate * believed.blocks))
     told = reached & (taken > 0)[owner]
-    begun = [(number, first) for number, first in heads if told[first]]
-    if not begun:
+    if not told.any():
         return Flow(np.zeros(size), np.zeros(len(source)), told)
-    entered, entry = np.array(begun, dtype=np.int64).T
+    entered = np.unique(owner[told])
+    entry = np.array([firsts[number] for number in entered.tolist()])
     kept, row = np.flatnonzero(told[source] & told[arrays.successor]), np.cumsum(told) - 1
+    target, part = np.append(arrays.successor[kept], entry), np.append(owner[source[kept]], entered)
     problem = _Problem(
-        row[source[kept]],
-        row[np.concatenate([arrays.successor[kept], entry])],
-        np.concatenate([owner[source[kept]], entered]),
-        owner[told],
-        np.where(rate > 0, samples, 0)[told],
-        rate[told],
-        worth * shares[kept],
+        *(row[source[kept]], row[target], part, owner[told], samples[told], rate[told], worth * shares[kept])
     )
-    begin = np.concatenate([believed.edges[kept], np.ones(len(entered))])
-    flow = _cheapest(problem, begin * (taken / np.maximum(expected, 1e-300))[problem.part])
-    # Once more from the shares: so that it is a flow to the last digit.
+    scale = taken[part] / expected[part]
+    flow = _cheapest(problem, np.append(believed.edges[kept], np.ones(len(entered))) * scale)
+    # Once more by its shares: so it is a flow to the last digit.
     found = shares.copy()
     found[kept] = flow[: len(kept)]
     found /= np.bincount(source, found, size)[source]
@@ -86,28 +97,39 @@ class _Problem(NamedTuple):
 
     def costs(self, flow: Float64) -> Float64:
         """Of each function, in nats."""
-        edges, blocks = len(self.source), np.bincount(self.target, flow, len(self.owner))
-        cost = self.rate * blocks - self.samples * np.log(blocks)
-        shares = np.log(flow[:edges] / blocks[self.source])
-        return np.bincount(self.owner, cost) - np.bincount(
-            self.part[:edges], self.belief * shares, self.owner.max() + 1
-        )
+        blocks = np.bincount(self.target, flow)
+        shares = self.belief * np.log(flow[: len(self.source)] / blocks[self.source])
+        cost = np.bincount(self.owner, self.rate * blocks - self.samples * np.log(blocks))
+        return cost - np.bincount(self.owner[self.source], shares, len(cost))
 
-    def newton(self, flow: Float64) -> tuple[Float64, Float64]:
-        """Gradient and step, both as shares of each flow; a step keeps what flows in equal to what flows out."""
-        from scipy.sparse import bmat, csr_matrix, diags, identity
+    def step(self, flow: Float64) -> tuple[Float64, Float64]:
+        """Newton's, as a share of each way's flow (m,), and how much it wins in each function, in nats.
+
+        It is solved for with the blocks' shares, which are those of what flows in, and of what flows out.
+        """
+        from scipy.sparse import coo_matrix
         from scipy.sparse.linalg import splu
 
-        edges, ways, size = len(self.source), len(flow), len(self.owner)
-        blocks, column = np.bincount(self.target, flow, size), np.arange(ways)
-        into = csr_matrix((flow / blocks[self.target], (self.target, column)), (size, ways))
-        out = csr_matrix((flow[:edges] / blocks[self.source], (self.source, column[:edges])), (size, ways))
-        shares = identity(ways, format="csr")[:edges] - into[self.source]
-        gradient = into.T @ (self.rate * blocks - self.samples) - shares.T @ self.belief
-        bent = into.T @ diags(self.samples) @ into + shares.T @ diags(self.belief) @ shares + _RIDGE * identity(ways)
-        kept = (into - out)[np.unique(self.source)]
-        system = bmat([[bent, kept.T], [kept, None]], format="csc")
-        return gradient, splu(system).solve(np.append(-gradient, np.zeros(kept.shape[0])))[:ways]
+        edges, size, source = len(self.source), len(self.owner), self.source
+        blocks, believed = np.bincount(self.target, flow), np.bincount(source, self.belief, size)
+        way, block = np.arange(len(flow)), len(flow) + np.arange(size)
+        goes_on, out = np.unique(source, return_inverse=True)
+        entries = [
+            (block + size, block, -np.ones(size)),
+            (size + block[self.target], way, flow / blocks[self.target]),
+            (2 * size + block[: len(goes_on)], block[goes_on], -np.ones(len(goes_on))),
+            (2 * size + block[out], way[:edges], flow[:edges] / blocks[source]),
+            (block[source], way[:edges], -self.belief),
+        ]
+        entries += [(column, row, value) for row, column, value in entries]
+        own = np.append(self.belief, np.zeros(len(flow) - edges)) + _RIDGE
+        entries += [(way, way, own), (block, block, self.samples + believed)]
+        row, column, value = (np.concatenate(each) for each in zip(*entries, strict=True))
+        down = np.zeros(len(flow) + 2 * size + len(goes_on))
+        down[:edges], down[block] = self.belief, self.samples - self.rate * blocks - believed
+        found = splu(coo_matrix((value, (row, column))).tocsc()).solve(down)
+        wins = np.bincount(np.append(self.part, self.owner), (down * found)[: len(flow) + size])
+        return found[way], wins
 
 
 def _cheapest(problem: _Problem, flow: Float64) -> Float64:
@@ -115,21 +137,20 @@ def _cheapest(problem: _Problem, flow: Float64) -> Float64:
     part, costs = problem.part, problem.costs(flow)
     going: Bool = np.ones(len(costs), dtype=bool)
     for _ in range(_STEPS):
-        gradient, step = problem.newton(flow)
-        slope, steepest = np.bincount(part, gradient * step), np.zeros(len(costs))
-        going &= slope < -_ENOUGH
+        step, wins = problem.step(flow)
+        going &= wins > _ENOUGH
         if not going.any():
             break
-        np.maximum.at(steepest, part, -step)
-        length = going * np.minimum(1.0, _NEAR / np.maximum(steepest, 1e-9))
+        fall = np.zeros(len(costs))
+        np.maximum.at(fall, part, -step)
+        length = going * np.minimum(1.0, _NEAR / np.maximum(fall, 1e-9))
         for _ in range(_TRIES):
             after = flow * (1 + length[part] * step)
             found = problem.costs(after)
-            worse = found > costs + 1e-4 * length * slope + 1e-12 * np.abs(costs)
+            worse = found > costs - 1e-4 * length * wins + 1e-12 * np.abs(costs)
             if not worse.any():
                 break
             length[worse] /= 3
         going &= ~worse
-        taken = ~worse[part]
-        flow, costs = np.where(taken, after, flow), np.where(worse, costs, found)
+        flow, costs = np.where(worse[part], flow, after), np.where(worse, costs, found)
     return flow
