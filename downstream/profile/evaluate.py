@@ -91,15 +91,9 @@ def by_llvm(path: Path) -> dict[tuple[str, str], list[tuple[str, float]]]:
     return found
 
 
-def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]]], encoder: Encoder) -> File:
-    """One file with its labels."""
-    path = out / "SSA" / project / f"{file}.ll"
-    module, estimate = read_ir(path), by_llvm(path)
-    branches = branches_of(module)
-    starts = {function.name: function.header.first_block for function in module.defined_functions}
-    places = {starts[row["function"]] + row["block"]: row for row in rows["branches"] if row["function"] in starts}
-    counts = np.zeros((len(branches.block), 2))
-    llvm = np.full(len(branches.block), 0.5)
+def llvm_first(path: Path, module: IRModule) -> np.ndarray:
+    """LLVM's probability of the first way of each of `branches_of`; half where it says none."""
+    estimate, found = by_llvm(path), []
     names = {block.index: block.name for function in module.defined_functions for block in function.blocks}
     first = {function.header.first_block: str(len(function.arguments)) for function in module.defined_functions}
     function_of = {
@@ -107,12 +101,25 @@ def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]
         for function in module.defined_functions
         for block in range(function.header.first_block, function.header.last_block)
     }
-    for number, (block, edge) in enumerate(zip(branches.block.tolist(), branches.edge.tolist(), strict=True)):
-        if block in places and not places[block]["saturated"]:
-            counts[number] = places[block]["taken_first"], places[block]["other"]
+    branches = branches_of(module)
+    for block, edge in zip(branches.block.tolist(), branches.edge.tolist(), strict=True):
         way = names[int(module.arrays.successor[edge])]
         told = estimate.get((function_of[block], names[block] or first[block]), [])
-        llvm[number] = next((probability for name, probability in told if name == way), 0.5)
+        found.append(next((probability for name, probability in told if name == way), 0.5))
+    return np.array(found)
+
+
+def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]]], encoder: Encoder) -> File:
+    """One file with its labels."""
+    path = out / "SSA" / project / f"{file}.ll"
+    module = read_ir(path)
+    branches = branches_of(module)
+    starts = {function.name: function.header.first_block for function in module.defined_functions}
+    places = {starts[row["function"]] + row["block"]: row for row in rows["branches"] if row["function"] in starts}
+    counts = np.zeros((len(branches.block), 2))
+    for number, block in enumerate(branches.block.tolist()):
+        if block in places and not places[block]["saturated"]:
+            counts[number] = places[block]["taken_first"], places[block]["other"]
     forest = find_loops(module)
     row = {block: number for number, block in enumerate(forest.header.tolist())}
     loops = [
@@ -122,7 +129,9 @@ def read(out: Path, project: str, file: str, rows: dict[str, list[dict[str, Any]
     ]
     vectors = encoder.embed(module, level="block", purpose="features").astype(np.float16)
     described = describe_loops(module, branches)
-    return File(project, file, module, branches, described, vectors, counts.sum(1) > 0, counts, llvm, loops)
+    return File(
+        project, file, module, branches, described, vectors, counts.sum(1) > 0, counts, llvm_first(path, module), loops
+    )
 
 
 def read_all(out: Path, encoder: Encoder) -> list[File]:

@@ -3,9 +3,8 @@
     python downstream/profile/repair.py OUT BELIEVED.parquet -o downstream/profile/repair.json
 
 OUT is what ``labels.py`` wrote, with its folder ``work``: its sources are compiled once more by clang-14, into
-OUT/clang-14. BELIEVED is a table of branches (project, file, block of the module) and of the
-probability of their first way by one model a column; where there is none it is made: ``model``, trees that saw no
-branch of the project, and ``llvm``, its own estimate (evaluate.py).
+OUT/clang-14. BELIEVED is what ``evaluate.py OUT --said`` wrote: probabilities of branches by trees that saw none of
+their project.
 
 Counts of functions that are a flow, of at most eight files a project, are spoilt:
 
@@ -14,9 +13,10 @@ Counts of functions that are a flow, of at most eight files a project, are spoil
 - ``optimised``: so carried from the file at -O1, where LLVM's passes have kept the weights nearly true.
 - ``moved``: so carried from the same form, but 1 to 3 lines were added at one place of each function since.
 
-Rows: ``scaled``, what was counted by how seldom; ``flow``, `repair_counts` where all ways are alike; ``flow_NAME``,
-where they are as column NAME believes; ``profi``, LLVM's own inference (opt-19, sample-profile), which gets the blocks'
-counts by pseudo probes. Figures are of each project, then in the mean over projects, with 95 % intervals over them:
+Rows: ``scaled``, what was counted by how seldom; ``flow``, `repair_counts` where all ways are alike; ``flow_llvm`` and
+``flow_model``, where they are as LLVM's own estimate and as the trees say; ``profi``, LLVM's own inference (opt-19,
+``sample-profile``), which is told the counts of blocks by pseudo probes. Figures are of each project, then in the mean
+over projects, with 95 % intervals over them:
 
 - ``error``: sum of all differences of blocks' counts, by the sum of the true ones.
 - ``overlap``: what the profiles have in common, as shares of all executions of blocks.
@@ -42,15 +42,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
-from evaluate import LEAST, interval, probabilities, read_all
+from evaluate import LEAST, interval, llvm_first
 from labels import FRONT, LENIENT, PROFDATA, Counts, Program, Work
 
 from mirenc.config import load_toml
 from mirenc.ir import IRModule, read_ir
 from mirenc.ir.profile import Flow, profiled_flow, solve_flow
 from mirenc.ir.repair import repair_counts
+from mirenc.profiling.branches import branches_of
 from mirenc.progress import progress
 
 FILES = 8  # of a project, at most
@@ -110,20 +110,6 @@ def chosen(out: Path) -> list[tuple[str, str]]:
     return sorted(pair for pairs in found.values() for pair in pairs[:FILES])
 
 
-def believe(out: Path, table: Path) -> None:
-    """Make the table of beliefs."""
-    files = read_all(out)
-    first = np.split(probabilities(files), np.cumsum([len(file.ran) for file in files])[:-1])
-    columns: dict[str, list[Any]] = {name: [] for name in ("project", "file", "block", "model", "llvm")}
-    for file, said in zip(files, first, strict=True):
-        columns["project"] += [file.project] * len(said)
-        columns["file"] += [file.file] * len(said)
-        columns["block"] += file.branches.block.tolist()
-        columns["model"] += said.tolist()
-        columns["llvm"] += file.llvm.tolist()
-    pq.write_table(pa.table(columns), table)
-
-
 def compile_other(out: Path, wanted: list[tuple[str, str]]) -> None:
     """The same counts on the form of another compiler, which takes them in its own version of the file."""
     programs = {one["name"]: Program.from_dict(one) for one in load_toml(RECIPE)["program"]}
@@ -169,8 +155,8 @@ def exact(module: IRModule, functions: set[str] | None = None) -> tuple[np.ndarr
     return owner, blocks, edges
 
 
-def read(out: Path, project: str, file: str, functions: set[str], beliefs: dict[str, np.ndarray]) -> File:
-    """One file."""
+def read(out: Path, project: str, file: str, functions: set[str], said: dict[int, float]) -> File:
+    """One file; ``said`` is the model's probability of the first way of each block with a branch."""
     path = out / "SSA" / project / f"{file}.ll"
     module = read_ir(path)
     arrays, ways = module.arrays, np.diff(module.arrays.successor_start)
@@ -178,12 +164,13 @@ def read(out: Path, project: str, file: str, functions: set[str], beliefs: dict[
     throws = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
     unwinds = arrays.successor_start[1:][throws] - 1
     even[unwinds - 1], even[unwinds] = 1 - UNWOUND, UNWOUND
-    rows, edges = {"flow": even}, arrays.successor_start[beliefs["block"]]
-    for name, first in beliefs.items():
-        if name != "block":
-            own = rows[f"flow_{name}"] = even.copy()
-            own[edges] = np.clip(first, LEAST, 1 - LEAST)
-            own[edges + 1] = 1 - own[edges]
+    blocks = branches_of(module).block
+    model = np.array([said.get(block, 0.5) for block in blocks.tolist()])
+    rows, edges = {"flow": even}, arrays.successor_start[blocks]
+    for name, first in (("flow_llvm", llvm_first(path, module)), ("flow_model", model)):
+        rows[name] = even.copy()
+        rows[name][edges] = np.clip(first, LEAST, 1 - LEAST)
+        rows[name][edges + 1] = 1 - rows[name][edges]
     return File(project, file, path, module, *exact(module, functions), rows)
 
 
@@ -416,17 +403,16 @@ def measure(out: Path, believed: Path, wanted: list[tuple[str, str]]) -> dict[st
     own: dict[tuple[str, str], set[str]] = {}
     for one in functions.select(["project", "file", "function"]).to_pylist():
         own.setdefault((one["project"], one["file"]), set()).add(one["function"])
-    columns = {name: table[name].to_numpy() for name in table.column_names if name not in ("project", "file")}
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row, pair in enumerate(zip(table["project"].to_pylist(), table["file"].to_pylist(), strict=True)):
-        rows.setdefault(pair, []).append(row)
+    said: dict[tuple[str, str], dict[int, float]] = {}
+    for one in table.to_pylist():
+        said.setdefault((one["project"], one["file"]), {})[one["block"]] = one["first"]
     sums: dict[tuple[str, str, str], Sums] = {}
     record: dict[str, Any] = {"files": 0, "functions": 0, "blocks": 0}
     with TemporaryDirectory() as folder, progress("repairing", len(wanted)) as advance:
         for project, name in wanted:
             advance(note=project)
-            here = {column: values[rows.get((project, name), [])] for column, values in columns.items()}
-            file = read(out, project, name, own.get((project, name), set()), here)
+            pair = project, name
+            file = read(out, *pair, own.get(pair, set()), said.get(pair, {}))
             if not (file.owner >= 0).any():
                 continue
             record["files"] += 1
@@ -460,8 +446,6 @@ def main() -> None:
     parser.add_argument("believed", type=Path)
     parser.add_argument("-o", dest="output", type=Path, required=True)
     given = parser.parse_args()
-    if not given.believed.exists():
-        believe(given.out, given.believed)
     wanted = [pair for pair in chosen(given.out) if pair[0] not in CHOSEN_ON]
     compile_other(given.out, wanted)
     record = measure(given.out, given.believed, wanted)
