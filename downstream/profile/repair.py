@@ -67,6 +67,8 @@ _PROFILED = re.compile(r",? !prof !\d+")
 _ATTRIBUTES = re.compile(r"^(attributes #\d+ = \{)", re.MULTILINE)
 _PROBE = re.compile(r"call void @llvm\.pseudoprobe\(i64 -?\d+, i64 (\d+), i32 0,")
 _DESCRIBED = re.compile(r'^!\d+ = !\{i64 -?\d+, i64 (\d+), !"(.*)"\}$', re.MULTILINE)
+_PROGRAMS = re.compile(r'^define [^@]*@("[^"]*"|[^ (]+)\(.* !dbg (!\d+)', re.MULTILINE)
+_PROGRAM = re.compile(r"^(!\d+) = distinct !DISubprogram\((?!.*linkageName: )", re.MULTILINE)
 _NODES = re.compile(r'^(!\d+) = !\{!"(?:function_entry_count|branch_weights)", (.*)\}$', re.MULTILINE)
 _NUMBER = re.compile(r"\bi(?:32|64) (\d+)")
 _ATTACHED = re.compile(r", !prof (!\d+)\b")
@@ -268,6 +270,11 @@ class Profi:
     def __init__(self, file: File) -> None:
         self.file = file
         text = _PROFILED.sub("", file.path.read_text(encoding="utf-8", errors="surrogateescape"))
+        # A probe's function goes by the linker's name, which lines alone (-g1) do not tell.
+        linked = {node: name.strip('"') for name, node in _PROGRAMS.findall(text)}
+        text = _PROGRAM.sub(
+            lambda one: f'{one[0]}linkageName: "{linked[one[1]]}", ' if one[1] in linked else one[0], text
+        )
         self.text = _opt(_ATTRIBUTES.sub(r'\1 "use-sample-profile"', text), "pseudo-probe")
         self.hashes = {name: number for number, name in _DESCRIBED.findall(self.text)}
         self.probes = np.zeros(file.module.block_count, dtype=np.int64)

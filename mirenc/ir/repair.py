@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.arrays import Bool, Float64, Int64
+from mirenc.arrays import Float64, Int64
 from mirenc.ir.module import IRModule
 from mirenc.ir.profile import Flow, profiled_shares, solve_flow
 
@@ -63,20 +63,16 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
         np.repeat(np.arange(size), np.diff(arrays.successor_start)),
     )
     believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
-    reached = np.isfinite(believed.blocks) & (believed.blocks > 0)
+    reached = believed.blocks > 0
     taken, expected = (np.bincount(owner, reached * one) for one in (samples * (rate > 0), rate * believed.blocks))
     told = reached & (taken > 0)[owner]
-    if not told.any():
-        return Flow(np.zeros(size), np.zeros(len(source)), told)
     entered = np.unique(owner[told])
-    entry = np.array([firsts[number] for number in entered.tolist()])
+    entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
     kept, row = np.flatnonzero(told[source] & told[arrays.successor]), np.cumsum(told) - 1
-    target, part = np.append(arrays.successor[kept], entry), np.append(owner[source[kept]], entered)
-    problem = _Problem(
-        *(row[source[kept]], row[target], part, owner[told], samples[told], rate[told], worth * shares[kept])
-    )
-    scale = taken[part] / expected[part]
-    flow = _cheapest(problem, np.append(believed.edges[kept], np.ones(len(entered))) * scale)
+    target, part = row[np.append(arrays.successor[kept], entry)], np.append(owner[source[kept]], entered)
+    counted = samples[told], rate[told], worth * shares[kept]
+    flow = np.append(believed.edges[kept], np.ones(len(entered))) * taken[part] / expected[part]
+    flow = _cheapest(_Problem(row[source[kept]], target, part, owner[told], *counted), flow)
     # Once more by its shares: so it is a flow to the last digit.
     found = shares.copy()
     found[kept] = flow[: len(kept)]
@@ -135,8 +131,8 @@ class _Problem(NamedTuple):
 def _cheapest(problem: _Problem, flow: Float64) -> Float64:
     """The flow of least cost, from one that is more than 0: each function goes its own way down."""
     part, costs = problem.part, problem.costs(flow)
-    going: Bool = np.ones(len(costs), dtype=bool)
-    for _ in range(_STEPS):
+    going = np.ones(len(costs), dtype=bool)
+    for _ in range(_STEPS * bool(len(flow))):
         step, wins = problem.step(flow)
         going &= wins > _ENOUGH
         if not going.any():
