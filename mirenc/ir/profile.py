@@ -57,7 +57,7 @@ def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
     invokes = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
     unwound = arrays.successor_start[1:][invokes] - 1
     shares[unwound - 1], shares[unwound], told[invokes] = 1 - _LEAST, _LEAST, True
-    for block in np.flatnonzero(ways > 1).tolist():
+    for block in np.flatnonzero(ways > 1).tolist() if nodes else ():
         attached = _ATTACHED.search(lines[arrays.line[arrays.block_start[block + 1] - 1]])
         weights = nodes.get(attached[1], []) if attached else []
         if len(weights) == ways[block] and sum(weights):

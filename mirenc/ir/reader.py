@@ -15,7 +15,6 @@ from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, join_lines, label_name, split_all, without_attachments
 from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, Rows
 from mirenc.ir.parser import parse_header
-from mirenc.ir.profile import PROFILED
 from mirenc.ir.symbols import display_symbols
 
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
@@ -75,7 +74,7 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     if annotated.startswith("; ModuleID"):
         annotated = annotated[annotated.index("\n") + 1 :]
     text = without_attachments(annotated)
-    if "!DILocation(" not in annotated and PROFILED not in annotated:  # no places, no profile
+    if "!DILocation(" not in annotated and " !prof !" not in annotated:  # no places, no profile
         annotated = ""
     source = _SOURCE_NAME.search(text)
     source_name = source[1] if source else ""
