@@ -56,6 +56,7 @@ from mirenc.progress import progress
 FILES = 8  # of a project, at most
 PERIODS = (100, 1000, 10000)
 OTHER = "clang-14"
+MODEL = "flow_model"
 KINDS = ("error", "overlap", "functions", "missed")
 SPOILT = (*map(str, PERIODS), OTHER, "optimised", "moved")
 STALE, SHARED, DOUBTS = 100.0, 4, 3
@@ -388,14 +389,11 @@ class Sums:
         self.runs += true.sum()
 
     def figures(self) -> dict[str, float]:
-        """All four."""
+        """All four; ``functions`` only where one has a sample."""
         said, true = np.concatenate(self.said), np.concatenate(self.true)
-        return {
-            "error": float(np.abs(said - true).sum() / true.sum()),
-            "overlap": _overlap(said, true),
-            "functions": float(np.mean(self.functions)),
-            "missed": self.wrong / self.runs,
-        }
+        error, missed = float(np.abs(said - true).sum() / true.sum()), float(self.wrong / self.runs)
+        found = {"error": error, "overlap": _overlap(said, true), "missed": missed}
+        return found | ({"functions": float(np.mean(self.functions))} if self.functions else {})
 
 
 def _overlap(said: np.ndarray, true: np.ndarray) -> float:
@@ -435,15 +433,33 @@ def measure(out: Path, believed: Path, wanted: list[tuple[str, str]]) -> dict[st
     for (how, row, project), found in sums.items():
         figures.setdefault(how, {}).setdefault(row, {})[project] = found.figures()
     record["projects"] = len({project for _, _, project in sums})
-    record["rows"] = {
+    return record | summary(figures)
+
+
+def summary(figures: dict[str, dict[str, dict[str, dict[str, float]]]]) -> dict[str, Any]:
+    """Intervals of rows, and of what ``flow_model`` has more than another row on the same projects."""
+    rows: dict[str, Any] = {}
+    gains: dict[str, Any] = {}
+    for how, table in figures.items():
+        every = {row: {kind: _column(by, kind) for kind in KINDS} for row, by in table.items()}
+        rows[how] = {row: {kind: interval(one) for kind, one in by.items() if len(one)} for row, by in every.items()}
+        gains[how] = {
+            row: {kind: interval(every[MODEL][kind] - one) for kind, one in by.items() if len(one)}
+            for row, by in every.items()
+            if row != MODEL
+        }
+    functions = {
         how: {
-            row: {kind: interval(np.array([of[kind] for of in by.values()])) for kind in KINDS}
+            row: {name: round(of["functions"], 4) for name, of in by.items() if "functions" in of}
             for row, by in table.items()
         }
         for how, table in figures.items()
     }
-    record["of_projects"] = figures
-    return record
+    return {"rows": rows, "gains": gains, "of_projects": functions}
+
+
+def _column(by: dict[str, dict[str, float]], kind: str) -> np.ndarray:
+    return np.array([of[kind] for of in by.values() if kind in of])
 
 
 def main() -> None:
