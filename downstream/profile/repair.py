@@ -6,7 +6,7 @@ OUT is what ``labels.py`` wrote, with its folder ``work``: its sources are compi
 OUT/clang-14. BELIEVED is what ``evaluate.py OUT --said`` wrote: probabilities of branches by trees that saw none of
 their project.
 
-Counts of functions that are a flow, of at most eight files a project, are spoilt:
+Counts of functions that are a flow, of at most four files a project, are spoilt:
 
 - ``100``, ``1000``, ``10000``: every so many instructions of the SSA form, at random, one is sampled in its block.
 - ``clang-14``: exact counts by line of the source, of the same file as that compiler's front end writes it.
@@ -53,7 +53,7 @@ from mirenc.ir.repair import repair_counts
 from mirenc.profiling.branches import branches_of
 from mirenc.progress import progress
 
-FILES = 8  # of a project, at most
+FILES, BYTES = 4, 2_000_000  # of a project, at most, and of a file
 PERIODS = (100, 1000, 10000)
 OTHER = "clang-14"
 MODEL = "flow_model"
@@ -109,7 +109,8 @@ def chosen(out: Path) -> list[tuple[str, str]]:
     pairs = {(one["project"], one["file"]) for one in table.to_pylist()}
     found: dict[str, list[tuple[str, str]]] = {}
     for pair in sorted(pairs, key=lambda pair: hashlib.sha256(f"{pair[1]}/{pair[0]}".encode()).digest()):
-        found.setdefault(pair[0], []).append(pair)
+        if (out / "SSA" / pair[0] / f"{pair[1]}.ll").stat().st_size < BYTES:
+            found.setdefault(pair[0], []).append(pair)
     return sorted(pair for pairs in found.values() for pair in pairs[:FILES])
 
 
@@ -250,8 +251,9 @@ def spoil(out: Path, file: File, how: str) -> Spoilt | None:
     """None: there is no such form of the file."""
     if how.isdigit():
         return sampled(file, int(how))
-    path = {"moved": file.path, "optimised": out / "O1" / file.project / f"{file.file}.ll"}.get(how)
-    path = path or out / how / file.project / f"{file.file}.ll"
+    if how == "moved":
+        return carried(file, file.module, np.where(file.owner >= 0, file.blocks, -1), moved=True)
+    path = out / {"optimised": "O1"}.get(how, how) / file.project / f"{file.file}.ll"
     if not path.exists():
         return None
     old = read_ir(path)
@@ -261,7 +263,7 @@ def spoil(out: Path, file: File, how: str) -> Spoilt | None:
             None if flow is None else carried(file, old, np.where(np.isfinite(flow.blocks), np.rint(flow.blocks), -1))
         )
     owner, blocks, _ = exact(old)
-    return carried(file, old, np.where(owner >= 0, blocks, -1), how == "moved")
+    return carried(file, old, np.where(owner >= 0, blocks, -1))
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------

@@ -1,16 +1,11 @@
 """`repair_counts`: how often blocks and edges ran, where a profile is sampled, stale or has gaps.
 
-Such counts contradict each other: what flows into a block need not flow out. Of all flows the one of least cost is
-taken. A block costs the surprise of its samples (Poisson), and a branch that of its shares under what is believed of
-it, which is worth a few samples: so it goes where many samples say, else where a model says.
-
-A profile as a flow of least cost is Levin, Newman and Haber's ("Complementing missing and inaccurate profiling using a
-minimum cost circulation algorithm", HiPEAC 2008) and LLVM's (profi; He et al., "Profile inference revisited", POPL
-2022), the model beside it PROFIX's. Deviation: their costs are linear. These are log-likelihoods, so Newton's steps
-find the flow, each a sparse system of all functions.
+Of all flows the one of least cost is taken: Levin, Newman and Haber, "Complementing missing and inaccurate profiling
+using a minimum cost circulation algorithm" (HiPEAC 2008), and LLVM's profi: He et al., "Profile inference revisited"
+(POPL 2022). What a model believes costs, too, as in PROFIX. Deviation: their costs are linear. Here a block costs the
+surprise of its samples (Poisson), and a branch that of its shares under what is believed of it, as if a few samples had
+said so: it goes where many samples say, else where the model says.
 """
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +16,7 @@ from mirenc.ir.profile import Flow, profiled_shares, solve_flow
 _STEPS, _TRIES, _RIDGE = 50, 20, 1e-6
 _ENOUGH = 1e-3  # nats of a function that one more step would win
 _NEAR = 0.95  # of the way to where a flow would be nothing
+_Counted = tuple[Float64, Float64, Float64]  # blocks' samples (n,) and rate (n,), samples believed of edges (E,)
 
 
 def repair_counts(
@@ -46,22 +42,20 @@ def repair_counts(
     if not (samples.shape == rate.shape == (size,) and shares.shape == (edges,)):
         found = f"samples {samples.shape}, rate {rate.shape}, shares {shares.shape}"
         raise ValueError(f"{found}; the module has {size} blocks and {edges} edges.")
-    samples, flow = np.where(rate > 0, samples, 0.0), _repaired(module, samples, rate, shares, worth)
-    for _ in range(doubts):
+    samples, trust = np.where(rate > 0, samples, 0.0), np.ones(size)
+    for _ in range(doubts + 1):
+        flow = _repaired(module, samples * trust, rate * trust, shares, worth)
         expected = np.maximum(rate * flow.blocks, 1e-12)
         surprise = expected - samples + samples * np.log(np.maximum(samples, 1e-300) / expected)
-        trust = 1 / (1 + np.maximum(surprise, 0))  # a nat of surprise halves what a block's samples count
-        flow = _repaired(module, samples * trust, rate * trust, shares, worth)
+        trust = 1 / (1 + np.maximum(surprise, 0))  # a nat halves what a block's samples count
     return flow
 
 
 def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
     arrays, size = module.arrays, module.block_count
     firsts = {number: head.first_block for number, head in enumerate(module.headers) if not head.is_declaration}
-    owner, source = (
-        arrays.function[arrays.block_start[:-1]],
-        np.repeat(np.arange(size), np.diff(arrays.successor_start)),
-    )
+    owner = arrays.function[arrays.block_start[:-1]]
+    source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
     believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
     reached = believed.blocks > 0
     taken, expected = (np.bincount(owner, reached * one) for one in (samples * (rate > 0), rate * believed.blocks))
@@ -70,9 +64,10 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
     entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
     kept, row = np.flatnonzero(told[source] & told[arrays.successor]), np.cumsum(told) - 1
     target, part = row[np.append(arrays.successor[kept], entry)], np.append(owner[source[kept]], entered)
-    counted = samples[told], rate[told], worth * shares[kept]
     flow = np.append(believed.edges[kept], np.ones(len(entered))) * taken[part] / expected[part]
-    flow = _cheapest(_Problem(row[source[kept]], target, part, owner[told], *counted), flow)
+    if len(flow):
+        counted = samples[told], rate[told], worth * shares[kept]
+        flow = _cheapest(row[source[kept]], target, owner[told], part, counted, flow)
     # Once more by its shares: so it is a flow to the last digit.
     found = shares.copy()
     found[kept] = flow[: len(kept)]
@@ -80,73 +75,51 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
     return solve_flow(module, found, told, dict(zip(entered.tolist(), flow[len(kept) :].tolist(), strict=True)))
 
 
-class _Problem(NamedTuple):
-    """n blocks and the m ways into them: E edges, then an entry a function."""
+def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: _Counted, flow: Float64) -> Float64:
+    """The flow of least cost, from one that is more than 0: each function goes its own way down, by Newton's steps.
 
-    source: Int64  # (E,)
-    target: Int64  # (m,)
-    part: Int64  # (m,) function
-    owner: Int64  # (n,) function
-    samples: Float64  # (n,)
-    rate: Float64  # (n,)
-    belief: Float64  # (E,) samples that an edge is believed to have had
+    Shapes: of E edges ``source``; of these and an entry a function, m, ``target``, ``part`` (the function) and
+    ``flow``; of n blocks ``owner`` (the function).
+    """
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
 
-    def costs(self, flow: Float64) -> Float64:
-        """Of each function, in nats."""
-        blocks = np.bincount(self.target, flow)
-        shares = self.belief * np.log(flow[: len(self.source)] / blocks[self.source])
-        cost = np.bincount(self.owner, self.rate * blocks - self.samples * np.log(blocks))
-        return cost - np.bincount(self.owner[self.source], shares, len(cost))
+    (samples, rate, belief), edges, ways, size = counted, len(source), len(flow), len(owner)
+    believed, (goes_on, out) = np.bincount(source, belief, size), np.unique(source, return_inverse=True)
+    # Solved for are the changes of ways and blocks, in shares of their flow, and the prices of what flows in and out.
+    way, block = np.arange(ways), ways + np.arange(size)
+    low = [block + size, size + block[target], 2 * size + block[: len(goes_on)], 2 * size + block[out], block[source]]
+    high = [block, way, block[goes_on], way[:edges], way[:edges]]
+    place = np.concatenate([*low, *high, way, block]), np.concatenate([*high, *low, way, block])
+    bent = np.concatenate([belief + _RIDGE, np.full(ways - edges, _RIDGE), samples + believed])
 
-    def step(self, flow: Float64) -> tuple[Float64, Float64]:
-        """Newton's, as a share of each way's flow (m,), and how much it wins in each function, in nats.
+    def costs(flow: Float64) -> Float64:  # of each function, in nats
+        blocks = np.bincount(target, flow)
+        cost = np.bincount(owner, rate * blocks - samples * np.log(blocks))
+        return cost - np.bincount(owner[source], belief * np.log(flow[:edges] / blocks[source]), len(cost))
 
-        It is solved for with the blocks' shares, which are those of what flows in, and of what flows out.
-        """
-        from scipy.sparse import coo_matrix
-        from scipy.sparse.linalg import splu
-
-        edges, size, source = len(self.source), len(self.owner), self.source
-        blocks, believed = np.bincount(self.target, flow), np.bincount(source, self.belief, size)
-        way, block = np.arange(len(flow)), len(flow) + np.arange(size)
-        goes_on, out = np.unique(source, return_inverse=True)
-        entries = [
-            (block + size, block, -np.ones(size)),
-            (size + block[self.target], way, flow / blocks[self.target]),
-            (2 * size + block[: len(goes_on)], block[goes_on], -np.ones(len(goes_on))),
-            (2 * size + block[out], way[:edges], flow[:edges] / blocks[source]),
-            (block[source], way[:edges], -self.belief),
-        ]
-        entries += [(column, row, value) for row, column, value in entries]
-        own = np.append(self.belief, np.zeros(len(flow) - edges)) + _RIDGE
-        entries += [(way, way, own), (block, block, self.samples + believed)]
-        row, column, value = (np.concatenate(each) for each in zip(*entries, strict=True))
-        down = np.zeros(len(flow) + 2 * size + len(goes_on))
-        down[:edges], down[block] = self.belief, self.samples - self.rate * blocks - believed
-        found = splu(coo_matrix((value, (row, column))).tocsc()).solve(down)
-        wins = np.bincount(np.append(self.part, self.owner), (down * found)[: len(flow) + size])
-        return found[way], wins
-
-
-def _cheapest(problem: _Problem, flow: Float64) -> Float64:
-    """The flow of least cost, from one that is more than 0: each function goes its own way down."""
-    part, costs = problem.part, problem.costs(flow)
-    going = np.ones(len(costs), dtype=bool)
-    for _ in range(_STEPS * bool(len(flow))):
-        step, wins = problem.step(flow)
+    cost = costs(flow)
+    going = np.ones(len(cost), dtype=bool)
+    for _ in range(_STEPS):
+        blocks = np.bincount(target, flow)
+        half = [-np.ones(size), flow / blocks[target], -np.ones(len(goes_on)), flow[:edges] / blocks[source], -belief]
+        down = np.concatenate([belief, np.zeros(ways - edges), samples - rate * blocks - believed])
+        prices = np.zeros(size + len(goes_on))
+        found = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
+        step, wins = found[:ways], np.bincount(np.append(part, owner), down * found[: ways + size])
         going &= wins > _ENOUGH
         if not going.any():
             break
-        fall = np.zeros(len(costs))
+        fall = np.zeros(len(cost))
         np.maximum.at(fall, part, -step)
         length = going * np.minimum(1.0, _NEAR / np.maximum(fall, 1e-9))
         for _ in range(_TRIES):
             after = flow * (1 + length[part] * step)
-            found = problem.costs(after)
-            worse = found > costs - 1e-4 * length * wins + 1e-12 * np.abs(costs)
+            new = costs(after)
+            worse = new > cost - 1e-4 * length * wins + 1e-12 * np.abs(cost)
             if not worse.any():
                 break
             length[worse] /= 3
         going &= ~worse
-        flow, costs = np.where(worse[part], flow, after), np.where(worse, costs, found)
+        flow, cost = np.where(worse[part], flow, after), np.where(worse, cost, new)
     return flow
