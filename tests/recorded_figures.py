@@ -424,8 +424,12 @@ REPAIR_ROWS = {
     "LLVM's inference (profi)": "profi",
 }
 SPOILT = {
-    **{"1 in 100": "100", "1 in 1,000": "1000", "1 in 10,000": "10000"},
-    **{"clang-14": "clang-14", "from -O1": "optimised", "lines moved": "moved"},
+    "1 in 100": "100",
+    "1 in 1,000": "1000",
+    "1 in 10,000": "10000",
+    "clang-14": "clang-14",
+    "from -O1": "optimised",
+    "lines moved": "moved",
 }
 
 

@@ -6,7 +6,7 @@ OUT is what ``labels.py`` wrote, with its folder ``work``: its sources are compi
 OUT/clang-14. BELIEVED is what ``evaluate.py OUT --said`` wrote: probabilities of branches by trees that saw none of
 their project.
 
-Counts of functions that are a flow, of at most four files a project, are spoilt:
+Counts of functions that are a flow, of three files a project, each below 200 kB of IR, are spoilt:
 
 - ``100``, ``1000``, ``10000``: every so many instructions of the SSA form, at random, one is sampled in its block.
 - ``clang-14``: exact counts by line of the source, of the same file as that compiler's front end writes it.
@@ -53,7 +53,7 @@ from mirenc.ir.repair import repair_counts
 from mirenc.profiling.branches import branches_of
 from mirenc.progress import progress
 
-FILES, BYTES = 4, 2_000_000  # of a project, at most, and of a file
+FILES, BYTES = 3, 200_000  # of a project, at most, and of a file
 PERIODS = (100, 1000, 10000)
 OTHER = "clang-14"
 MODEL = "flow_model"
@@ -235,8 +235,8 @@ def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) 
                 for line in lines[block].tolist():
                     by_line.setdefault(line, []).append(blocks[block])
         for block, each in enumerate(was, begin):
-            known = [line for line in each.tolist() if line in by_line]
-            found = [(max(len(by_line[line]), now[line]), -max(by_line[line])) for line in known]
+            there_too = [line for line in each.tolist() if line in by_line]
+            found = [(max(len(by_line[line]), now[line]), -max(by_line[line])) for line in there_too]
             if found:
                 counts[block] = max(-count for _, count in found)
                 shared[block], told[block] = min(found)[0], -min(found)[1]

@@ -9,7 +9,7 @@ said so: it goes where many samples say, else where the model says.
 
 import numpy as np
 
-from mirenc.arrays import Float64, Int64
+from mirenc.arrays import Bool, Float64, Int64
 from mirenc.ir.module import IRModule
 from mirenc.ir.profile import Flow, profiled_shares, solve_flow
 
@@ -54,12 +54,12 @@ def repair_counts(
 def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
     arrays, size = module.arrays, module.block_count
     firsts = {number: head.first_block for number, head in enumerate(module.headers) if not head.is_declaration}
-    owner = arrays.function[arrays.block_start[:-1]]
+    owner = arrays.function[arrays.block_start[:-1]].astype(np.int64)
     source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
     believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
     reached = believed.blocks > 0
     taken, expected = (np.bincount(owner, reached * one) for one in (samples * (rate > 0), rate * believed.blocks))
-    told = reached & (taken > 0)[owner]
+    told = reached & (taken > 0)[owner] & ~_endless(module, source, reached)[owner]
     entered = np.unique(owner[told])
     entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
     kept, row = np.flatnonzero(told[source] & told[arrays.successor]), np.cumsum(told) - 1
@@ -73,6 +73,14 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
     found[kept] = flow[: len(kept)]
     found /= np.bincount(source, found, size)[source]
     return solve_flow(module, found, told, dict(zip(entered.tolist(), flow[len(kept) :].tolist(), strict=True)))
+
+
+def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
+    """Which functions have a block that is reached and from which none is that ends."""
+    arrays, ends = module.arrays, np.diff(module.arrays.successor_start) == 0
+    while len(more := source[ends[arrays.successor] & ~ends[source]]):
+        ends[more] = True
+    return np.bincount(arrays.function[arrays.block_start[:-1]], reached & ~ends) > 0
 
 
 def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: _Counted, flow: Float64) -> Float64:
@@ -96,7 +104,8 @@ def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: 
     def costs(flow: Float64) -> Float64:  # of each function, in nats
         blocks = np.bincount(target, flow)
         cost = np.bincount(owner, rate * blocks - samples * np.log(blocks))
-        return cost - np.bincount(owner[source], belief * np.log(flow[:edges] / blocks[source]), len(cost))
+        shares = np.bincount(owner[source], belief * np.log(flow[:edges] / blocks[source]), len(cost))
+        return np.asarray(cost - shares, np.float64)
 
     cost = costs(flow)
     going = np.ones(len(cost), dtype=bool)
@@ -105,7 +114,10 @@ def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: 
         half = [-np.ones(size), flow / blocks[target], -np.ones(len(goes_on)), flow[:edges] / blocks[source], -belief]
         down = np.concatenate([belief, np.zeros(ways - edges), samples - rate * blocks - believed])
         prices = np.zeros(size + len(goes_on))
-        found = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
+        try:
+            found = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
+        except RuntimeError:  # singular to the last digit; what there is, is a flow
+            break
         step, wins = found[:ways], np.bincount(np.append(part, owner), down * found[: ways + size])
         going &= wins > _ENOUGH
         if not going.any():

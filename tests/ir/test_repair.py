@@ -121,6 +121,11 @@ def test_nothing_sampled_nothing_said_and_endless_loops() -> None:
     assert not repair_counts(module, np.zeros(10), np.ones(10), EVEN).blocks.any()
     endless = parse_ir("define void @f() {\n  br label %1\n1:\n  br label %1\n}\ndefine void @g() {\n  ret void\n}\n")
     assert repair_counts(endless, np.full(3, 7.0), np.ones(3)).blocks.tolist() == [0, 0, 7]
+    # Shares that are 1 but for the last digit let go what cannot go.
+    within = "br i1 %c, label %1, label %3\n1:\n  br i1 %c, label %2, label %1\n2:\n  br label %1\n3:\n  ret void\n"
+    module = parse_ir(f"define void @f(i1 %c) {{\n  {within}}}\n")
+    shares = np.array([0.9, 0.1, 0.3, 0.7 - 1e-16, 1])
+    assert repair_counts(module, np.full(4, 7.0), np.ones(4), shares).blocks.tolist() == [0, 0, 0, 0]
 
 
 def test_a_wrong_shape_is_said() -> None:
