@@ -232,6 +232,9 @@ class TaskHead:
         damaged one, or one that belongs to no task.
         """
         folder = _shipped(name_or_folder) or name_or_folder
+        if not Path(folder).exists():
+            shipped = sorted(path.name.replace(".all", "") for path in _READY.iterdir())
+            raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
         head, extra, arrays = load_head_and_arrays(folder)
         try:  # as JSON, where lists are tuples and text is no number
             said = _Said.model_validate_json(json.dumps(extra), strict=True)

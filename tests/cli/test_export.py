@@ -107,7 +107,7 @@ def test_encoders_become_onnx(run: Run, tmp_path: Path) -> None:
     [
         (("thread_coarsening",), 2, "--c FOLDER or --onnx FOLDER"),
         (("mirenc-fast", "--c", "out"), 2, "a model, which is written as ONNX alone"),
-        (("nothing", "--c", "out"), 1, "nothing: no head.json"),
+        (("nothing", "--c", "out"), 1, "no shipped head; available: block_size, "),
     ],
 )
 def test_what_cannot_be_exported_is_said(
