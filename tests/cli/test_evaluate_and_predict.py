@@ -256,7 +256,7 @@ def test_one_bad_kernel_does_not_lose_the_others(run: Run, task: Path, head: Pat
         (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=-2"), "'wgsize' is '-2'"),
         (
             ("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--head", "nowhere"),
-            "no head.json",
+            "no shipped head; available: ",
         ),
         (("predict", "device_mapping", EXAMPLE, "--context", "transfer=1,wgsize=2", "--variant", "x"), "available: "),
     ],
