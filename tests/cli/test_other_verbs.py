@@ -309,7 +309,7 @@ def test_corpus_of_good_and_bad_files(run: Run, projects: Path, tmp_path: Path) 
 
 def test_corpus_of_nothing(run: Run, tmp_path: Path) -> None:
     (tmp_path / "bare").mkdir()
-    run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("no IR, source or parquet file")
+    run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("no IR or source")
     (tmp_path / "bare" / "bad.ll").write_text("nonsense\n", encoding="utf-8")
     run("corpus", "build", tmp_path / "bare", "-o", tmp_path / "corpus").failed("bad.ll: line 1, column 1: ")
 
