@@ -1,0 +1,277 @@
+"""What decisions about loops are worth where trip counts are predicted, not counted, into ``loops.json``.
+
+    python downstream/profile/loops.py [--head FOLDER] [--seeds N]
+
+The table and the folds of whole structures of ``downstream/look_ahead``. Heads learn with the counted trip counts, as
+those of its row "look-ahead + trip count"; each is asked about the structures that it did not see with
+
+- ``counted``: the count itself; ``class``: that one of `TRIP_CLASSES` which it is in, as counts that may be;
+- ``predicted``, ``chances``: the class that `StaticProfile` takes for most likely in the IR that heads see, and all
+  classes by their chances; ``predicted, source``, ``chances, source``: of the source as the front end writes it, which
+  is what its trees were grown on, though only on Debian's programs;
+- ``commonest``: the commonest class of the training fold; ``fixed``: that of the loop's own structure, the truth
+  included: the most that an answer can be right which does not change with the size;
+- ``nothing``: all `TRIP_COUNTS` that may be.
+
+Where constants say the count, it is told in each way: so is the product. ``look_ahead`` is the table's row that is
+never told. Each way with the caution of a head that is told counts (``told``), and with that which held-out answers to such
+questions ask for (``asked``). 5 minutes of processor time a seed, 10 more once to predict.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+sys.path.append(str(Path(__file__).parents[1] / "look_ahead"))  # its table, and what choices are worth
+
+from groups import factor
+from rules import PROTOCOL, TABLE, worth
+
+from mirenc.arrays import Bool, Float64, Int64
+from mirenc.cache import Cache, cache_key
+from mirenc.embed import Encoder, load
+from mirenc.evaluating import Evaluation
+from mirenc.evaluating.jobs import Job, plan_jobs, unpack_predictions
+from mirenc.heads import HedgingEnsembleHead
+from mirenc.heads.choosing import SHARPNESS, Settings
+from mirenc.ir import IRModule, ReadOptions, read_ir, regions_of
+from mirenc.ir.regions import find_loop
+from mirenc.learning.features import told_context
+from mirenc.learning.look_ahead import TRIP_COUNTS, look_ahead_settings, look_ahead_tables
+from mirenc.learning.menu import head_search, inner_parts
+from mirenc.learning.target import target_of
+from mirenc.profiling import StaticProfile
+from mirenc.profiling.static import FRONT_END
+from mirenc.progress import progress
+from mirenc.tasks import TaskData
+from mirenc.tasks.measured import MeasuredKernel, read_measured
+from mirenc.tasks.sample import Sample
+from mirenc.tasks.vectorization import TRIP_CLASSES, Vectorization
+
+HERE = Path(__file__).parent
+COUNTS = sorted({count for several in TRIP_CLASSES.values() for count in several} | set(TRIP_COUNTS))
+_BOUNDS = (8, 32, 256)  # of `TRIP_CLASSES`
+_SHUFFLES = 100
+
+
+class Fold(NamedTuple):
+    """What members say of all samples, of each inner fold by those that did not see it, asked with each view."""
+
+    training: Int64
+    test: Int64
+    head: HedgingEnsembleHead  # not trained: it chooses among members
+    said: dict[str, Float64]  # (V, n, K) a member
+
+
+def main() -> None:
+    """Predict, train and ask; the record is written after each seed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--head", type=Path, help="folder of the trees; those that ship, if left out")
+    parser.add_argument("--seeds", type=int, default=3)
+    given = parser.parse_args()
+    task, encoder = Vectorization(), load("mirenc-fast")
+    table = read_measured(TABLE, task.name)
+    data = task.samples_of(table)
+    trees = StaticProfile.load(given.head) if given.head else StaticProfile.load()
+    kernels = [table.kernels[one.name.removesuffix(f" {one.part}")] for one in data.samples]
+    told = {
+        "predicted": predicted(trees, encoder, data, None),
+        "predicted, source": predicted(trees, encoder, data, kernels),
+    }
+    (features,) = Evaluation.prepare(task, data, encoder=encoder, rows=["look_ahead_run"]).features
+    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
+    constant = np.array([float(one.context[0]) > 0 for one in data.samples])
+    asked = np.flatnonzero(~constant & (ran > 0))
+    truth = np.searchsorted(_BOUNDS, ran, side="right")
+    classes = len(TRIP_CLASSES)
+    one_hot = np.eye(classes)
+    fixed = np.zeros(len(data), dtype=np.int64)
+    for group in np.unique(data.group[asked]):
+        own = np.flatnonzero(data.group == group)
+        fixed[own] = np.bincount(truth[np.intersect1d(own, asked)], minlength=classes).argmax()
+    chances = {"class": one_hot[truth], "fixed": one_hot[fixed]}
+    for name, likely in told.items():
+        chances |= {name: one_hot[likely.argmax(axis=1)], name.replace("predicted", "chances"): likely}
+    ways = {name: weights(likely, constant) for name, likely in chances.items()}
+    ways |= {"counted": told_by([0], len(data)), "nothing": told_by(places(TRIP_COUNTS), len(data))}
+    ways["nothing"][constant] = ways["counted"][constant]
+    right = {
+        name: hits(likely, truth, data, asked) for name, likely in chances.items() if np.isin(likely, (0, 1)).all()
+    }
+    record: dict[str, Any] = {
+        "samples": len(data),
+        "asked": len(asked),
+        "structures": len(np.unique(data.group[asked])),
+        "classes": dict(zip(TRIP_CLASSES, np.bincount(truth[asked], minlength=classes).tolist(), strict=True)),
+        "predicted": {
+            name: dict(zip(TRIP_CLASSES, np.bincount(one[asked].argmax(1), minlength=classes).tolist(), strict=True))
+            for name, one in told.items()
+        },
+        "shuffled": shuffled(truth[asked], data.group[asked]),
+    }
+    tables = look_ahead_tables(task, data, encoder, None)
+    counts = [ran, *(np.full(len(data), float(count)) for count in COUNTS)]
+    views = [look_ahead_settings(data.settings, tables, data.default, one) for one in counts]
+    assert features.settings is not None
+    assert np.array_equal(features.settings.features, views[0].features)
+    known = json.loads((TABLE.parents[1] / "look_ahead" / f"{PROTOCOL}.json").read_text())
+    runs: dict[str, list[Int64]] = {}
+    same, commonest = [], []
+    for seed in range(given.seeds):
+        (job,) = plan_jobs(target_of(data, task.select), data, [features], [task.protocol(PROTOCOL)], [seed])
+        folds = learned(job, views)
+        often = [one_hot[np.bincount(truth[np.intersect1d(one.training, asked)]).argmax()] for one in folds]
+        each = [weights(np.tile(one, (len(data), 1)), constant) for one in often]
+        likely = np.zeros((len(data), classes))
+        for fold, one in zip(folds, often, strict=True):
+            likely[fold.test] = one
+        commonest.append(hits(likely, truth, data, asked))
+        for name, way in {**{name: [way] * len(folds) for name, way in ways.items()}, "commonest": each}.items():
+            for caution in ("told", "asked"):
+                used = [ways["counted"]] * len(folds) if caution == "told" else way
+                runs.setdefault(f"{name}: {caution}", []).append(choices(job, folds, way, used))
+        kept = known["protocols"][PROTOCOL]["seeds"][str(seed)]
+        of_table = {row: unpack_predictions(one["said"], np.array(kept["fold"])) for row, one in kept["rows"].items()}
+        runs.setdefault("look_ahead: told", []).append(of_table["look_ahead"])
+        same.append(float(np.mean(of_table["look_ahead_run"] == runs["counted: told"][-1])))
+        right["commonest"] = np.mean(commonest, axis=0).tolist()
+        record |= {"seeds": seed + 1, "same_as_table": same, "right": right}
+        record["rows"] = figures(task, data, {name: np.array(one) for name, one in runs.items()})
+        (HERE / "loops.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+# -- what is predicted -----------------------------------------------------------------------------------------------
+def predicted(trees: StaticProfile, encoder: Encoder, data: TaskData, kernels: list[MeasuredKernel] | None) -> Float64:
+    """Chances of `TRIP_CLASSES`, (n, 4): of the samples' IR, or of their ``kernels``' sources. Kept in the cache."""
+    grown = (trees.loops.start_, *(getattr(trees.loops.forest_, name) for name in ("column", "cut", "value")))
+    cache = Cache(hashlib.sha256(b"".join(one.tobytes() for one in grown)).hexdigest())
+    found = np.zeros((len(data), len(TRIP_CLASSES)))
+    with progress("predicting", len(data)) as advance, tempfile.TemporaryDirectory() as folder:
+        for row, sample in enumerate(data.samples):
+            kernel = kernels[row] if kernels else None
+            key = cache_key(
+                "trips", repr((sample.ir, sample.region) if kernel is None else (kernel.source, kernel.line))
+            )
+            if (stored := cache.get([key]).get(key)) is None:
+                module, loop = _of_ir(encoder, sample) if kernel is None else _of_source(kernel, Path(folder))
+                stored = trees.predict(module, encoder).chances[loop].astype(np.float64).tobytes()
+                cache.put({key: stored})
+            once, *others = np.frombuffer(stored)
+            found[row] = once + others[0], *others[1:]
+            advance()
+    return found
+
+
+def _of_ir(encoder: Encoder, sample: Sample) -> tuple[IRModule, int]:
+    assert sample.ir is not None
+    assert sample.region is not None
+    module = Vectorization().read_sample(encoder, sample.ir)
+    return module, find_loop(module, sample.region)
+
+
+def _of_source(kernel: MeasuredKernel, folder: Path) -> tuple[IRModule, int]:
+    path = folder / "kernel.c"
+    path.write_text(kernel.source, encoding="utf-8")
+    module = read_ir(path, options=ReadOptions(dialect=FRONT_END))
+    (loop,) = (row for row, one in enumerate(regions_of(module, "loop").regions) if one.line == kernel.line)
+    return module, loop
+
+
+# -- how a head is asked ---------------------------------------------------------------------------------------------
+def places(counts: tuple[int, ...]) -> list[int]:
+    """Views of some counts; the first view is of what was counted."""
+    return [1 + COUNTS.index(count) for count in counts]
+
+
+def told_by(views: list[int], samples: int) -> Float64:
+    """The mean over some views, for all samples. (n, V)."""
+    return np.tile(np.isin(np.arange(1 + len(COUNTS)), views) / len(views), (samples, 1))
+
+
+def weights(chances: Float64, constant: Bool) -> Float64:
+    """How much each view counts, (n, V): by chances of classes, (n, 4); what was counted where constants say it."""
+    weighed = chances @ np.concatenate([told_by(places(several), 1) for several in TRIP_CLASSES.values()])
+    weighed[constant] = np.eye(weighed.shape[1])[0]
+    return weighed
+
+
+def learned(job: Job, views: list[Settings]) -> list[Fold]:
+    """Train the members of the menu once, for all ways to ask."""
+    folds, target, matrix = [], job.target, job.features.matrix
+    with progress(f"seed {job.seed}", len(job.folds)) as advance:
+        for training, test in job.folds:
+            head = head_search(target.shape(job.features, training), job.seed, target.select)
+            assert isinstance(head, HedgingEnsembleHead)
+            head.n_choices_ = target.values.shape[1]
+            inner = inner_parts(job.unit[training], target.strata[training], job.seed)
+            parts = [(training[inner != one], training[inner == one]) for one in np.unique(inner)]
+            said = {name: np.zeros((len(views), *target.values.shape)) for name, _ in head.members}
+            for name, member in head.members:
+                for rest, held_out in [*parts, (training, test)]:
+                    trained = clone(member).fit(matrix[rest], target.values[rest], views[0].take(rest))
+                    for own, view in zip(said[name], views, strict=True):
+                        own[held_out] = trained.predict_proba(matrix[held_out], view.take(held_out))
+            folds.append(Fold(training, test, head, said))
+            advance()
+    return folds
+
+
+def choices(job: Job, folds: list[Fold], ways: list[Float64], cautious: list[Float64]) -> Int64:
+    """Settings of samples that heads did not see, (n,): asked in a way (n, V); members and margin fit for another."""
+    costs, chosen = job.target.values, np.zeros(len(job.unit), dtype=np.int64)
+    for (training, test, head, said), way, own in zip(folds, ways, cautious, strict=True):
+        held_out = {name: _mean(one, own, training) for name, one in said.items()}
+        counts = head._pick(held_out, costs[training])
+        share = {name: count / counts.total() for name, count in counts.items()}
+        head._after_search(np.sum([share[name] * held_out[name] for name in share], axis=0), costs[training])
+        mean = np.sum([share[name] * _mean(said[name], way, test) for name in share], axis=0)
+        mean[:, head.default] *= math.exp(SHARPNESS * head.margin_)
+        chosen[test] = np.where(np.isfinite(costs[test]), mean, -1.0).argmax(axis=1)
+    return chosen
+
+
+def _mean(said: Float64, way: Float64, rows: Int64) -> Float64:
+    return np.einsum("nv,vnk->nk", way[rows], said[:, rows])
+
+
+# -- figures ---------------------------------------------------------------------------------------------------------
+def hits(likely: Float64, truth: Int64, data: TaskData, asked: Int64) -> list[float]:
+    """How often the class is right: share of samples, and the mean of the shares of structures."""
+    right = likely.argmax(axis=1)[asked] == truth[asked]
+    of_structure = [right[data.group[asked] == group].mean() for group in np.unique(data.group[asked])]
+    return [float(right.mean()), float(np.mean(of_structure))]
+
+
+def shuffled(truth: Int64, group: Any) -> float:
+    """How often the commonest class of a structure would be right if structures told nothing."""
+    random, (_, row) = np.random.default_rng(0), np.unique(group, return_inverse=True)
+    shares = []
+    for _ in range(_SHUFFLES):
+        counts = np.zeros((row.max() + 1, len(TRIP_CLASSES)))
+        np.add.at(counts, (row, random.permutation(truth)), 1)
+        shares.append(counts.max(axis=1).sum() / len(truth))
+    return float(np.mean(shares))
+
+
+def figures(task: Vectorization, data: TaskData, runs: dict[str, Int64]) -> dict[str, Any]:
+    """What each way of asking is worth, and how much more than asking with nothing, and than never being told."""
+    rows = {}
+    for name, run in runs.items():
+        nothing = runs[f"nothing: {name.rpartition(': ')[2]}"]
+        others = {"over_nothing": nothing, "over_look_ahead": runs["look_ahead: told"]}
+        rows[name] = worth(task, data, run) | {kind: factor(task, data, run, one) for kind, one in others.items()}
+    return rows
+
+
+if __name__ == "__main__":
+    main()
