@@ -54,8 +54,6 @@ from mirenc.learning.menu import head_search, inner_parts
 from mirenc.learning.target import target_of
 from mirenc.passes import EmbeddedEngine
 from mirenc.profiling import StaticProfile, static
-from mirenc.profiling.branches import branches_of
-from mirenc.profiling.loops import describe_loops
 from mirenc.profiling.static import FRONT_END
 from mirenc.progress import progress
 from mirenc.tasks import TaskData
@@ -176,22 +174,12 @@ def predicted(
             if keys[row] not in stored:
                 sample = data.samples[row]
                 module, loop = _of_source(kernels[row], Path(folder)) if kernels else _of_ir(encoder, sample)
-                stored[keys[row]] = _chances(trees, module)[loop].astype(np.float64).tobytes()
+                stored[keys[row]] = trees.predict(module).chances[loop].astype(np.float64).tobytes()
             once, few, *others = np.frombuffer(stored[keys[row]])
             found[row] = once + few, *others
             advance()
     cache.put({key: stored[key] for key in stored.keys() - before})
     return found
-
-
-def _chances(trees: StaticProfile, module: IRModule) -> Float64:
-    """As `StaticProfile.predict` has them, (N, 5), without the branches and their vectors, which it does not need."""
-    seen = static.in_registers(module)
-    branches = branches_of(seen)
-    loops = describe_loops(seen, branches)
-    first = np.full(len(branches.block), 0.5)
-    profile = static.Profile(branches.block, first, trees.loops.predict(loops.features), loops.constant)
-    return static.told_by_constants(profile, loops).chances
 
 
 def _of_ir(encoder: Encoder, sample: Sample) -> tuple[IRModule, int]:
