@@ -454,6 +454,38 @@ def off() -> str:
     return repair_table("error", "all counts off, per cent of their sum")
 
 
+TRIP_ROWS = {
+    "the count": "counted",
+    "its class": "class",
+    "nothing": "nothing",
+    "the commonest class": "commonest",
+    "the commonest of its structure, truth included": "fixed",
+    "the predicted class": "predicted",
+    "that of the source": "predicted, source",
+    "predicted chances": "chances",
+    "those of the source": "chances, source",
+}
+
+
+def trips_table() -> str:
+    """What decisions about loops are worth where the trip count is predicted."""
+    record = load("downstream/profile/loops.json")
+
+    def cells(row: str) -> Iterator[str]:
+        yield percent(record["right"][row][0], 0) if row in record["right"] else ""
+        for caution in ("told", "asked"):
+            one = record["rows"][f"{row}: {caution}"]
+            low, high = one["interval"]
+            yield f"{one['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}]"
+            yield from (percent(one[name], digits) for name, digits in (("oracle_gain_share", 0), ("slowdowns_2", 1)))
+        yield factor(one["over_nothing"][0], one["over_nothing"][1:])
+
+    title = f"{record['samples']:,} loops, seeds: {record['seeds']}; the head is told"
+    figures = ["speedup", "share of oracle's gain", "slower by 2 %"]
+    head = ["class right", *figures, *(f"{one}, cautious" for one in figures), "over nothing, cautious"]
+    return table([title, *head], [[name, *cells(row)] for name, row in TRIP_ROWS.items()])
+
+
 def protocols() -> Iterator[str]:
     """The paper's folds, beside the paper's own figures."""
     paper = [rows_of(f"device_mapping/{gpu}.paper") for gpu in ("nvidia", "amd")]
@@ -527,7 +559,12 @@ TABLES: dict[str, dict[str, Callable[[], str]]] = {
         "decisions": decision_table,
         "passes": pass_table,
     },
-    "downstream/profile/README.md": {"branches": profile_table, "repaired": repaired, "off": off},
+    "downstream/profile/README.md": {
+        "branches": profile_table,
+        "loops": trips_table,
+        "repaired": repaired,
+        "off": off,
+    },
 }
 MARKS = re.compile(r"(<!-- table (\w+) -->\s)(.*?)(<!-- end -->)", re.DOTALL)
 
