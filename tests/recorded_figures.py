@@ -486,6 +486,39 @@ def trips_table() -> str:
     return table([title, *head], [[name, *cells(row)] for name, row in TRIP_ROWS.items()])
 
 
+WORTH_ROWS = {
+    "true: branches and calls": "true",
+    "true: branches": "true_branches",
+    "predicted: branches": "predicted",
+    "predicted: branches that end no loop": "predicted_outside_loops",
+    "true: branches, the wrong way round": "inverted",
+}
+
+
+def worth_table() -> str:
+    """What profiles are worth to clang -O2."""
+    record = load("downstream/profile/worth.json")
+
+    def cell(found: list[float]) -> str:
+        return "{:+.1f} [{:+.1f}, {:+.1f}]".format(*(100 * each for each in found))
+
+    kinds = ("instructions", "jumps", "mispredicted", "bytes")
+    rows = [
+        [title, *(cell(record["rows"][row]["change"][kind]) for kind in kinds)]
+        + [cell(record["rows"][row]["share_of_true"]["instructions"]).replace("+", "")]
+        for title, row in WORTH_ROWS.items()
+    ]
+    title = f"{len(record['programs'])} programs by clang -O2, per cent more than without"
+    return table([title, "instructions", "jumps", "mispredicted", "bytes of code", "share of the gain"], rows)
+
+
+def verified_phrase() -> Iterator[str]:
+    """Of how many files LLVM's verifier took the IR with written weights."""
+    record = load("downstream/profile/verified.json")
+    new, old = (f"{each['verified']:,} of {each['files']:,}" for each in record.values())
+    yield f"verifier takes {new} files with weights written, and {old} of clang 14"
+
+
 def protocols() -> Iterator[str]:
     """The paper's folds, beside the paper's own figures."""
     paper = [rows_of(f"device_mapping/{gpu}.paper") for gpu in ("nvidia", "amd")]
@@ -547,7 +580,7 @@ IN_FIGURES = (
 PHRASES = {
     README: [parameters()[0], *(phrase for part in IN_README for phrase in part())],
     FIGURES: [phrase for part in IN_FIGURES for phrase in part()],
-    "downstream/profile/README.md": [*profile_phrases()],
+    "downstream/profile/README.md": [*profile_phrases(), *verified_phrase()],
 }
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
     README: {"jobs": jobs_table},
@@ -564,6 +597,7 @@ TABLES: dict[str, dict[str, Callable[[], str]]] = {
         "loops": trips_table,
         "repaired": repaired,
         "off": off,
+        "worth": worth_table,
     },
 }
 MARKS = re.compile(r"(<!-- table (\w+) -->\s)(.*?)(<!-- end -->)", re.DOTALL)

@@ -165,7 +165,7 @@ class Work:
         missing = [
             name
             for name in self.program.needs
-            if not _said("dpkg-query", "-f", "${Status}", "-W", name).endswith("ok installed")
+            if not said("dpkg-query", "-f", "${Status}", "-W", name).endswith("ok installed")
         ]
         if missing:
             raise FailedError(f"apt-get install --no-install-recommends {' '.join(missing)}")
@@ -200,21 +200,29 @@ class Work:
         if self.log.exists():
             self.fetch()
             self.log.unlink()
-        shutil.rmtree(self.folder / "bin", ignore_errors=True)
-        (self.folder / "bin").mkdir()
-        for names, clang in ((("cc", "gcc", "clang", CLANG), CLANG), (("c++", "g++", "clang++", CLANGXX), CLANGXX)):
-            values = {"python": sys.executable, "log": str(self.log), "clang": shutil.which(clang)}
-            text = WRAPPER.format(**values, sources=SOURCES, flags=[*COUNTED, *LENIENT, "-O1", "-g0"])
-            for name in names:
-                (self.folder / "bin" / name).write_text(text, encoding="utf-8")
-                (self.folder / "bin" / name).chmod(0o755)
-        for what, command in (("configure", self.program.configure), ("build", self.program.build)):
-            # What is built may run already: those counts are not kept.
-            if command and self.shell(f"set -e\n{command}", self.program.build_seconds, what):
-                raise FailedError(f"{what}: {self.last_words(what)}")
+        self.compilers(WRAPPER, flags=[*COUNTED, *LENIENT, "-O1", "-g0"], log=str(self.log))
+        # What is built may run already: those counts are not kept.
+        self.make("configure")
+        self.make("build")
         if not self.log.exists():
             raise FailedError("build: nothing was compiled")
         return {"compiled": self.log.read_text(encoding="utf-8").count("\n")}
+
+    def compilers(self, wrapper: str, **values: Any) -> None:
+        """What cc, c++ and their other names are from now on: `wrapper`, a Python program, with these values in it."""
+        shutil.rmtree(self.folder / "bin", ignore_errors=True)
+        (self.folder / "bin").mkdir()
+        for names, clang in ((("cc", "gcc", "clang", CLANG), CLANG), (("c++", "g++", "clang++", CLANGXX), CLANGXX)):
+            text = wrapper.format(python=sys.executable, clang=shutil.which(clang), sources=SOURCES, **values)
+            for name in names:
+                (self.folder / "bin" / name).write_text(text, encoding="utf-8")
+                (self.folder / "bin" / name).chmod(0o755)
+
+    def make(self, what: str) -> None:
+        """Configure or build. FailedError: it fails."""
+        command = getattr(self.program, what)
+        if command and self.shell(f"set -e\n{command}", self.program.build_seconds, what):
+            raise FailedError(f"{what}: {self.last_words(what)}")
 
     def run(self) -> dict[str, Any]:
         """Run it, and merge what was counted."""
@@ -229,7 +237,7 @@ class Work:
         if not raw:
             raise FailedError(f"run: nothing was counted; {ended}")
         # A process that was ended may have left half a file.
-        _call([PROFDATA, "merge", "--failure-mode=all", "-o", str(self.profile), *map(str, raw)], FETCH_SECONDS)
+        call([PROFDATA, "merge", "--failure-mode=all", "-o", str(self.profile), *map(str, raw)], FETCH_SECONDS)
         shutil.rmtree(self.raw)
         return {"ended": ended, "counted_objects": len({path.name.partition("_")[0] for path in raw})}
 
@@ -283,19 +291,19 @@ class Work:
         same = [*source.command, *LENIENT, "-S", "-emit-llvm", "-o"]
         used = [f"-fprofile-instr-use={self.profile}", "-g1", f"-fdebug-prefix-map={self.source.resolve()}=."]
         try:
-            _call([*same, str(place["IR"]), *FRONT, *used], COMPILE_SECONDS, source.folder)
+            call([*same, str(place["IR"]), *FRONT, *used], COMPILE_SECONDS, source.folder)
             if not any(
                 int(count) for _, count in _COUNT.findall(place["IR"].read_text(encoding="utf-8", errors="replace"))
             ):
                 place["IR"].unlink()
                 return "did_not_run"
-            _call(
+            call(
                 [OPT, "-S", "-passes=function(sroa<preserve-cfg>)", str(place["IR"]), "-o", str(place["SSA"])],
                 COMPILE_SECONDS,
             )
-            _call([*same, str(place["O1"]), "-O1", *used], COMPILE_SECONDS, source.folder)
+            call([*same, str(place["O1"]), "-O1", *used], COMPILE_SECONDS, source.folder)
             counters = self.folder / "counters.ll"
-            _call([*same, str(counters), *FRONT, COUNTED[0]], COMPILE_SECONDS, source.folder)
+            call([*same, str(counters), *FRONT, COUNTED[0]], COMPILE_SECONDS, source.folder)
             if weights_of(place["IR"]) != weights_of(place["SSA"]):
                 raise FailedError("SSA has other branches than the front end's form")
             rows.add(source.file, read_ir(place["IR"]), counter_names(counters))
@@ -546,7 +554,7 @@ class _Rows:
             write_parquet(folder / name / f"{self.project}.parquet", pa.Table.from_pylist(rows, schema))
 
 
-def _call(command: Sequence[str], seconds: float, folder: str = "") -> None:
+def call(command: Sequence[str], seconds: float, folder: str = "") -> None:
     """FailedError: with what the command said."""
     done = run_limited(command, timeout=seconds, memory_limit=None, folder=folder, most_output=0)
     if done.code:
@@ -554,7 +562,8 @@ def _call(command: Sequence[str], seconds: float, folder: str = "") -> None:
         raise FailedError(f"{Path(command[0]).name}: {one_line(errors[0])[:200]}")
 
 
-def _said(*command: str) -> str:
+def said(*command: str) -> str:
+    """What a command says on its standard output."""
     return run_limited(command, timeout=60, memory_limit=None).output.decode()
 
 

@@ -1,0 +1,96 @@
+"""Whether IR with written probabilities is IR: LLVM's verifier, and mirenc that reads it back.
+
+    python downstream/profile/verified.py OUT TABLE -o downstream/profile/verified.json --older FOLDER
+
+Takes 1,000 files of OUT/SSA that have rows in TABLE (see worth.py), drawn by their names, and writes the table's
+weights in place of their own. ``opt -passes=verify`` must take each, and `profiled_flow` must tell every weight
+written. FOLDER has IR of clang 14, with typed pointers: there weights are drawn at random, and opt-14 must take them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from labels import FailedError, call
+from worth import Rows, read_table
+
+from mirenc.arrays import Int64
+from mirenc.ir import IRModule, read_ir
+from mirenc.ir.profile import profiled_flow
+from mirenc.profiling.writing import with_weights
+from mirenc.progress import progress
+from mirenc.sources.ir_folder import digest
+from mirenc.tasks.tables import write_json
+
+FILES, SECONDS = 1000, 120.0
+NEAR = 1e-3  # how far a weight may be from what is predicted: they are whole numbers of a small sum
+_OWN = re.compile(r"^( .*), !prof !\d+\b", re.MULTILINE)  # of a branch, not of a function: those tell how often it ran
+
+
+def check(path: Path, rows: Rows | None, opt: str, written: Path) -> Counter[str]:
+    """What is found of one file; without rows they are drawn."""
+    module = read_ir(path)
+    plain = _OWN.sub(r"\1", path.read_text(encoding="utf-8", errors="surrogateescape"))
+    if rows is None:
+        blocks = two_ways(module)
+        rows = blocks, np.random.default_rng(digest(path.name)).random(len(blocks))
+    text, count = with_weights(plain, module, *rows)
+    written.write_text(text, encoding="utf-8", errors="surrogateescape")
+    found = Counter(files=1, rows=len(rows[0]), branches=count)
+    try:
+        call([opt, "-passes=verify", "-disable-output", str(written)], SECONDS)
+        found["verified"] = 1
+    except FailedError as error:
+        print(f"{path}: {error}", file=sys.stderr)
+    flow, arrays = profiled_flow(read_ir(written)), module.arrays
+    if flow is not None:
+        first, ran = arrays.successor_start[rows[0]], flow.blocks[rows[0]] > 0
+        share = flow.edges[first[ran]] / flow.blocks[rows[0][ran]]
+        found["told"] = int(flow.told[rows[0]].sum())
+        found["ran"] = int(ran.sum())
+        found["right"] = int((np.abs(share - rows[1][ran]) <= NEAR).sum())
+    return found
+
+
+def two_ways(module: IRModule) -> Int64:
+    """Blocks that end with a branch of two ways."""
+    arrays = module.arrays
+    blocks = np.flatnonzero(np.diff(arrays.successor_start) == 2)
+    ends = [module.forms[form].opcode for form in arrays.form[arrays.block_start[blocks + 1] - 1].tolist()]
+    return blocks[[end == "br" for end in ends]]
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Write, verify, and read back what is asked for on the command line, or in ``words``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("table", type=Path)
+    parser.add_argument("--older", type=Path, required=True)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    asked = parser.parse_args(words)
+    rows = read_table(asked.table)
+    chosen = sorted(rows, key=lambda key: digest("/".join(key)))[:FILES]
+    asks: dict[str, list[tuple[Path, Rows | None]]] = {
+        "opt-19": [(asked.out / "SSA" / project / f"{file}.ll", rows[project, file]) for project, file in chosen],
+    }
+    asks["opt-14"] = [(path, None) for path in sorted(asked.older.rglob("*.ll"))]
+    record: dict[str, Counter[str]] = {}
+    with tempfile.TemporaryDirectory() as folder, progress("writing", sum(map(len, asks.values()))) as advance:
+        for opt, files in asks.items():
+            record[opt] = Counter()
+            for path, own in files:
+                record[opt] += check(path, own, opt, Path(folder, "written.ll"))
+                advance()
+    write_json(asked.output, record)
+    print(record)
+
+
+if __name__ == "__main__":
+    main()

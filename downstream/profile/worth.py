@@ -1,0 +1,415 @@
+"""What a profile is worth to clang -O2, without noise: what programs execute that are compiled with and without one.
+
+    python downstream/profile/worth.py downstream/profile/programs.toml OUT WORK --table predicted=TABLE -o RECORD
+
+OUT is what ``labels.py`` wrote; WORK is for what is built, once more for each variant, of the programs that have a
+driver in drivers.toml, beside the recipe. Each source's IR, as clang's front end writes it, is compiled at -O2 with
+other ``!prof``:
+
+- ``none``: without any, ``LLVM`` guesses;
+- ``true``: all that ``-fprofile-instr-use`` writes of the very run that is measured: weights, and how often each
+  function is called;
+- ``true_branches``: the weights of branches of two ways alone, which is what a prediction can be;
+- ``inverted``: those with the two ways changed, so the wrong one;
+- each TABLE: probabilities of first ways that are predicted, in Parquet: project, file, block, first; blocks as
+  `read_ir` numbers them in OUT/SSA, whose branches are those of the front end's form. Files without rows get nothing.
+  Once more (``_outside_loops``) without those that go back to a loop's header or out of it.
+
+The program must say the same as without a profile, and end alike. Counted are, by valgrind's callgrind: instructions,
+jumps (conditional branches that are taken, and jumps without a condition; no calls), branches that its predictor
+misses, fetches of instructions that miss 32 KiB, all with those of shared libraries; and the bytes of the program's
+``.text``. Stopped, the same command goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import hashlib
+import json
+import re
+import shutil
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from subprocess import TimeoutExpired
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow.parquet as pq
+from labels import (
+    COMPILE_SECONDS,
+    COUNTED,
+    FETCH_SECONDS,
+    FRONT,
+    LENIENT,
+    PROBES,
+    PROFDATA,
+    SOURCES,
+    WRAPPER,
+    FailedError,
+    Program,
+    Work,
+    call,
+    said,
+)
+
+from mirenc.arrays import Bool, Float64, Int64
+from mirenc.config import load_toml
+from mirenc.errors import IRFileError, MirencError
+from mirenc.ir import IRModule, read_ir
+from mirenc.ir.loops import find_loops
+from mirenc.measure.run import one_line
+from mirenc.profiling.writing import with_weights
+from mirenc.tasks.tables import write_json
+from mirenc.writing import only_one
+
+MEASURES = ("instructions", "jumps", "mispredicted", "fetch_misses", "bytes")
+OUTSIDE = "_outside_loops"
+DRAWS = 2000
+CALLGRIND = (
+    "valgrind --tool=callgrind --cache-sim=yes --I1=32768,8,64 --branch-sim=yes --collect-jumps=yes --dump-instr=yes"
+)
+# A compiler that takes IR in place of the sources that it is told to compile.
+INSTEAD = """#!{python} -IS
+import hashlib, json, os, sys
+words = sys.argv[1:]
+key = hashlib.sha256(json.dumps([os.getcwd(), words]).encode()).hexdigest()[:20]
+folder = os.path.join({chosen!r}, key)
+if os.path.isdir(folder):
+    open(os.path.join({chosen!r}, "used"), "a").write(key + "\\n")
+    for before, word in zip(words, words[1:]):
+        if before == "-MF":  # IR has no headers, but make asks for the list
+            open(word, "a").close()
+    instead = {{name[:-3]: os.path.join(folder, name) for name in os.listdir(folder)}}
+    words = [
+        instead[os.path.splitext(os.path.basename(word))[0]] if word.endswith({sources}) and word[0] != "-" else word
+        for word in words
+    ]
+os.execvp({clang!r}, [{clang!r}, *words, *{flags}])
+"""
+COUNT = """
+counted() {{ {tool} "$@"; echo "$1 $?" >> {folder}/ends; }}
+{{ {lines}
+}} > {folder}/said 2> {folder}/complained
+"""
+_ATTACHED = re.compile(r",? !prof !\d+\b")
+_SUMMARY = re.compile(r'^(!\d+) = !\{i32 \d+, !"ProfileSummary", ', re.MULTILINE)
+_FLAGS = re.compile(r"^(!llvm\.module\.flags = !\{)(.*)\}$", re.MULTILINE)
+_TWO = re.compile(r'^(!\d+ = !\{!"branch_weights", )(i32 \d+), (i32 \d+)\}$', re.MULTILINE)
+_JUMPS = re.compile(r"^(?:jump|jcnd)=(\d+)", re.MULTILINE)
+_TEXT = re.compile(r"^\.text\s+(\d+)", re.MULTILINE)
+
+
+class Unit(NamedTuple):
+    """A source in a call of the compiler."""
+
+    key: str  # of the call
+    file: str  # below the project's sources
+    path: Path  # its IR, with the true profile
+
+
+Rows = tuple[Int64, Float64]  # blocks of a module, (n,), and the probability of each's first way
+
+
+def without_profile(text: str) -> str:
+    """IR as the front end writes it where it knows no profile, but for nodes that nobody names."""
+    return _without_summary(_ATTACHED.sub("", text))
+
+
+def branches_alone(text: str) -> str:
+    """IR with weights of branches of two ways, and no more of the profile."""
+    lines = [line if line.lstrip().startswith("br i1 ") else _ATTACHED.sub("", line) for line in text.split("\n")]
+    return _without_summary("\n".join(lines))
+
+
+def inverted(text: str) -> str:
+    """`branches_alone`, with the weights of a branch's ways changed."""
+    return _TWO.sub(r"\1\3, \2}", branches_alone(text))
+
+
+def _without_summary(text: str) -> str:
+    if found := _SUMMARY.search(text):
+        flags = [name for name in _FLAGS.search(text)[2].split(", ") if name != found[1]]  # type: ignore[index]
+        return _FLAGS.sub(lambda match: f"{match[1]}{', '.join(flags)}}}", text)
+    return text
+
+
+class Trial(Work):
+    """A program with a driver."""
+
+    def __init__(self, program: Program, drive: str, work: Path, recipe: Path) -> None:
+        super().__init__(program, work, recipe)
+        self.drive = drive
+        self.ready, self.base = self.folder / "ready", self.folder / "base"
+        if self.state.get("drive") != drive:
+            self.state = {"recipe": program.model_dump_json(), "drive": drive}
+
+    def prepare(self) -> None:
+        """Configure, keep that, build with counters, run, and make every call's IR with what was counted."""
+        if "units" in self.state:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.did(fetch=self.fetch())
+        self.log.unlink(missing_ok=True)
+        self.compilers(WRAPPER, flags=[*COUNTED, *LENIENT, "-O1", "-g0"], log=str(self.log))
+        self.make("configure")
+        self.log.unlink(missing_ok=True)
+        self.copied(self.source, self.ready)
+        self.make("build")
+        shutil.rmtree(self.raw, ignore_errors=True)
+        self.raw.mkdir()
+        self.driven("", f"{self.raw}/%8m.profraw")
+        call([PROFDATA, "merge", "-o", str(self.profile), *map(str, self.raw.iterdir())], FETCH_SECONDS)
+        shutil.rmtree(self.base, ignore_errors=True)
+        self.did(units=[[*unit[:2], str(unit.path)] for unit in self.front_ends()])
+
+    def copied(self, source: Path, target: Path) -> None:
+        """Put a folder, with its times, in place of another."""
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target, symlinks=True)
+
+    def driven(self, tool: str, counted: str = "/dev/null") -> tuple[str, list[str]]:
+        """What the driver said, and how what is counted ended."""
+        for name in ("ends", "said", "complained"):
+            (self.folder / name).unlink(missing_ok=True)
+        lines = COUNT.format(tool=tool, folder=self.folder, lines=self.drive)
+        self.shell(lines, self.program.build_seconds, "drive", counted)
+        ends = (self.folder / "ends").read_text().splitlines()
+        return (self.folder / "said").read_text(errors="replace"), sorted(ends)
+
+    def front_ends(self) -> list[Unit]:
+        """The IR of every source that the build compiled, of each call."""
+        units: dict[Path, Unit] = {}
+        root = self.source.resolve()
+        for line in self.log.read_text(encoding="utf-8").splitlines():
+            folder, clang, words = json.loads(line)
+            key = hashlib.sha256(json.dumps([folder, words]).encode()).hexdigest()[:20]
+            valued = {number + 1 for number, word in enumerate(words) if word in ("-o", "-MF", "-MT", "-MQ")}
+            plain = [
+                word
+                for number, word in enumerate(words)
+                if number not in valued
+                and not re.match(r"-(c|o|l.*|MF|MT|MQ|MD|MMD|MP|Wl.*)$|[^-].*\.(o|a|so|lo)$", word)
+            ]
+            for word in [word for word in plain if word.endswith(SOURCES) and not word.startswith("-")]:
+                source = Path(folder, word).resolve()
+                path = self.base / key / f"{source.stem}.ll"
+                if path in units or PROBES.search(str(source)) or not source.is_file():
+                    continue
+                path.parent.mkdir(parents=True, exist_ok=True)
+                kept = [other for other in plain if other == word or not other.endswith(SOURCES)]
+                used = ["-S", "-emit-llvm", f"-fprofile-instr-use={self.profile}", "-g0", "-o", str(path)]
+                call([clang, *kept, *LENIENT, "-O2", *FRONT[1:], *used], COMPILE_SECONDS, folder)
+                units[path] = Unit(
+                    key, source.relative_to(root).as_posix() if source.is_relative_to(root) else "", path
+                )
+        return list(units.values())
+
+    def texts(self, change: Callable[[Unit, str], str], chosen: Path) -> str:
+        """Write a variant's IR; its digest."""
+        digest = hashlib.sha256(self.drive.encode())
+        shutil.rmtree(chosen, ignore_errors=True)
+        for key, file, path in self.state["units"]:
+            unit = Unit(key, file, Path(path))
+            text = change(unit, unit.path.read_text(encoding="utf-8", errors="surrogateescape"))
+            (chosen / key).mkdir(parents=True, exist_ok=True)
+            (chosen / key / unit.path.name).write_text(text, encoding="utf-8", errors="surrogateescape")
+            digest.update(f"{key}{file}{text}".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
+
+    def measured(self, name: str, change: Callable[[Unit, str], str]) -> None:
+        """Build a variant, run it, and count, if that is not done."""
+        chosen = self.folder / "chosen"
+        digest = self.texts(change, chosen)
+        found = self.state.setdefault("found", {})
+        if found.get(name, {}).get("digest") == digest:
+            return
+        self.copied(self.ready, self.source)
+        self.compilers(INSTEAD, flags=[*LENIENT, "-O2", "-g0"], chosen=str(chosen))
+        self.make("build")
+        used = set((chosen / "used").read_text().split())
+        if missing := {key for key, *_ in self.state["units"]} - used:
+            raise FailedError(f"{name}: {len(missing)} calls of the compiler are others")
+        logs = self.folder / "logs"
+        shutil.rmtree(logs, ignore_errors=True)
+        logs.mkdir()
+        told = self.driven(f"{CALLGRIND} --log-file={logs}/%p.log --callgrind-out-file={logs}/%p.out")
+        words = [path.read_text(errors="replace") for path in logs.glob("*.log")]
+        jumps = [_JUMPS.findall(path.read_text(errors="replace")) for path in logs.glob("*.out")]
+        found[name] = {
+            "digest": digest,
+            "says": hashlib.sha256(repr(told).encode()).hexdigest(),
+            "ends": told[1],
+            "instructions": total(words, r"I +refs: +([\d,]+)"),
+            "jumps": sum(int(count) for each in jumps for count in each),
+            "mispredicted": total(words, r"Mispredicts: +([\d,]+)"),
+            "fetch_misses": total(words, r"I1 +misses: +([\d,]+)"),
+            "bytes": self.bytes_of(words),
+        }
+        self.did()
+
+    def bytes_of(self, words: Sequence[str]) -> int:
+        """Bytes of code of the programs that the logs of valgrind name."""
+        commands = {found[1] for text in words if (found := re.search(r"Command: (\S+)", text))}
+        return sum(text_bytes(self.source / command) for command in commands)
+
+
+def text_bytes(path: Path) -> int:
+    """Size of a program's ``.text``."""
+    found = _TEXT.search(said("llvm-size-19", "-A", str(path)))
+    assert found, path
+    return int(found[1])
+
+
+def total(logs: Sequence[str], pattern: str) -> int:
+    """The sum of a figure over logs, which all must have it."""
+    found = [re.search(pattern, text) for text in logs]
+    assert all(found), pattern
+    assert found, pattern
+    return sum(int(one[1].replace(",", "")) for one in found if one)
+
+
+def read_table(path: Path) -> dict[tuple[str, str], Rows]:
+    """Of each file, project and name, what is predicted."""
+    table = pq.read_table(path, columns=["project", "file", "block", "first"]).sort_by(
+        [("project", "ascending"), ("file", "ascending")]
+    )
+    block, first = table["block"].to_numpy().astype(np.int64), table["first"].to_numpy().astype(np.float64)
+    keys = list(zip(table["project"].to_pylist(), table["file"].to_pylist(), strict=True))
+    starts = [row for row, key in enumerate(keys) if row == 0 or keys[row - 1] != key]
+    return {keys[start]: (block[start:end], first[start:end]) for start, end in pairwise([*starts, len(keys)])}
+
+
+def of_loops(module: IRModule, block: Int64) -> Bool:
+    """Whether each branch decides how often a loop runs: goes back to its header, or out of it."""
+    forest, arrays = find_loops(module), module.arrays
+    found = np.zeros(len(block), dtype=np.bool_)
+    for row, one in enumerate(block.tolist()):
+        loop, start = int(forest.innermost[one]), arrays.successor_start[one]
+        ways = arrays.successor[start : start + 2].tolist()
+        found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
+    return found
+
+
+def predicted(
+    trial: Trial, out: Path, table: dict[tuple[str, str], Rows], facts: Counter[str], *, loops: bool
+) -> Callable[[Unit, str], str]:
+    """What writes a table's weights, with those `of_loops` or without; ``facts`` is told how many, of how many."""
+
+    def change(unit: Unit, text: str) -> str:
+        plain = without_profile(text)
+        rows = table.get((trial.program.name, unit.file))
+        facts["files"] += 1
+        facts["branches"] += sum(line.lstrip().startswith("br i1 ") for line in plain.split("\n"))
+        if rows is None:
+            return plain
+        module = read_ir(out / "SSA" / trial.program.name / f"{unit.file}.ll")
+        kept = loops | ~of_loops(module, rows[0])
+        try:
+            plain, count = with_weights(plain, module, rows[0][kept], rows[1][kept])
+        except IRFileError:  # compiled once more, with other macros
+            facts["files_that_differ"] += 1
+            return plain
+        facts["files_predicted"] += 1
+        facts["predicted"] += count
+        return plain
+
+    return change
+
+
+def summarized(programs: dict[str, dict[str, dict[str, Any]]], variants: Sequence[str]) -> dict[str, Any]:
+    """Of each variant and measure: change against `none` in the geometric mean, and its shares of two others' changes.
+
+    With intervals of 95 %, by a bootstrap over programs; a share is of logarithms' means.
+    """
+    drawn = np.random.default_rng(0).integers(len(programs), size=(DRAWS, len(programs)))
+    logs = {
+        name: np.log([[found[name][one] / found["none"][one] for one in MEASURES] for found in programs.values()])
+        for name in variants
+    }
+
+    def interval(of: Callable[[Any], Float64]) -> list[list[float]]:
+        every = of(slice(None))
+        low, high = np.quantile([of(rows) for rows in drawn], (0.025, 0.975), axis=0)
+        return [[round(float(one), 4) for one in each] for each in zip(every, low, high, strict=True)]
+
+    rows: dict[str, Any] = {}
+    for name in variants:
+        change = interval(functools.partial(_change, logs[name]))
+        rows[name] = {"change": dict(zip(MEASURES, change, strict=True))}
+        for whole in ("true", "true_branches"):
+            share = interval(functools.partial(_share, logs[name], logs[whole]))
+            rows[name][f"share_of_{whole}"] = dict(zip(MEASURES, share, strict=True))
+    return rows
+
+
+def _change(log: Float64, rows: Any) -> Float64:
+    return np.asarray(np.exp(log[rows].mean(0)) - 1)
+
+
+def _share(log: Float64, true: Float64, rows: Any) -> Float64:
+    own, whole = log[rows].mean(0), true[rows].mean(0)
+    return np.divide(own, whole, out=np.zeros(len(own)), where=whole != 0)
+
+
+def main(words: Sequence[str] | None = None) -> None:
+    """Build, run, and count what is asked for on the command line, or in ``words``."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recipe", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("names", nargs="*", help="of programs; default: all that have a driver")
+    parser.add_argument("--table", action="append", default=[], metavar="NAME=TABLE", help="what is predicted")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    asked = parser.parse_args(words)
+    work = asked.work.resolve()
+    drivers = load_toml(asked.recipe.with_name("drivers.toml"))
+    every = {one["name"]: Program.from_dict(one, where=one["name"]) for one in load_toml(asked.recipe)["program"]}
+    names = asked.names or list(drivers)
+    tables = {name: read_table(Path(path)) for name, _, path in (one.partition("=") for one in asked.table)}
+    plain: dict[str, Callable[[Unit, str], str]] = {
+        "none": lambda _, text: without_profile(text),
+        "true": lambda _, text: text,
+        "true_branches": lambda _, text: branches_alone(text),
+        "inverted": lambda _, text: inverted(text),
+    }
+    programs: dict[str, dict[str, dict[str, Any]]] = {}
+    facts: dict[str, Counter[str]] = {f"{name}{part}": Counter() for name in tables for part in ("", OUTSIDE)}
+    variants = [name for name in (*plain, *facts) if name != "none"]
+    record: dict[str, Any] = {"failed": {}}
+    with only_one(work):
+        for name in names:
+            trial = Trial(every[name], drivers[name].strip(), work, asked.recipe)
+            try:
+                trial.prepare()
+                for variant, change in plain.items():
+                    trial.measured(variant, change)
+                for variant, told in facts.items():
+                    table, loops = tables[variant.removesuffix(OUTSIDE)], not variant.endswith(OUTSIDE)
+                    trial.measured(variant, predicted(trial, asked.out, table, told, loops=loops))
+            except (FailedError, MirencError, TimeoutExpired) as error:
+                record["failed"][name] = one_line(str(error))[:300]
+                print(f"{name}: {error}", file=sys.stderr)
+                continue
+            found = trial.state["found"]
+            if others := [one for one in variants if found[one]["says"] != found["none"]["says"]]:
+                record["failed"][name] = f"does not behave the same: {', '.join(others)}"
+            else:
+                programs[name] = {
+                    one: {measure: found[one][measure] for measure in MEASURES} for one in ("none", *variants)
+                }
+            changes = [
+                f"{one} {found[one]['instructions'] / found['none']['instructions'] - 1:+.2%}" for one in variants
+            ]
+            print(f"{name}: {found['none']['instructions']:,}", *changes, sep="; ", file=sys.stderr)
+    record |= {"programs": programs, "facts": facts, "rows": summarized(programs, variants)}
+    write_json(asked.output, record)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that what runs ends, too
+    main()
