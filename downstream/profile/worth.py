@@ -57,12 +57,12 @@ from labels import (
     said,
 )
 
-from mirenc.arrays import Bool, Float64, Int64
+from mirenc.arrays import Float64, Int64
 from mirenc.config import load_toml
 from mirenc.errors import IRFileError, MirencError
-from mirenc.ir import IRModule, read_ir
-from mirenc.ir.loops import find_loops
+from mirenc.ir import read_ir
 from mirenc.measure.run import one_line
+from mirenc.profiling.loops import of_loops
 from mirenc.profiling.writing import with_weights
 from mirenc.tasks.tables import write_json
 from mirenc.writing import only_one
@@ -282,17 +282,6 @@ def read_table(path: Path) -> dict[tuple[str, str], Rows]:
     keys = list(zip(table["project"].to_pylist(), table["file"].to_pylist(), strict=True))
     starts = [row for row, key in enumerate(keys) if row == 0 or keys[row - 1] != key]
     return {keys[start]: (block[start:end], first[start:end]) for start, end in pairwise([*starts, len(keys)])}
-
-
-def of_loops(module: IRModule, block: Int64) -> Bool:
-    """Whether each branch decides how often a loop runs: goes back to its header, or out of it."""
-    forest, arrays = find_loops(module), module.arrays
-    found = np.zeros(len(block), dtype=np.bool_)
-    for row, one in enumerate(block.tolist()):
-        loop, start = int(forest.innermost[one]), arrays.successor_start[one]
-        ways = arrays.successor[start : start + 2].tolist()
-        found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
-    return found
 
 
 def predicted(

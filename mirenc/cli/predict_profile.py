@@ -46,9 +46,13 @@ def print_profiles(
     *,
     as_json: bool = False,
 ) -> None:
-    """Answer for all branches or loops of files; an output ``.ll`` is the one file's IR with its branches' weights."""
+    """Answer for all branches or loops of files; an output ``.ll`` is the one file's IR with weights.
+
+    None on branches that repeat or leave a loop: code was slower with them (``downstream/profile/worth.json``).
+    """
     from mirenc.ir.read import load_input, module_of
     from mirenc.profiling import StaticProfile, with_weights
+    from mirenc.profiling.loops import of_loops
     from mirenc.profiling.static import FRONT_END
 
     options = replace(options, dialect=FRONT_END)
@@ -77,11 +81,13 @@ def print_profiles(
                 typer.echo(f"{place}: {one.function}:{one.name}: {one.words}")
             findings.append(Finding(task, one.symbol, one.file or file.name, one.line, [("String", one.words)]))
         for path in weighted:
-            given = loaded.data.decode("utf-8", "surrogateescape")
-            text, written = with_weights(given, module, profile.block, profile.first)
+            given, told = loaded.data.decode("utf-8", "surrogateescape"), ~of_loops(module, profile.block)
+            text, written = with_weights(given, module, profile.block[told], profile.first[told])
             with delivered(path) as part:
                 part.write_bytes(text.encode("utf-8", "surrogateescape"))
-            common.say(f"{path}: {written} branches have weights now, {len(profile.block) - written} had some before")
+            loops = len(told) - told.sum()
+            had = f"{told.sum() - written} had some, {loops} that repeat or leave a loop get none"
+            common.say(f"{path}: {written} branches have weights now, {had}")
 
     failures = common.Failures(len(files))
     for _ in failures.results("predicting", files, answer):

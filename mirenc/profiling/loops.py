@@ -1,4 +1,4 @@
-"""`describe_loops`: what is written about each loop of a module that tells how long it runs."""
+"""`describe_loops`: what is written about each loop of a module that tells how long it runs; its branches."""
 
 from typing import NamedTuple
 
@@ -58,3 +58,14 @@ def describe_loops(module: IRModule, branches: Branches) -> Loops:
     there[~out, : 2 * side] = np.roll(there[~out, : 2 * side], side, axis=1)
     features = np.concatenate([np.stack(columns, axis=1), there], axis=1)
     return Loops(constant, exit_, out, features)
+
+
+def of_loops(module: IRModule, block: Int64) -> Bool:
+    """Whether the branch at the end of each block decides how often a loop runs: goes to its header, or out of it."""
+    forest, arrays = find_loops(module), module.arrays
+    found = np.zeros(len(block), dtype=np.bool_)
+    for row, one in enumerate(block.tolist()):
+        loop, start = int(forest.innermost[one]), arrays.successor_start[one]
+        ways = arrays.successor[start : start + 2].tolist()
+        found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
+    return found

@@ -7,7 +7,7 @@ import numpy as np
 from mirenc.ir import parse_ir
 from mirenc.ir.loops import find_loops
 from mirenc.profiling.branches import FEATURES, WAY, branches_of
-from mirenc.profiling.loops import LOOP_FEATURES, OWN, describe_loops
+from mirenc.profiling.loops import LOOP_FEATURES, OWN, describe_loops, of_loops
 
 CODE = """
 declare void @abort()
@@ -84,6 +84,8 @@ def test_loops_by_hand() -> None:
     found = describe_loops(module, branches)
     assert find_loops(module).header.tolist() == [1, 7, 8]
     assert found.constant.tolist() == [0, 7, 100]
+    assert of_loops(module, branches.block).tolist() == [True, True, True, True]  # one ends the program
+    assert of_loops(module, np.array([0, 3])).tolist() == [False, False]
     # The first is left at its head; the outer one at its end, not where the inner one goes on.
     assert (found.exit.tolist(), found.out.tolist()) == ([0, 3, 2], [False, False, True])
     first, outer, inner = (dict(zip(LOOP_FEATURES, row, strict=True)) for row in found.features.tolist())
