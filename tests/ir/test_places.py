@@ -13,7 +13,8 @@ from llvm_loops import find_opts
 from mirenc.ir import IRModule, Regions, parse_ir, read_ir, regions_of, statements_of
 from mirenc.ir.places import Places
 
-PLACES = Path(__file__).resolve().parents[1] / "fixtures" / "loops" / "places.ll"
+FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
+PLACES = FIXTURES / "loops" / "places.ll"
 OPTS = find_opts()
 
 
@@ -83,9 +84,11 @@ def test_nothing_else_depends_on_them(module: IRModule) -> None:
         assert bare.region.tolist() == full.region.tolist()
 
 
-def test_metadata_without_debug_information_is_not_kept(fixture_modules: dict[str, IRModule]) -> None:
-    kept = [name for name, module in fixture_modules.items() if module.annotated]
-    assert kept == ["handwritten/metadata.ll"]
+def test_metadata_without_places_and_weights_is_not_kept(fixture_modules: dict[str, IRModule]) -> None:
+    texts = {name: (FIXTURES / name).read_text(encoding="utf-8") for name in fixture_modules if name.endswith(".ll")}
+    having = {name for name, text in texts.items() if "!DILocation(" in text or "!prof !" in text}
+    assert {name for name in texts if fixture_modules[name].annotated} == having
+    assert 10 < len(having) < len(texts) / 5
 
 
 def forced(text: str, *, keep_locations: bool) -> str:
