@@ -80,7 +80,7 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
-            with contextlib.suppress(sqlite3.OperationalError):  # another process makes the same file, and has done it
+            with contextlib.suppress(sqlite3.OperationalError):  # no wait for another that makes the file, and does it
                 connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
             connection.executescript(_SCHEMA)

@@ -106,6 +106,7 @@ def predict(
         predict_table.print_projects(names, options, task.check_level(level), as_json)
         return
     from mirenc.embed import load
+    from mirenc.ir.regions import is_called
 
     given = _context(task, ",".join(context or ()))
     trained = _head(task, head, variant, look_ahead)
@@ -124,8 +125,7 @@ def predict(
 
         def wanted(region: Region) -> bool:
             known[region.function] = None
-            # By its symbol or demangled name, with or without parameters.
-            return function in (region.symbol, region.function, region.function.partition("(")[0])
+            return function is not None and is_called(function, region.symbol, region.function)
 
         predictions = trained.predict(file, given, level=level, wanted=wanted if function else None)
         if not predictions:

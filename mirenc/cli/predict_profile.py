@@ -51,6 +51,7 @@ def print_profiles(
     None on branches that repeat or leave a loop: code was slower with them (``downstream/profile/worth.json``).
     """
     from mirenc.ir.read import load_input, module_of
+    from mirenc.ir.regions import is_called
     from mirenc.profiling import StaticProfile, with_weights
     from mirenc.profiling.loops import of_loops
     from mirenc.profiling.static import FRONT_END
@@ -71,7 +72,7 @@ def print_profiles(
             raise IRFileError(f"{file.name}: {dis}. Type: llvm-dis {file.name}, and give what it writes")
         profile = trees.predict(module)
         for one in _branches(module, profile) if task == "branch_probability" else _loops(module, profile):
-            if function is not None and function not in (one.symbol, one.function, one.function.partition("(")[0]):
+            if function is not None and not is_called(function, one.symbol, one.function):
                 continue
             place = f"{one.file}:{one.line}" if one.file else file.name
             if as_json:

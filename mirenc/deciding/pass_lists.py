@@ -18,6 +18,7 @@ from mirenc.ir.compile import ir_compiler
 from mirenc.ir.functions import attributes_of, is_left_alone
 from mirenc.ir.inputs import path_input
 from mirenc.ir.read import load_input, module_of
+from mirenc.ir.regions import is_called
 from mirenc.passes.engine import Engine, Failed
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.levels import expanded, level
@@ -90,7 +91,7 @@ def read_code(
     if function is None:
         return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
     functions = regions_of(module, "function").regions
-    called = [one for one in functions if function in (one.symbol, one.function, one.function.partition("(")[0])]
+    called = [one for one in functions if is_called(function, one.symbol, one.function)]
     if not called:
         known = ", ".join(one.function for one in functions[:20]) + (" ..." if len(functions) > 20 else "")
         raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")

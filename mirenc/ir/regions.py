@@ -135,6 +135,11 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
 
 
+def is_called(name: str, symbol: str, function: str) -> bool:
+    """Whether a function goes by that name: its symbol, or its demangled name with or without parameters."""
+    return name in (symbol, function, function.partition("(")[0])
+
+
 def find_loop(module: IRModule, loop: Region) -> int:
     """Row of a loop in `mirenc.ir.loops.find_loops`; -1 where it is not in it."""
     forest = find_loops(module)
