@@ -7,15 +7,19 @@ import resource
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mirenc.ir.worker import PRINTING, llvmlite, parsed
+from mirenc.ir.worker import PRINTING, decoded, llvmlite, parsed, printed
 
 _LARGE = 1 << 20  # bytes of an answer
 Answer = tuple[dict[str, Any], bytes]
 
 
+class LongTextError(Exception):
+    """A module prints as more text than allowed."""
+
+
 @contextlib.contextmanager
 def _text_limit(most_text: int) -> Iterator[None]:
-    """Inside, a module may be printed to about ``most_text`` bytes; a longer print-out ends the process.
+    """Inside, a module may be printed to about ``most_text`` bytes; a longer one ends the process, or a LongTextError.
 
     A constant that is shared in memory is printed wherever it is used, so a kilobyte of bitcode can print without end.
     LLVM prints into a string that doubles as it grows, which llvmlite then copies: three times the text at most.
@@ -34,6 +38,8 @@ def _text_limit(most_text: int) -> Iterator[None]:
     os.write(2, PRINTING.encode() + b"\n")
     try:
         yield
+    except (AssertionError, MemoryError):  # llvmlite asserts that it could copy the string
+        raise LongTextError from None
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
 
@@ -99,8 +105,12 @@ class Library:
                 status = "verify"
                 module.verify()
                 with _text_limit(most_text):
-                    text = str(module)
+                    text = printed(module)
                 return ("ok", text) if len(text) <= most_text else ("long", "")
+        except LongTextError:
+            return "long", ""
+        except UnicodeDecodeError as error:  # LLVM's words quote a name as it is
+            return status, decoded(error.object)
         except (RuntimeError, ValueError) as error:
             return status, str(error)
 

@@ -58,6 +58,14 @@ def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
             yield module
 
 
+def printed(module: Any) -> str:
+    """The print-out of a module of llvmlite's LLVM."""
+    try:
+        return str(module)
+    except UnicodeDecodeError as error:  # LLVM prints the strings of attributes as they are
+        return decoded(error.object)
+
+
 def _load(side: str) -> Any:
     """A side, by path: ``-I -S`` knows no packages. What it imports of mirenc is found without running a package."""
     house = Path(__file__).parent.parent
