@@ -3,7 +3,8 @@
     python tests/mutated.py 4000 [SEED]      # mutants to try; some hundredths of a CPU second each
 
 Mutants are made of the fixtures, half of them as text (lines dropped, doubled, swapped; bytes changed) and half as
-bitcode (bytes changed, cut). No older clang is asked, which reads what LLVM 22 does not parse. The judge is the verifier of the LLVM that mirenc reads with, in a process of its own.
+bitcode (bytes changed, cut). The judge is the verifier of the LLVM that mirenc reads with, in a process of its own; no
+older clang is asked, which reads what LLVM 22 does not parse.
 """
 
 from __future__ import annotations
