@@ -26,7 +26,7 @@ from mirenc.errors import CompileError, ConfigError, NoFunctionBodyError, Unexpe
 from mirenc.ir.child import Child, EndedError, llvmlite_folder
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
-LARGEST = 60_000  # bytes of a fixture
+SIZES = range(200, 60_000)  # bytes of a fixture
 LEVELS = ("module", ("function", "loop", "block"), "instruction")
 
 
@@ -43,7 +43,7 @@ def originals() -> list[tuple[str, bytes, bytes]]:
     found = []
     for path in sorted(path for folder in ("handwritten", "ir") for path in (FIXTURES / folder).rglob("*.ll")):
         text = path.read_bytes()
-        if len(text) < LARGEST:
+        if len(text) in SIZES:
             with contextlib.suppress(RuntimeError):
                 module = llvm.parse_assembly(text.decode(), context=llvm.create_context())
                 found.append((path.relative_to(FIXTURES).as_posix(), text, bytes(module.as_bitcode())))
@@ -73,7 +73,7 @@ def _cut(data: bytes, chance: random.Random) -> bytes:
 
 def _lines_dropped(data: bytes, chance: random.Random) -> bytes:
     lines = data.split(b"\n")
-    for _ in range(chance.choice([1, 1, 2, 5])):
+    for _ in range(min(chance.choice([1, 1, 2, 5]), len(lines) - 1)):
         del lines[chance.randrange(len(lines))]
     return b"\n".join(lines)
 
