@@ -38,7 +38,10 @@ class IRParseError(MirencError, ValueError):
 
 
 class NoFunctionBodyError(MirencError, ValueError):
-    """The module is valid but has no function body, so there is nothing to embed."""
+    """The module is valid but has no function body, so there is nothing to embed.
+
+    A file read by itself raises it; among several files one without a function body is left out (`EmptyInputs`).
+    """
 
 
 class ForeignIRError(MirencError, ValueError):
@@ -105,7 +108,31 @@ class TaskError(MirencError, ValueError):
 
 
 class UnreadableIRWarning(UserWarning):
-    """Some inputs could not be embedded; their rows are NaN."""
+    """Some inputs could not be embedded, or have no function body: they have no rows, or rows of NaN."""
+
+
+class EmptyInputs:
+    """Counts the inputs, of ``total``, that have no function body: they are left out, and have not failed."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.empty = total, 0
+
+    def add(self, error: MirencError) -> None:
+        """Count an empty input by its error. Raises any other error, and NoFunctionBodyError where all are empty."""
+        if not isinstance(error, NoFunctionBodyError):
+            raise error
+        self.empty += 1
+        if self.empty == self.total:
+            if self.total == 1:
+                raise error
+            found = f"none of {self.total} files has a function body"
+            raise NoFunctionBodyError(f"{found}. Give modules with at least one `define`")
+
+    @property
+    def line(self) -> str:
+        """What to tell people at the end."""
+        has, is_ = ("has", "is") if self.empty == 1 else ("have", "are")
+        return f"{self.empty} of {self.total} files {has} no function body and {is_} left out"
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 from typer import Argument, Option
 
-from mirenc.errors import ConfigError, IRFileError, MirencError
+from mirenc.errors import ConfigError, EmptyInputs, IRFileError, MirencError, NoFunctionBodyError
 from mirenc.progress import progress as progress
 from mirenc.writing import check_output as check_output
 
@@ -235,8 +235,6 @@ def open_index(
         encoder = load(name, options=options, whitening_map=whitening_map, hide_names=hide_names)
         table = make_index(encoder, files, level=level, failed=failures.add, progress=True)
     if not len(table):
-        if failures.count == failures.total:
-            failures.finish()
         raise ConfigError(f"{index} has no {table.level}. Embed the files at another level (--level)")
     return encoder, table, failures
 
@@ -291,11 +289,15 @@ def print_table(table: Table, width: int = 160) -> None:
     Console(width=max(width, least)).print(table)
 
 
-class Failures:
-    """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on."""
+class Failures(EmptyInputs):
+    """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on.
+
+    Files without a function body have not failed: they are counted, and left out.
+    """
 
     def __init__(self, total: int, problems: Iterable[MirencError] = ()) -> None:
-        self.total, self.count = total, 0
+        super().__init__(total)
+        self.count = 0
         for problem in problems:
             self.add(problem)
 
@@ -312,17 +314,22 @@ class Failures:
                 advance()
 
     def add(self, error: MirencError) -> None:
-        """Name a file; raises the error if it was the only one."""
-        if self.total == 1:
-            raise error
-        self.count += 1
-        warn(f"{' '.join(str(error).split())}\n{shown(error, _IN_A_BATCH)}".removesuffix("\n"))
+        """Name a file that failed, or count an empty one. Raises the error of an only file; ends where none is left."""
+        if self.total == 1 or isinstance(error, NoFunctionBodyError):
+            super().add(error)
+        else:
+            self.count += 1
+            warn(f"{' '.join(str(error).split())}\n{shown(error, _IN_A_BATCH)}".removesuffix("\n"))
+        if self.count + self.empty == self.total:
+            self.finish()
 
     def finish(self) -> None:
-        """End a run in which files failed: one line and exit code 1."""
+        """Say how many files were left out; where some failed, that ends the run with exit code 1."""
+        if self.empty:
+            say(self.line)
         if not self.count:
             return
-        rest = self.total - self.count
+        rest = self.total - self.count - self.empty
         delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
         found = f"{self.count} of {self.total} files failed (listed above){delivered}"
         say(f"error: {found}. Mend or leave out the listed files")

@@ -48,9 +48,8 @@ def compare(
     from mirenc.weights import search_model
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
-    failures = common.Failures(len(paths))
-    # Of one file there is nothing to tell.
-    table = index(encoder, paths, level=level, failed=failures.add if len(paths) > 2 else None, progress=True)
+    failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
+    table = index(encoder, paths, level=level, failed=failures.add, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
     found: dict[str, Any]
