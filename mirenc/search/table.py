@@ -114,6 +114,21 @@ class VectorTable:
     def level(self) -> str:
         return self.maker.level
 
+    @property
+    def contradiction(self) -> str:
+        """What cannot be in a table, as one read from a damaged file; "" if nothing is wrong with it."""
+        if self.vectors.ndim != 2 or not len(self) == len(self.source_row) == len(self.names):
+            return f"{len(self.source_row)} names for vectors of shape {self.vectors.shape}"
+        if self.vectors.dtype != np.float32:
+            return f"vectors of {self.vectors.dtype}, not float32"
+        if any(len(column) != len(self) for column in self.labels.values()):
+            return f"columns of other lengths than its {len(self)} vectors"
+        if not all(isinstance(row, int) and 0 <= row < len(self.sources) for row in self.source_row):
+            return f"rows of other files than its {len(self.sources)}"
+        if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in self.sources):
+            return "files without a name"
+        return ""
+
     def check_model(self, name: str, digest: str, where: str) -> None:
         """Refuse to compare with another model's vectors: ModelError where the digest is not the table's."""
         maker = self.maker

@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import sys
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -23,7 +22,7 @@ import numpy as np
 
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding
-from mirenc.errors import ConfigError, IRFileError, needs
+from mirenc.errors import ConfigError, IRFileError, MirencError, needs
 from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
@@ -84,16 +83,16 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
         table = _read_indexed(where) if approximate else form.read(where)
     except FileNotFoundError as error:
         raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
-    except IRFileError:
+    except MirencError:
         raise
-    except OSError as error:
-        raise IRFileError(f"{where}: cannot be read: {error.strerror or error}. Check the file") from None
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, csv.Error, zipfile.BadZipFile) as error:
+    except Exception as error:  # noqa: BLE001 - of damaged files numpy, zlib and Arrow raise what they stumble over
+        if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none
+            raise IRFileError(f"{where}: cannot be read: {error.strerror}. Check the file") from None
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
-    if not approximate and (table.vectors.ndim != 2 or not len(table) == len(table.source_row) == len(table.names)):
-        raise _no_table(where, f"{len(table.source_row)} names for vectors of shape {table.vectors.shape}")
+    if not approximate and (why := table.contradiction):
+        raise _no_table(where, why)
     return table
 
 
@@ -337,11 +336,20 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield {**named, "counts": row, "vector": vector}
 
 
+def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
+    """Lines; ValueError where the last one has no end: what is left of a number is a number, too."""
+    line = "\n"
+    for line in stream:
+        yield line
+    if not line.endswith("\n"):
+        raise ValueError("its last line has no end")
+
+
 def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
     table: VectorTable | None = None
     vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
-        for row in rows_of(stream):
+        for row in rows_of(_whole_lines(stream)):
             maker = Maker.from_json(row)
             if table is None:
                 table = VectorTable(maker, np.zeros((0, 0), np.float32))
