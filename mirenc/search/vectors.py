@@ -23,10 +23,12 @@ import numpy as np
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, MirencError, needs
+from mirenc.ir.files import refuse_pointer
 from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
 _NPZ_NAME = 256  # characters
+_FIRST = 64  # bytes of a file, which say what it is
 _ROW_GROUP = 4096  # rows, or the files that have so many
 NUMBERS = ("depth", "source_line")
 SOURCE = ("file", "file_hash", "content_hash")
@@ -88,6 +90,8 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
     except Exception as error:  # noqa: BLE001 - of damaged files numpy, zlib and Arrow raise what they stumble over
         if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none
             raise IRFileError(f"{where}: cannot be read: {error.strerror}. Check the file") from None
+        with open(where, "rb") as stream:
+            refuse_pointer(where, stream.read(_FIRST), IRFileError)
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None

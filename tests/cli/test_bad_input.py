@@ -97,6 +97,13 @@ def test_other_verbs_say_the_same(run: Run, model_dir: Path, verb: str) -> None:
         assert run(verb, *words, BROKEN / name).failed(WHAT_IS_WRONG[name])
 
 
+@pytest.mark.parametrize("suffix", ["ll", "bc", "ll.gz"])
+def test_a_pointer_of_git_lfs(embed: Run, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x.{suffix}"
+    path.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    embed(path).failed(f"{path}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull")
+
+
 def batch(embed: Run, ir: Path, *words: object) -> Result:
     """The good file among all the broken ones, which must all be listed, but for an empty one, which is counted."""
     result = embed(*words, *(BROKEN / name for name in WHAT_IS_WRONG), ir, "none.ll")

@@ -165,6 +165,13 @@ def test_text_that_is_cut_in_a_number_is_refused(encoder: Encoder, tmp_path: Pat
         read_vectors(path)
 
 
+def test_a_pointer_of_git_lfs(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    path.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    with pytest.raises(IRFileError, match=rf"x{suffix}: is a Git LFS pointer, .*\. Type: git lfs pull$"):
+        read_vectors(path)
+
+
 def foreign(path: Path) -> None:
     """A file of the right format that somebody else wrote."""
     import pyarrow as pa
