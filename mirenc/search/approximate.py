@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.arrays import Float32
 from mirenc.cosines import Nearest
-from mirenc.errors import IRFileError, needs
+from mirenc.errors import ConfigError, IRFileError, needs
 from mirenc.progress import progress
 from mirenc.writing import delivered, refused
 
@@ -112,6 +112,8 @@ def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
 
 
 def _bytes(vectors: Float32) -> NDArray[np.int8]:
-    """Components as whole numbers, of each vector's largest; cosines do not see the scale."""
+    """Components as whole numbers, of each vector's largest; cosines do not see the scale. ConfigError as `nearest`."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        raise ConfigError("a vector has values that are no finite numbers. Embed its file again")
     return np.rint(vectors * (127 / np.where(largest > 0, largest, 1))).astype(np.int8)

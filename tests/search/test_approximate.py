@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.embed import Encoder
-from mirenc.errors import IRFileError
+from mirenc.errors import ConfigError, IRFileError
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
 
 pytest.importorskip("usearch", reason="usearch, of the `ann` extra, is not installed")
@@ -112,6 +112,15 @@ def test_of_another_table_it_is_made_anew(tmp_path: Path) -> None:
         (tmp_path / f"x.{name}").rename(tmp_path / f"y.{name}")
     read = read_vectors(tmp_path / "y.parquet", approximate=True)
     assert nearest_approximate(other.vectors[:9], read.vectors, k=1)[0][:, 0].tolist() == list(range(9))
+
+
+def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
+    table = made(tmp_path / "x.parquet")
+    table.vectors[3, 2] = np.nan
+    write_vectors(tmp_path / "x.parquet", table)
+    with pytest.raises(ConfigError, match="no finite numbers"):
+        read_vectors(tmp_path / "x.parquet", approximate=True)
+    assert not list(tmp_path.glob("*.usearch*"))
 
 
 def test_equals_are_in_the_order_of_their_rows(tmp_path: Path) -> None:
