@@ -44,7 +44,8 @@ def embed(
 ) -> None:
     """Embed IR files and sources.
 
-    Files that fail are listed on stderr; the others are delivered, and the exit code is 1.
+    Files that fail are listed on stderr; the others are delivered, and the exit code is 1. Files without a function
+    body are counted and left out.
     """
     from mirenc.embed import load
     from mirenc.search import Maker, VectorWriter, check_vectors_output

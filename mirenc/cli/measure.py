@@ -174,7 +174,7 @@ def _measure_passes(plan: Plan, output: Path) -> None:
             why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
             raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
         common.say(f"wrote {run.folder}")
-    failures.total = run.files + failures.count - run.unread
+    failures.total, failures.empty = run.files + failures.count - run.unread, run.empty
     failures.finish()
 
 

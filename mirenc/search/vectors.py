@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import sys
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -23,11 +22,13 @@ import numpy as np
 
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding
-from mirenc.errors import ConfigError, IRFileError, needs
+from mirenc.errors import ConfigError, IRFileError, MirencError, needs
+from mirenc.ir.files import refuse_pointer
 from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
 _NPZ_NAME = 256  # characters
+_FIRST = 64  # bytes of a file, which say what it is
 _ROW_GROUP = 4096  # rows, or the files that have so many
 NUMBERS = ("depth", "source_line")
 SOURCE = ("file", "file_hash", "content_hash")
@@ -84,16 +85,18 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
         table = _read_indexed(where) if approximate else form.read(where)
     except FileNotFoundError as error:
         raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
-    except IRFileError:
+    except MirencError:
         raise
-    except OSError as error:
-        raise IRFileError(f"{where}: cannot be read: {error.strerror or error}. Check the file") from None
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, csv.Error, zipfile.BadZipFile) as error:
+    except Exception as error:  # noqa: BLE001 - of damaged files numpy, zlib and Arrow raise what they stumble over
+        if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none
+            raise IRFileError(f"{where}: cannot be read: {error.strerror}. Check the file") from None
+        with open(where, "rb") as stream:
+            refuse_pointer(where, stream.read(_FIRST), IRFileError)
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
-    if not approximate and (table.vectors.ndim != 2 or not len(table) == len(table.source_row) == len(table.names)):
-        raise _no_table(where, f"{len(table.source_row)} names for vectors of shape {table.vectors.shape}")
+    if not approximate and (why := table.contradiction):
+        raise _no_table(where, why)
     return table
 
 
@@ -337,11 +340,20 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield {**named, "counts": row, "vector": vector}
 
 
+def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
+    """Lines; ValueError where the last one has no end: what is left of a number is a number, too."""
+    line = "\n"
+    for line in stream:
+        yield line
+    if not line.endswith("\n"):
+        raise ValueError("its last line has no end")
+
+
 def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
     table: VectorTable | None = None
     vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
-        for row in rows_of(stream):
+        for row in rows_of(_whole_lines(stream)):
             maker = Maker.from_json(row)
             if table is None:
                 table = VectorTable(maker, np.zeros((0, 0), np.float32))

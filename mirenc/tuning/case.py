@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from mirenc.deciding import TaskHead
-from mirenc.errors import MirencError, ToolchainError
+from mirenc.errors import EmptyInputs, MirencError, NoFunctionBodyError, ToolchainError
 from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import command_inputs
@@ -66,11 +66,16 @@ class Case(ABC):
         assert self.head.encoder is not None
         weight: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
-        for source in command_inputs(commands):
+        sources = list(command_inputs(commands))
+        empty = EmptyInputs(len(sources))
+        for source in sources:
             profiled = replace(source, flags=(*source.flags, *flags))
             try:
                 module = self.task.read(self.head.encoder, profiled)
                 regions = self.regions(module)
+            except NoFunctionBodyError as error:
+                empty.add(error)
+                continue
             except MirencError as error:
                 report(f"{source.name}: left alone, {error}")
                 continue
@@ -83,6 +88,8 @@ class Case(ABC):
                 weight[place.key] = weight.get(place.key, 0.0) + work
                 if work > heaviest.get(place.key, (0.0,))[0]:
                     heaviest[place.key] = work, place
+        if empty.empty:
+            report(empty.line)
         total = sum(weight.values())
         places = [replace(place, share=weight[key] / total) for key, (_, place) in heaviest.items()]
         return sorted((one for one in places if one.share > self.least), key=lambda one: -one.share)

@@ -242,7 +242,7 @@ def test_tokenizer_of_bad_files_only(run: Run, ir: Path, tmp_path: Path) -> None
     assert (
         run("tokenizer", "train", "none.ll", "nor.ll", "-o", output)
         .error_lines[-1]
-        .startswith("mirenc: error: no statements to train on")
+        .startswith("mirenc: error: 2 of 2 files failed (listed above). Mend or leave out")
     )
     assert not output.exists()
     run("tokenizer", "train", ir, "-o", tmp_path / "none" / "x.json").failed("output folder", "mkdir -p")
