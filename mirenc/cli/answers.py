@@ -69,7 +69,7 @@ class Answers:
         line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}
         if one.region is not None:
             line["region"] = asdict(one.region)
-        line["context"] = dict(one.context)
+        line["context"], line["sources"] = dict(one.context), dict(one.sources)
         line |= {name: getattr(one, name) for name in _SAID[self.task.target]}
         if self.task.target == "number":
             line["unit"] = self.task.unit

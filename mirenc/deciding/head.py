@@ -27,6 +27,8 @@ from mirenc.tasks import Task, get_task, list_tasks
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.tasks.space import SettingEncoder, Space, Value
 
+# Region, its context features, and what told them
+_Question = tuple[Region | None, tuple[Any, ...], Mapping[str, str]]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
@@ -130,7 +132,7 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
             regions = [one for one in regions if one is not None and wanted(one)]
-        asked = [(one, self._context(given, module, one) if whole is None else whole) for one in regions]
+        asked = [(one, *(self._context(given, module, one) if whole is None else (whole, {}))) for one in regions]
         if self.quick is None:
             return self._answers(module, asked)
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
@@ -140,8 +142,8 @@ class TaskHead:
         parts = (iter(rest), iter(quick))
         return [next(parts[each]) for each in slow]
 
-    def _answers(self, module: IRModule, asked: Sequence[tuple[Region | None, tuple[Any, ...]]]) -> list[Prediction]:
-        regions, source = [region for region, _ in asked], source_of(self.row)
+    def _answers(self, module: IRModule, asked: Sequence[_Question]) -> list[Prediction]:
+        regions, source = [region for region, *_ in asked], source_of(self.row)
         read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
             code = [np.zeros(0, dtype=np.float32)] * len(regions)
@@ -150,24 +152,35 @@ class TaskHead:
         else:  # each as the samples had it
             code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
         return [
-            self._answer(own, vector, context, region)
-            for own, vector, (region, context) in zip(modules, code, asked, strict=True)
+            self._answer(own, vector, *question) for own, vector, question in zip(modules, code, asked, strict=True)
         ]
 
     @functools.cached_property
     def _encoder(self) -> Encoder:
         return load(self.model) if self.encoder is None else self.encoder
 
-    def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
+    def _context(
+        self, given: Mapping[str, str], module: IRModule, region: Region | None
+    ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
+        """Context features of a question, and what in the code told those that were not given."""
+        sources = {name: by for name, by in self.task.context_sources(module, region).items() if name not in given}
         context = {**self.task.context_from_ir(module, region), **given}
         if not context.keys() >= set(self.task.compiler_context):
             context = {**self.task.context_from_compiler(module, region, context), **context}
-        return self.task.parse_context({name: str(value) for name, value in context.items()})
+        return self.task.parse_context({name: str(value) for name, value in context.items()}), sources
 
-    def _answer(self, module: IRModule, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
+    def _answer(
+        self,
+        module: IRModule,
+        code: Float32,
+        region: Region | None,
+        context: tuple[Any, ...],
+        sources: Mapping[str, str],
+    ) -> Prediction:
         common: dict[str, Any] = {
             "region": region,
             "context": dict(zip(self.task.context_names, context, strict=True)),
+            "sources": sources,
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }

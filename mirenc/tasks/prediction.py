@@ -1,7 +1,7 @@
 """`Prediction`: what a head says about one piece of code, with the `Evidence` of what such answers were worth."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -92,6 +92,8 @@ class Prediction:
     """What of the module is decided about; None for the whole."""
     context: Mapping[str, object]
     """Context features that the answer was given for, by name: what the code told, and what was given."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What in the code told some of these, by name; not of those that were given."""
     machine: str
     """What the costs were measured on."""
     distance: float

@@ -146,6 +146,10 @@ class Task(ABC):
         """Values of `ir_context` for one region of a module, as `parse_context` takes them: text or numbers."""
         return {}
 
+    def context_sources(self, module: IRModule, region: Region | None) -> Mapping[str, str]:
+        """What in the IR tells values of `context_from_ir`, in words, by the feature's name. Here: not said."""
+        return {}
+
     def context_from_compiler(
         self, module: IRModule, region: Region | None, context: Mapping[str, Any]
     ) -> Mapping[str, Any]:
