@@ -16,18 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import CompileError, ConfigError, MirencError, TaskError, ToolchainError
-from mirenc.ir import parse_ir
+from mirenc.ir import IRModule, parse_ir
+from mirenc.ir.block_bounds import BlockBounds, block_bounds
 from mirenc.ir.compile import find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
-from mirenc.measure.gpu_driver import read_driver
+from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernel, gpu_kernels
 from mirenc.measure.method import Method
 from mirenc.measure.runners import Build, Cell
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.tasks.block_size import KNOBS, block_space
+from mirenc.tasks.block_size import KNOBS, block_space, permitted_shapes
 from mirenc.tasks.measured import MeasuredKernel
 
 CUDA = "cuda"
@@ -120,12 +121,13 @@ class BlockSizeMethod(Method):
         source = folder / f"kernel.{'cu' if part == CUDA else 'cl'}"
         source.write_text(kernel.source, encoding="utf-8")
         toolchain = toolchain.beside(kernel.include)
-        ir, symbol = _region(kernel, source, toolchain)
+        ir, module, symbol = _kernel_ir(kernel, source, toolchain)
         library = source.name
         if part == CUDA:
             library = "kernel.ptx"
             build_ptx(source, folder / library, toolchain, _cuda_flags(toolchain))
-        space, built = block_space(kernel.language, driver.dimensions), (folder / library).read_bytes()
+        bounds, built = block_bounds(module, symbol), (folder / library).read_bytes()
+        permitted, space = _permitted(kernel, driver, bounds), block_space(kernel.language, driver.dimensions)
         code = hashlib.sha256(built).hexdigest()
         device: dict[str, Any] = {} if part == CUDA else {"device": part}
         # No key where there are none: it is part of what tells one measurement from another.
@@ -134,20 +136,37 @@ class BlockSizeMethod(Method):
         cells = []
         for setting in space.settings:
             block = tuple(int(side) for side in setting[: driver.dimensions])
-            before, problem = {"local": list(block), **device}, driver.refusal(kernel.size, block)
+            problem = bounds.refusal(block) or driver.refusal(kernel.size, block)
+            before = {"local": list(block), **device}
             cells.append(Cell(setting, setting, code, library, kernel.function, before, problem))
         copy = f"copy{Path(library).suffix}"
         (folder / copy).write_bytes(built)
-        again = replace(cells[space.default], library=copy)
-        return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
+        default = space.settings.index(permitted[0])
+        again = replace(cells[default], library=copy)
+        return Build(tuple(cells), again, _DRIVER, ir, symbol, default=default)
 
 
 def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:
     return () if names_toolkit(toolchain.cflags) else ("-nocudainc", "-include", str(CUDA_WORDS))
 
 
-def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
-    """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
+def _permitted(kernel: MeasuredKernel, driver: GpuDriver, bounds: BlockBounds) -> list[tuple[int, int]]:
+    """Shapes that a kernel and its driver permit, the default first. Raises CompileError: there are not two."""
+    shapes = [(int(x), int(y)) for x, y in block_space(kernel.language, driver.dimensions).default_first]
+    if driver.max_block < max(x * y for x, y in shapes):
+        words = (*bounds.words, f"max_block = {driver.max_block} in its driver")
+        bounds = replace(bounds, most=min(bounds.most, driver.max_block), words=words)
+    try:
+        permitted = permitted_shapes(shapes, kernel.function, bounds, cuda=kernel.language == "cuda")
+    except TaskError as error:
+        raise CompileError(str(error)) from None
+    if len(permitted) < 2:
+        raise CompileError(f"{kernel.function} has {bounds.text}. There is nothing to compare: leave the kernel out")
+    return permitted
+
+
+def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, IRModule, str]:
+    """IR of a kernel as `mirenc predict` makes it, the same as a module, and the kernel's name in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     module = parse_ir(ir, name=kernel.name)
@@ -155,7 +174,7 @@ def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple
     names = [name for name in kernels_of(module) if called[name] == kernel.function]
     if not names:
         raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
-    return ir, names[0]
+    return ir, module, names[0]
 
 
 def build_options(cflags: Sequence[str]) -> Iterator[str]:

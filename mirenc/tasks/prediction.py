@@ -138,13 +138,16 @@ class Choice(Prediction):
     (`Evidence.pays`), and where they do not the best single setting, if that does. The default where nothing does, or
     held-out answers like this one were slower than it."""
     default: str
-    """The setting that runs when nobody decides."""
+    """The setting that runs when nobody decides; where the code forbids that (`limit`), the nearest it permits."""
     preference: dict[str, float]
     """Preference for each setting; they sum to 1."""
     expected: dict[str, float]
     """Expected cost of each setting over that of the default, for this piece of code; no caution in it."""
     fixed: bool = False
-    """Whether there is nothing to choose: no setting makes other code of it."""
+    """Whether there is nothing to choose: no setting makes other code of it, or it can run with one alone."""
+    limit: str = ""
+    """What the code says of the settings it can run with, in words; "" where any will do. No others are in the
+    answer, and the default is one of them."""
     proposals: tuple[tuple[Value, ...], ...] = ()
     """Settings to measure beside the default, the first first: of those that look ahead, one is good whichever way the
     head errs, and each makes other code."""
