@@ -105,7 +105,9 @@ def permitted_shapes(
     permitted = [shape for shape in shapes if not bounds.refusal(shape) and not device.refusal(shape)]
     if not permitted:
         known = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
-        raise TaskError(f"{found}; answers are chosen among {known}, and it allows none. Launch it with what it allows")
+        raise TaskError(
+            f"{found}; answers are chosen among {known}: it allows none. Launch it with another shape that it does"
+        )
     default = nearest_shape(permitted, shapes[0])
     return [default, *(shape for shape in permitted if shape != default)]
 
