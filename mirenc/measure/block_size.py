@@ -7,6 +7,7 @@ NVIDIA's files only ``libdevice.10.bc`` is needed, and only by kernels that call
 import hashlib
 import importlib.util
 import itertools
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +29,10 @@ from mirenc.measure.method import Method
 from mirenc.measure.runners import Build, Cell
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.tasks.block_size import KNOBS, block_space, permitted_shapes
+from mirenc.tasks import Space
+from mirenc.tasks.block_size import CUDA_THREADS, KNOBS, block_space, nearest_shape
 from mirenc.tasks.measured import MeasuredKernel
+from mirenc.tasks.space import Value
 
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
@@ -126,8 +129,8 @@ class BlockSizeMethod(Method):
         if part == CUDA:
             library = "kernel.ptx"
             build_ptx(source, folder / library, toolchain, _cuda_flags(toolchain))
-        bounds, built = block_bounds(module, symbol), (folder / library).read_bytes()
-        permitted, space = _permitted(kernel, driver, bounds), block_space(kernel.language, driver.dimensions)
+        space, built = block_space(kernel.language, driver.dimensions), (folder / library).read_bytes()
+        problems = self._problems(kernel, part, driver, block_bounds(module, symbol), space)
         code = hashlib.sha256(built).hexdigest()
         device: dict[str, Any] = {} if part == CUDA else {"device": part}
         # No key where there are none: it is part of what tells one measurement from another.
@@ -135,34 +138,40 @@ class BlockSizeMethod(Method):
             device["options"] = options
         cells = []
         for setting in space.settings:
-            block = tuple(int(side) for side in setting[: driver.dimensions])
-            problem = bounds.refusal(block) or driver.refusal(kernel.size, block)
-            before = {"local": list(block), **device}
-            cells.append(Cell(setting, setting, code, library, kernel.function, before, problem))
+            before = {"local": [int(side) for side in setting[: driver.dimensions]], **device}
+            cells.append(Cell(setting, setting, code, library, kernel.function, before, problems[setting]))
         copy = f"copy{Path(library).suffix}"
         (folder / copy).write_bytes(built)
-        default = space.settings.index(permitted[0])
+        width, height = map(int, space.settings[space.default])
+        able = [(int(x), int(y)) for (x, y), problem in problems.items() if not problem]
+        default = space.settings.index(nearest_shape(able, (width, height)))
         again = replace(cells[default], library=copy)
         return Build(tuple(cells), again, _DRIVER, ir, symbol, default=default)
+
+    def _problems(
+        self, kernel: MeasuredKernel, part: str, driver: GpuDriver, bounds: BlockBounds, space: Space
+    ) -> dict[tuple[Value, ...], str]:
+        """Why the kernel, its driver or the device refuse each shape; "" where none does.
+
+        Raises CompileError: fewer than two shapes are left, and there is nothing to compare.
+        """
+        most: float = CUDA_THREADS if part == CUDA else math.inf
+        if part != CUDA:
+            with suppress(MirencError):  # one that is built for elsewhere has no word here
+                most = self.describe(part).get("max_block", math.inf)
+        device, problems = BlockBounds(most=most), {}
+        for setting in space.settings:
+            block = tuple(int(side) for side in setting[: driver.dimensions])
+            problems[setting] = driver.refusal(kernel.size, block) or bounds.refusal(block) or device.refusal(block)
+        if len(refusals := [problem for problem in problems.values() if problem]) > len(space) - 2:
+            found = f"{kernel.function} can be launched in {len(space) - len(refusals)} of the {len(space)} shapes"
+            why = bounds.text or refusals[0]
+            raise CompileError(f"{found} ({why}). There is nothing to compare: leave the kernel out")
+        return problems
 
 
 def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:
     return () if names_toolkit(toolchain.cflags) else ("-nocudainc", "-include", str(CUDA_WORDS))
-
-
-def _permitted(kernel: MeasuredKernel, driver: GpuDriver, bounds: BlockBounds) -> list[tuple[int, int]]:
-    """Shapes that a kernel and its driver permit, the default first. Raises CompileError: there are not two."""
-    shapes = [(int(x), int(y)) for x, y in block_space(kernel.language, driver.dimensions).default_first]
-    if driver.max_block < max(x * y for x, y in shapes):
-        words = (*bounds.words, f"max_block = {driver.max_block} in its driver")
-        bounds = replace(bounds, most=min(bounds.most, driver.max_block), words=words)
-    try:
-        permitted = permitted_shapes(shapes, kernel.function, bounds, cuda=kernel.language == "cuda")
-    except TaskError as error:
-        raise CompileError(str(error)) from None
-    if len(permitted) < 2:
-        raise CompileError(f"{kernel.function} has {bounds.text}. There is nothing to compare: leave the kernel out")
-    return permitted
 
 
 def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, IRModule, str]:

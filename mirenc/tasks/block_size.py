@@ -44,8 +44,9 @@ _PLANES = {
     ),
     "cuda": ((8, 8), (16, 8), (16, 16), (32, 4), (32, 8), (32, 16), (32, 32), (64, 4), (128, 2), (256, 1)),
 }
-# Of compute capability 2.0 and later (CUDA C++ Programming Guide, "Compute Capabilities").
-_CUDA_DEVICE = BlockBounds(most=1024, widest=(1024, 1024, 64))
+CUDA_THREADS = 1024
+"""Threads of a block at most, by any GPU of compute capability 2.0 or later (CUDA C++ Programming Guide)."""
+_CUDA_DEVICE = BlockBounds(most=CUDA_THREADS, widest=(CUDA_THREADS, CUDA_THREADS, 64))
 # What people write who have not measured.
 _HABIT = {1: (256, 1), 2: (16, 16)}
 

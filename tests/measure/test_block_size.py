@@ -67,6 +67,16 @@ def test_a_refused_shape_is_no_candidate(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("clang")
+def test_a_device_has_bounds_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BlockSizeMethod, "describe", lambda self, part: {"max_block": 128})
+    method = BlockSizeMethod()
+    build = method.build(own("transpose_tiled"), "a-gpu", tmp_path, method.find_compiler(None))
+    able = [cell.setting for cell in build.cells if not cell.problem]
+    assert able == [one for one in block_space("cl", 2).settings if int(one[0]) * int(one[1]) <= 128]
+    assert build.cells[build.default].setting == (8, 8)  # of 64 items, as square as 16 x 16
+
+
+@pytest.mark.needs("clang")
 @pytest.mark.parametrize(
     ("suffix", "attribute", "most"),
     [
@@ -88,7 +98,10 @@ def test_a_kernels_own_bounds_are_kept(tmp_path: Path, suffix: str, attribute: s
     kernel = next(method.user_kernels([tmp_path / f"twice.{suffix}"], toolchain))
     part = CUDA if suffix == "cu" else "a-cpu"
     if not most:
-        with pytest.raises(CompileError, match=r"twice has .*There is nothing to compare: leave the kernel out"):
+        with pytest.raises(
+            CompileError,
+            match=r"twice can be launched in 1 of the 1\d shapes \((reqd_work_group_size\(64|__launch_bounds__\(32)",
+        ):
             method.build(kernel, part, tmp_path, toolchain)
         return
     build = method.build(kernel, part, tmp_path, toolchain)
