@@ -266,12 +266,18 @@ class TaskHead:
         self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
     ) -> tuple[list[tuple[Value, ...]], str]:
         """The settings that the code and the machine can run, the default first, and what the code says of them."""
+        ran = [setting for setting in space.settings if setting not in self.refused]
+        default = space.settings[space.default]
+        if 2 <= len(ran) < len(space):
+            space = replace(space, settings=tuple(ran), default=ran.index(default) if default in ran else 0)
         permitted, limit = self.task.permitted(space, module, region, context)
         kept = [setting for setting in permitted if setting not in self.refused]
         if not kept:
             asked = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
-            found = f"{limit}, and {self.machine or 'the machine that was measured'} ran none of {asked}"
-            raise TaskError(f"{found}. Launch the kernel as it asks, on a machine that can")
+            found = (
+                f"{self.machine or 'the machine that was measured'} ran none of {asked} ({limit or 'all there are'})"
+            )
+            raise TaskError(f"{found}. Measure on a machine that can: mirenc measure {self.task.name} -o FOLDER")
         return kept, limit
 
     @classmethod

@@ -85,11 +85,10 @@ def nearest_shape(shapes: Iterable[tuple[int, int]], habit: tuple[int, int]) -> 
 
 
 def permitted_shapes(
-    shapes: Sequence[tuple[int, int]], kernel: str, bounds: BlockBounds, *, cuda: bool
+    shapes: Sequence[tuple[int, int]], habit: tuple[int, int], kernel: str, bounds: BlockBounds, *, cuda: bool
 ) -> list[tuple[int, int]]:
-    """Those of some shapes that a kernel can be launched with, the default first.
+    """Those of some shapes that a kernel can be launched with, the default first: the nearest to the habitual one.
 
-    The first of ``shapes`` is what people write; where the kernel forbids it, the nearest permitted one is the default.
     A shape that the kernel requires is the only one, whether it is among them or not. Raises TaskError: there is none.
     """
     found = f"{kernel} has {bounds.text}"
@@ -109,7 +108,7 @@ def permitted_shapes(
         raise TaskError(
             f"{found}; answers are chosen among {known}: it allows none. Launch it with another shape that it does"
         )
-    default = nearest_shape(permitted, shapes[0])
+    default = nearest_shape(permitted, habit)
     return [default, *(shape for shape in permitted if shape != default)]
 
 
@@ -169,7 +168,7 @@ class BlockSize(MeasuredTask):
             return everything
         bounds = block_bounds(module, region.symbol)
         shapes = [(int(x), int(y)) for x, y in everything.settings]
-        kept = permitted_shapes(shapes, region.function, bounds, cuda=bool(context[2]))
+        kept = permitted_shapes(shapes, _HABIT[int(context[1])], region.function, bounds, cuda=bool(context[2]))
         return Permitted(tuple(kept), bounds.text)
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:

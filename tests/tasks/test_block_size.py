@@ -115,7 +115,7 @@ def test_shapes_that_a_kernel_permits(
 ) -> None:
     shapes = [(int(x), int(y)) for x, y in block_space("cuda" if cuda else "cl", dimensions).settings]
     wanted = [one if isinstance(one, tuple) else (one, 1) for one in permitted]
-    assert permitted_shapes(shapes, "k", bounds, cuda=cuda) == wanted
+    assert permitted_shapes(shapes, shapes[0], "k", bounds, cuda=cuda) == wanted
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_shapes_that_a_kernel_permits(
 )
 def test_no_shape_at_all_is_said(bounds: BlockBounds, words: str) -> None:
     with pytest.raises(TaskError, match=words):
-        permitted_shapes([(256, 1), (32, 1)], "k", bounds, cuda=True)
+        permitted_shapes([(256, 1), (32, 1)], (256, 1), "k", bounds, cuda=True)
 
 
 def test_every_kernel_has_its_own_bounds() -> None:
