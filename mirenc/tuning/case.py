@@ -29,7 +29,7 @@ class Place:
     line: int
     function: str
     share: float  # of the instructions that all places of the kind run
-    trip_count: float = 0.0  # mean; 0 where the profile does not tell
+    trip_count: float = 0.0  # by the profile, of a loop LLVM's estimate; 0 where it does not tell
     source: Input | None = None  # how it is compiled to where it runs most
     region: Region | None = None
     context: Mapping[str, str] = field(default_factory=dict)  # features that a head is told
