@@ -97,8 +97,8 @@ def test_a_child_that_was_killed_costs_one_sample(build: Build, folder: Path) ->
         assert keeper.sample(kernel(), "", replace(build, cells=build.cells[:3]), folder, (0,)).dropped == ""
         child = keeper._child
         assert child is not None
-        child.kill()
-        child.wait()
+        child.process.kill()
+        child.process.wait()
         few = replace(build, cells=build.cells[:3])
         killed, after = (keeper.sample(kernel(), "", few, folder, (0,)) for _ in range(2))
     assert killed.dropped == "driver: its process gave no answer"
