@@ -26,14 +26,8 @@ def write_report(run: Tuning) -> None:
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
     text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
-    data = {
-        "order": asdict(run.order),
-        "seconds": run.seconds,
-        "builds": run.user.count,
-        "whole": run.whole,
-        "late": run.late,
-    }
-    data |= {"loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
+    data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
+    data |= {"late": run.late, "loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
     files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
     for name, content in files.items():
         with delivered(run.folder / name) as part:
@@ -47,14 +41,14 @@ def summary(run: Tuning) -> str:
     if run.alone:
         share = sum(one.share for one in run.alone)
         found += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
-    found += "; the time was up, and the same command goes on" if run.late else ""
+    late = ". The time was up; the same command goes on" if run.late else ""
     if run.whole is None or not run.kept:
-        return (
-            f"{found}: nothing is {'surely ' if run.late else ''}faster by more than the noise, and nothing is changed"
-        )
+        return f"{found}: nothing is faster by more than the noise, and nothing is changed{late}"
     kept = sum(bool(one.kept) for one in run.outcomes)
     gain, wall, noise = run.whole
-    return f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f})"
+    return (
+        f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
+    )
 
 
 def _lines(run: Tuning) -> list[str]:
