@@ -38,6 +38,11 @@ class Place:
     def key(self) -> Key:
         return str(self.file), self.line
 
+    @property
+    def title(self) -> str:
+        """Its file, or the program's folder, and the line, for a message."""
+        return f"{self.file.name}:{self.line}" if self.line else self.file.name
+
 
 class Case(ABC):
     """The case of a task: of a head that has its encoder, a clang, and the folder of the program."""

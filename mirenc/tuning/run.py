@@ -208,7 +208,7 @@ class Tuning(Run):
             self.journal.done[place.key] = outcome
             if outcome.kept:
                 self.kept[place.key] = outcome.kept
-            advance(note=f"{place.file.name}:{place.line}")
+            advance(note=place.title)
 
     def _compare_all(self) -> None:
         if self.kept:
@@ -323,7 +323,7 @@ class Tuning(Run):
         if not isinstance(problem, OverLimitError):
             return Tried(directive, problem=str(problem))
         default = f"the default takes {self._default[self.order.run]:.3g} s"
-        self.say(f"{place.file.name}:{place.line}: {directive}: {problem}, with all it started; {default}")
+        self.say(f"{place.title}: {directive}: {problem}, with all it started; {default}")
         setting = Tried(directive, problem=str(problem), limit=problem.seconds)
         self.journal.write({"place": place.key, "ended": asdict(setting)})
         return setting
