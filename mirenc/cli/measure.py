@@ -49,7 +49,8 @@ def measure(
         Option("--part", help="Part of the machine, such as avx2; may be repeated. [default: all it has]"),
     ] = None,
     budget: Annotated[
-        float | None, Option(metavar="MINUTES", help="Stop after so long; again goes on.", min=0.0)
+        float | None,
+        Option(metavar="MINUTES", help="Stop after so long (passes: once all is compiled); again goes on.", min=0.0),
     ] = None,
     rounds: Annotated[int, Option(help="Rounds of a sample; a noisy one gets up to four times as many.", min=4)] = 12,
     compile_only: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 _TASKS = ("vectorization", "openmp", "passes")
 _PASSES = "passes"
-_MEASURED = 0.95  # of the budget: in the rest what runs is ended, the build is put back, and the report is written
 _BY_TIME = ("check", "loops", "tries", "rounds", "budget")
 
 
@@ -86,16 +86,21 @@ def tune(
     assert output is not None
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
-    from mirenc.ir.deadline import within
+    start = time.monotonic()
+    from mirenc.ir.deadline import TimeUpError, within
     from mirenc.measure.run import Plan
     from mirenc.tuning.report import PATCH, TEXT, summary, write_report
-    from mirenc.tuning.run import Order, Tuning
+    from mirenc.tuning.run import Order, Tuning, too_late
 
     order = Order(build, run, check, tuple(sources or ()), loops, tries, rounds)
     plan = Plan(minutes=math.inf if budget is None else budget)
     with only_one(output):
-        with within(_MEASURED * 60 * plan.minutes):
-            tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
+        # The end, the plain build and the report, takes about as long as these imports.
+        with within(60 * plan.minutes - (time.monotonic() - start)):
+            try:
+                tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
+            except TimeUpError:
+                raise too_late(plan.minutes, "the search for a compiler") from None
             left = tuning.find()
             case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
             common.say(

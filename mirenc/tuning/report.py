@@ -12,6 +12,10 @@ from mirenc.errors import needs
 from mirenc.tuning.turns import Gain
 from mirenc.writing import delivered
 
+with needs("tasks", "a picture needs matplotlib"):  # said before anything is timed
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
 if TYPE_CHECKING:
     from mirenc.tuning.run import Outcome, Tuning
 
@@ -97,9 +101,6 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
     ][::-1]
     if not rows:
         return False
-    with needs("tasks", "a picture needs matplotlib"):
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
     figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
     axis = figure.subplots()
     for place, (_, gain, kept) in enumerate(rows):

@@ -108,7 +108,7 @@ class Tuning(Run):
         self.late = False  # whether the time was up before all was tried
         self.unfinished: list[Outcome] = []  # the place at which it was
         self._default: dict[str, float] = {}  # wall-clock seconds that a command takes in the build as it was
-        self._step = ""
+        self._step = "the first build"
 
     def find(self) -> int:
         """Build and run the program, and find where to tune it; how many of these places are left to try."""
@@ -116,10 +116,7 @@ class Tuning(Run):
             return self._find()
         except TimeUpError:
             self.close()
-            raise TaskError(
-                f"the budget of {60 * self.plan.minutes:g} s was up in {self._step}, before any setting was tried. "
-                "Give --budget more minutes, or --run less work"
-            ) from None
+            raise too_late(self.plan.minutes, self._step) from None
         except OverLimitError as error:
             self.close()
             raise TaskError(
@@ -131,7 +128,6 @@ class Tuning(Run):
 
     def _find(self) -> int:
         self.user.forget()  # what an earlier run left is to be compiled again
-        self._step = "the first build"
         self.plain = self.best = self.user.build()
         if not self.user.compile_commands():
             raise TaskError(
@@ -386,6 +382,12 @@ class Tuning(Run):
         asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
         return {"format": 1, "tuned": self.case.places_are, **asked, **facts, "sources": digest.hexdigest()}
+
+
+def too_late(minutes: float, step: str) -> TaskError:
+    """The error of a budget that was up in a step that comes before any setting is tried."""
+    found = f"the budget of {60 * minutes:g} s was up in {step}, before any setting was tried"
+    return TaskError(f"{found}. Give --budget more minutes, or --run less work")
 
 
 def _outcome(place: Place) -> Outcome:

@@ -13,6 +13,7 @@ import pytest
 from command_line import Run
 from living import MARK, living
 
+import mirenc.tuning.report  # noqa: F401 - what its import takes is taken off the budget
 from mirenc.ir import deadline
 from mirenc.ir.deadline import OverLimitError
 from mirenc.measure.supervised import Usage, run_supervised
@@ -220,6 +221,11 @@ def test_a_program_that_takes_longer_than_the_budget_is_an_error(
     late = run(*words(runs, "vectorization", "nothing"), "--run", f"export {marked(runs)}; {command}", "--budget", 0.1)
     late.failed("the budget of 6 s was up in the first ", "Give --budget more minutes, or --run less work")
     assert living(str(runs.project)) == []
+
+
+def test_without_time_nothing_is_built(run: Run, runs: Runs) -> None:
+    run(*words(runs, "vectorization", "nothing"), "--budget", 0).failed("the budget of 0 s was up in the search for")
+    assert not (runs.project / "program").exists()
 
 
 def test_a_run_with_counters_that_hangs_is_an_error(run: Run, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
