@@ -275,13 +275,15 @@ class Tuning(Run):
             if before := self.journal.ended.get((place.key, directive)):
                 tried.append(before)
                 continue
+            default = f"the default's build takes {self.user.seconds:.3g} s"
             try:
                 variant = self._built({**self.kept, place.key: directive})
+                default = self._default_takes(self.order.check or self.order.run)
                 setting = Tried(directive, problem=self._problem(variant, built.values()))
             except CompileError as error:
                 setting = Tried(directive, problem=one_line(str(error)))
             except OverLimitError as error:
-                setting = self._dropped(place, directive, error)
+                setting = self._dropped(place, directive, error, default)
             tried.append(setting)
             if not setting.problem:
                 built[number] = variant
@@ -291,10 +293,10 @@ class Tuning(Run):
         seed = zlib.crc32(repr(place.key).encode())
         with within(self._but_for_a_comparison()):
             turns = self._in_turns([self.best, *built.values()], (seed, 0))
-        gains = {}
+        gains, runs_for = {}, self._default_takes(self.order.run)
         for turn, number in enumerate(built, 1):
             if problem := turns.dropped.get(turn):
-                tried[number] = self._dropped(place, tried[number].directive, problem)
+                tried[number] = self._dropped(place, tried[number].directive, problem, runs_for)
             else:
                 gains[number] = turns.gain(turn)
                 tried[number] = replace(tried[number], gain=gains[number])
@@ -304,7 +306,7 @@ class Tuning(Run):
             # The best of several looks better than it is, so it is timed again, alone.
             turns = self._in_turns([self.best, built[best]], (seed, 1))
             if problem := turns.dropped.get(1):
-                tried[best] = self._dropped(place, tried[best].directive, problem)
+                tried[best] = self._dropped(place, tried[best].directive, problem, runs_for)
             else:
                 outcome = replace(outcome, again=turns.gain(1))
             if turns.faster(1):
@@ -314,11 +316,13 @@ class Tuning(Run):
             shutil.rmtree(variant.folder)
         return outcome
 
-    def _dropped(self, place: Place, directive: str, problem: Exception) -> Tried:
-        """A setting that is no candidate; one that was ended is said, and not tried again."""
+    def _default_takes(self, command: str) -> str:
+        return f"the default takes {self._default[command]:.3g} s"
+
+    def _dropped(self, place: Place, directive: str, problem: Exception, default: str) -> Tried:
+        """A setting that is no candidate; one that was ended is said, with the default's time, and not tried again."""
         if not isinstance(problem, OverLimitError):
             return Tried(directive, problem=str(problem))
-        default = f"the default takes {self._default[self.order.run]:.3g} s"
         self.say(f"{place.title}: {directive}: {problem}, with all it started; {default}")
         setting = Tried(directive, problem=str(problem), limit=problem.seconds)
         self.journal.write({"place": place.key, "ended": asdict(setting)})
