@@ -31,10 +31,10 @@ class TimeUpError(BaseException):
 
 
 class OverLimitError(Exception):
-    """A command was ended after ``seconds``, with all it started: its own limit was over."""
+    """A command was ended after ``seconds``, with all it started: its own limit was over, or the call's (``late``)."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"ended after {seconds:.3g} s")
+    def __init__(self, seconds: float, *, late: bool = False) -> None:
+        super().__init__(f"ended after {seconds:.3g} s" + (", when the time was up" if late else ""))
         self.seconds = seconds
 
 
@@ -89,4 +89,4 @@ def ended_after(seconds: float, limit: float) -> OverLimitError | TimeUpError:
 
     Where it ran twice as long as the default (`variant_limit`), the time that was left is a limit of its own.
     """
-    return OverLimitError(seconds) if seconds * SLOWER >= _TWICE * limit else TimeUpError()
+    return OverLimitError(seconds, late=seconds < limit) if seconds * SLOWER >= _TWICE * limit else TimeUpError()
