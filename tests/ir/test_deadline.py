@@ -63,6 +63,7 @@ def test_a_variant_gets_ten_times_the_default() -> None:
 def test_what_ran_for_less_than_twice_the_default_may_be_tried_again() -> None:
     limit = variant_limit(3.0)
     assert isinstance(ended_after(5.9, limit), TimeUpError)
+    assert isinstance(ended_after(6.0, limit), OverLimitError)
     assert str(ended_after(6.0, limit)) == "ended after 6 s, when the time was up"
     assert str(ended_after(30.0, limit)) == "ended after 30 s"
     assert isinstance(ended_after(1e6, variant_limit(math.inf)), TimeUpError)
