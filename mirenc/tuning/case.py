@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,6 +12,7 @@ from mirenc.deciding import TaskHead
 from mirenc.errors import EmptyInputs, MirencError, NoFunctionBodyError, ToolchainError
 from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
+from mirenc.ir.process import LONGEST_TIMEOUT, run_limited
 from mirenc.ir.projects import command_inputs
 from mirenc.measure.building import link_problem
 from mirenc.measure.machine import compiler_version
@@ -37,6 +37,11 @@ class Place:
     @property
     def key(self) -> Key:
         return str(self.file), self.line
+
+    @property
+    def title(self) -> str:
+        """Its file, or the program's folder, and the line, for a message."""
+        return f"{self.file.name}:{self.line}" if self.line else self.file.name
 
 
 class Case(ABC):
@@ -169,11 +174,10 @@ def check_profile(compiler: str, flags: Sequence[str]) -> None:
 def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
     """Raw profiles of clang's as one that it reads. Raises ToolchainError: no llvm-profdata beside the compiler."""
     tool = beside(compiler, "llvm-profdata")
-    done = subprocess.run([tool, "merge", "-o", profile, *raw], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ToolchainError(
-            f"{tool} cannot merge the profile: {done.stderr.strip()[:200]}. Build with one clang alone"
-        )
+    command = [str(tool), "merge", "-o", str(profile), *map(str, raw)]
+    done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
+    if done.code:
+        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build with one clang alone")
 
 
 def _place(region: Region, source: Input) -> Path | None:

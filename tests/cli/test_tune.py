@@ -55,8 +55,8 @@ def clock(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], l
     def wind(share: float) -> list[str]:
         builds: list[str] = []
 
-        def fake(command: str, folder: Path) -> Timing:
-            done = timed(command, folder)
+        def fake(command: str, folder: Path, limit: float) -> Timing:
+            done = timed(command, folder, limit)
             program = hashlib.sha256((project / "program").read_bytes()).hexdigest()
             if "LLVM_PROFILE_FILE" not in command:
                 builds.append(program)
