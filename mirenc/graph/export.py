@@ -42,9 +42,13 @@ def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any
 
 
 def to_json(graph: ProgramGraph) -> str:
-    """Node-link JSON: ``functions``, ``nodes`` (id, kind, text, ...), ``edges`` (source, target, flow, position)."""
+    """Node-link JSON: ``functions``, ``call_edges_left_out``, and lists of objects.
+
+    ``nodes`` have id, kind, text, full_text and function, ``edges`` source, target, flow and position.
+    """
     nodes, edges = _rows(graph)
-    return json.dumps({"functions": graph.functions, "nodes": nodes, "edges": edges}, indent=1)
+    head = {"functions": graph.functions, "call_edges_left_out": graph.call_edges_left_out}
+    return json.dumps({**head, "nodes": nodes, "edges": edges}, indent=1)
 
 
 def to_dot(graph: ProgramGraph) -> str:

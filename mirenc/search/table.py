@@ -21,6 +21,7 @@ from mirenc.ir.projects import expand_inputs
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
 LABELS |= {"source_file": "file", "source_line": "line"}
 COUNTS = ("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges")
+COUNTS += ("call_edges_left_out",)
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 

@@ -192,6 +192,28 @@ def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.parametrize("verb", ["graph", "inspect", "embed"])
+def test_call_edges_that_are_left_out_are_told(run: Run, model_dir: Path, tmp_path: Path, verb: str) -> None:
+    """A function with 200 returns, called 300 times: 60,000 edges back, 16 for each of some 2,000 nodes are kept."""
+    cases = " ".join(f"i32 {number}, label %r{number}" for number in range(1, 200))
+    f = f"define void @f(i32 %x) {{\n  switch i32 %x, label %r0 [ {cases} ]\n"
+    f += "".join(f"r{number}:\n  ret void\n" for number in range(200)) + "}\n"
+    g = "define void @g() {\n" + "  call void @f(i32 1)\n" * 300 + "  ret void\n}\n"
+    path = tmp_path / "x.ll"
+    path.write_text(f + g, encoding="utf-8")
+    left_out = build_graph(read_ir(path)).call_edges_left_out
+    assert left_out > 0
+    words = [verb, path, *(["--json"] if verb == "inspect" else []), *(["--model", model_dir] if verb != "graph" else [])]
+    result = run(*words)
+    assert result.code == 0
+    assert result.err == (
+        f"mirenc: warning: {path}: {left_out:,} edges from exits of functions back to their calls are left out of its "
+        "graph\n"
+    )
+    facts = json.loads(result.out)
+    assert facts.get("counts", facts)["call_edges_left_out"] == left_out
+
+
 # -- tokenizer -----------------------------------------------------------------------------------------
 def test_graph_writes_no_pickle(run: Run, ir: Path, tmp_path: Path) -> None:
     run("graph", "-o", tmp_path / "g.pt", ir).failed(".pt is a pickle, which runs code when it is read. Write .npz")
