@@ -47,8 +47,8 @@ class ProgramGraph:
       and for constants.
     - ``edge_index`` (2, E) int32: source and target nodes; ``edge_flow`` (E,) int8; ``edge_position`` (E,) int32.
     - ``instruction_node`` (I,) int32: node of each instruction of the module.
-    - ``call_edges_left_out``: edges from exits back to call sites that ProGraML would have beyond
-      `mirenc.graph.native.MOST_RETURNS` times the nodes; 0 but where functions with very many exits have very many calls.
+    - ``call_edges_left_out``: edges from exits back to call sites that ProGraML has beyond
+      `mirenc.graph.native.MOST_RETURNS` times the nodes; not 0 only where functions of many exits have many calls.
     """
 
     texts: list[str]

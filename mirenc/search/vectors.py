@@ -24,13 +24,11 @@ import numpy as np
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, needs
-from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
+from mirenc.search.npz import read_npz, write_npz
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
-_NPZ_NAME = 256  # characters
 _ROW_GROUP = 4096  # rows, or the files that have so many
-NUMBERS = ("depth", "source_line")
-SOURCE = ("file", "file_hash", "content_hash")
 
 
 def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
@@ -88,7 +86,7 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
         raise
     except OSError as error:
         raise IRFileError(f"{where}: cannot be read: {error.strerror or error}. Check the file") from None
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, csv.Error, zipfile.BadZipFile) as error:
+    except (ValueError, LookupError, TypeError, EOFError, AttributeError, csv.Error, zipfile.BadZipFile) as error:
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
@@ -199,27 +197,6 @@ def _read_npy(path: str) -> VectorTable:
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
     labels = {name: head[f"{name}s"] for name in LABELS}
     return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
-
-
-# -- .npz ----------------------------------------------------------------------------------------------
-def _write_npz(part: Path, table: VectorTable, path: str) -> None:
-    # Instructions are cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole.
-    cut = _NPZ_NAME if table.level == "instruction" else None
-    labels = {**table.labels, "name": [name[:cut] for name in table.names]}
-    columns: dict[str, Any] = {f"{name}s": np.array(column) for name, column in labels.items()}
-    for name in SOURCE:
-        columns["files" if name == "file" else name] = np.array([one[name] for one in table.sources], dtype=np.str_)
-    columns["file_row"] = np.array(table.source_row, dtype=np.int64)
-    columns["meta"] = np.array(json.dumps({**table.maker.to_json(), "files": table.sources}), dtype=np.str_)
-    with open(part, "wb") as stream:
-        np.savez_compressed(stream, vectors=table.vectors, **columns)
-
-
-def _read_npz(path: str) -> VectorTable:
-    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        head = json.loads(str(arrays["meta"]))
-        labels = {name: arrays[f"{name}s"].tolist() for name in LABELS}
-        return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())
 
 
 # -- .parquet ------------------------------------------------------------------------------------------
@@ -379,7 +356,7 @@ class _Format(NamedTuple):
 
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
-    ".npz": _Format(_write_npz, _read_npz),
+    ".npz": _Format(write_npz, read_npz),
     ".jsonl": _Format(partial(_write_lines, _json_lines), partial(_read_rows, _json_rows), lines=_json_lines),
     ".csv": _Format(partial(_write_lines, _csv_lines), partial(_read_rows, _csv_rows), lines=_csv_lines),
     ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),
