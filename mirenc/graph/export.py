@@ -93,7 +93,10 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
-    """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays; texts by `padded`). Raises as `check_path`."""
+    """Write a graph as the suffix says: ``.dot``, ``.json``, or ``.npz``: the arrays, texts as `padded` has them.
+
+    Raises as `check_path`.
+    """
     check_path(path)
     suffix = Path(path).suffix
     with refused(path), delivered(path) as part:

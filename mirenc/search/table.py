@@ -22,8 +22,10 @@ LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth
 LABELS |= {"source_file": "file", "source_line": "line"}
 NUMBERS = ("depth", "source_line")
 SOURCE = ("file", "file_hash", "content_hash")
-COUNTS = ("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges")
-COUNTS += ("call_edges_left_out",)
+COUNTS = (
+    *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
+    "call_edges_left_out",
+)
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 
