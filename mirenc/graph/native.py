@@ -16,8 +16,8 @@ from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 from mirenc.ir.module import IRModule, OperandKind, Rows, global_name
 from mirenc.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 
-# Edges from exits back to call sites, a node: of the real modules that were measured none has 1.
-MOST_RETURNS = 16
+# Edges from exits back to call sites, a node: 0.4 was the most in 255 modules of 15 Debian packages at -O0 and -O2.
+MOST_RETURNS = 8
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 
 

@@ -194,7 +194,7 @@ def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("verb", ["graph", "inspect", "embed"])
 def test_call_edges_that_are_left_out_are_told(run: Run, model_dir: Path, tmp_path: Path, verb: str) -> None:
-    """A function with 200 returns, called 300 times: 60,000 edges back, 16 for each of some 2,000 nodes are kept."""
+    """A function with 200 returns, called 300 times: 60,000 edges back, of which 8 a node are kept."""
     cases = " ".join(f"i32 {number}, label %r{number}" for number in range(1, 200))
     f = f"define void @f(i32 %x) {{\n  switch i32 %x, label %r0 [ {cases} ]\n"
     f += "".join(f"r{number}:\n  ret void\n" for number in range(200)) + "}\n"
