@@ -36,8 +36,8 @@ class Function(NamedTuple):
 
     ``file`` is relative to what was given; ``source`` and ``line`` are its place where the IR has debug information.
     ``bytes``: its machine code, None where the object has none of its own. ``calls``: symbols that it calls, and what
-    people call those; ``inlined``: functions whose code is in it, by debug information. ``code``: what it is without
-    names.
+    people call those, by ``invoke`` and ``callbr``, too, which the program graph leaves out, and by no alias;
+    ``inlined``: functions whose code is in it, by debug information. ``code``: what it is without names.
     """
 
     file: str

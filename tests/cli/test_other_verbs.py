@@ -13,6 +13,7 @@ from command_line import Run
 
 import mirenc
 from mirenc import cli
+from mirenc.arrays import unpadded
 from mirenc.graph import build_graph
 from mirenc.ir import read_ir, statements_of
 from mirenc.pretraining.corpus import Corpus
@@ -190,6 +191,20 @@ def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
         assert [stored["texts"][row] for row in stored["node_full_text_row"]] == [
             graph.texts[row] for row in graph.node_full_text_row
         ]
+
+
+def test_a_long_constant_does_not_decide_what_all_texts_take(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mirenc.arrays._COLUMN", 1000)
+    text = f'@s = constant [1000 x i8] c"{"x" * 1000}"\ndefine ptr @f() {{\n  ret ptr @s\n}}\n'
+    (tmp_path / "x.ll").write_text(text, encoding="utf-8")
+    assert run("graph", tmp_path / "x.ll", "-o", tmp_path / "g.npz").code == 0
+    graph = build_graph(text)
+    assert max(map(len, graph.texts)) > 1000
+    with np.load(tmp_path / "g.npz", allow_pickle=False) as stored:
+        assert max(map(len, stored["texts"].tolist())) == 256
+        assert unpadded(stored, ["texts", "functions"]) == {"texts": graph.texts, "functions": graph.functions}
 
 
 @pytest.mark.parametrize("verb", ["graph", "inspect", "embed"])
