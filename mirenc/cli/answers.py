@@ -231,7 +231,8 @@ def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any
     details = task.details(answers[0])
     if "restriction" not in details:
         raise TaskError(f"task {task.name} has no restriction for a tuner. Leave --restrict out")
-    target.write_text(details["restriction"] + "\n", encoding="utf-8")
+    with delivered(target) as part:
+        part.write_text(details["restriction"] + "\n", encoding="utf-8")
 
 
 class Copies:

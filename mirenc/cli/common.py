@@ -262,6 +262,12 @@ def warn(line: object) -> None:
     say(f"warning: {line}")
 
 
+def warn_left_out(name: str, call_edges: int) -> None:
+    """Say that a file's graph has not all call edges, if so (`ProgramGraph.call_edges_left_out`)."""
+    if call_edges:
+        warn(f"{name}: {call_edges:,} edges from exits of functions back to their calls are left out of its graph")
+
+
 def shown(error: MirencError, most: int = _ALONE) -> str:
     """Lines to print after an error's own, without the headline; a caret stays below its place: both are cut alike."""
     words: str = getattr(error, "diagnostic", "")

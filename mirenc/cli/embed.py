@@ -81,5 +81,6 @@ def embed(
             with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes:
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
+                        common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
                         writer.add(outcome.name, embedding)
     failures.finish()

@@ -15,8 +15,8 @@ from typing import Any
 from mirenc.embed import load
 from mirenc.errors import ConfigError, MirencError, ModelError, NoFunctionBodyError, needs
 from mirenc.ir.inputs import Input
-from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
-from mirenc.search.vectors import NUMBERS, SOURCE, parquet_rows
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
+from mirenc.search.vectors import parquet_rows
 from mirenc.sources.parquet import row_inputs
 
 _ERROR = ("file", "error", "error_type")  # what a row has of a module without an embedding

@@ -21,7 +21,12 @@ from mirenc.ir.projects import expand_inputs
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
 LABELS |= {"source_file": "file", "source_line": "line"}
-COUNTS = ("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges")
+NUMBERS = ("depth", "source_line")
+SOURCE = ("file", "file_hash", "content_hash")
+COUNTS = (
+    *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
+    "call_edges_left_out",
+)
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 

@@ -24,14 +24,12 @@ from mirenc.arrays import Float32
 from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, MirencError, needs
 from mirenc.ir.files import refuse_pointer
-from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
+from mirenc.search.npz import read_npz, write_npz
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
-_NPZ_NAME = 256  # characters
 _FIRST = 64  # bytes of a file, which say what it is
 _ROW_GROUP = 4096  # rows, or the files that have so many
-NUMBERS = ("depth", "source_line")
-SOURCE = ("file", "file_hash", "content_hash")
 
 
 def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
@@ -204,27 +202,6 @@ def _read_npy(path: str) -> VectorTable:
     return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
 
 
-# -- .npz ----------------------------------------------------------------------------------------------
-def _write_npz(part: Path, table: VectorTable, path: str) -> None:
-    # Instructions are cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole.
-    cut = _NPZ_NAME if table.level == "instruction" else None
-    labels = {**table.labels, "name": [name[:cut] for name in table.names]}
-    columns: dict[str, Any] = {f"{name}s": np.array(column) for name, column in labels.items()}
-    for name in SOURCE:
-        columns["files" if name == "file" else name] = np.array([one[name] for one in table.sources], dtype=np.str_)
-    columns["file_row"] = np.array(table.source_row, dtype=np.int64)
-    columns["meta"] = np.array(json.dumps({**table.maker.to_json(), "files": table.sources}), dtype=np.str_)
-    with open(part, "wb") as stream:
-        np.savez_compressed(stream, vectors=table.vectors, **columns)
-
-
-def _read_npz(path: str) -> VectorTable:
-    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        head = json.loads(str(arrays["meta"]))
-        labels = {name: arrays[f"{name}s"].tolist() for name in LABELS}
-        return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())
-
-
 # -- .parquet ------------------------------------------------------------------------------------------
 def parquet_rows(table: VectorTable) -> Any:
     """A table as Arrow has it: ``vector``, labels, what each row's file is, its counts; who made it in the metadata."""
@@ -391,7 +368,7 @@ class _Format(NamedTuple):
 
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
-    ".npz": _Format(_write_npz, _read_npz),
+    ".npz": _Format(write_npz, read_npz),
     ".jsonl": _Format(partial(_write_lines, _json_lines), partial(_read_rows, _json_rows), lines=_json_lines),
     ".csv": _Format(partial(_write_lines, _csv_lines), partial(_read_rows, _csv_rows), lines=_csv_lines),
     ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),

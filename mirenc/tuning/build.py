@@ -22,6 +22,7 @@ from mirenc.ir.deadline import variant_limit
 from mirenc.ir.files import SOURCE_LANGUAGES
 from mirenc.ir.standing_in import stand_in
 from mirenc.measure.supervised import run_supervised
+from mirenc.writing import delivered
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
@@ -147,10 +148,9 @@ class UserBuild:
         for path, kept in variant.files.items():
             if path.is_file() and filecmp.cmp(path, kept, shallow=False):
                 continue
-            part = path.with_name(f"{path.name}.mirenc-part")
-            part.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(kept, part)
-            os.replace(part, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with delivered(path) as part:
+                shutil.copy2(kept, part)
 
     @property
     def sources(self) -> list[Path]:

@@ -6,7 +6,6 @@ A part holds its texts once, with a 64-bit hash each: so the merge numbers the t
 import hashlib
 import itertools
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -22,6 +21,7 @@ from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
 from mirenc.model.sample import GRAPH_ARRAYS
 from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
 from mirenc.pretraining.corpus.store import CorpusModule
+from mirenc.writing import delivered
 
 # Shorter functions (wrappers, getters) are alike in unrelated programs: they tell nothing about copies.
 MIN_FUNCTION = 8
@@ -63,10 +63,8 @@ class Part:
         others = {"failures": self.failures, "empty": self.empty}
         listing = json.dumps({"texts": self.texts, "modules": modules, **others})
         arrays["listing"] = np.frombuffer(listing.encode("utf-8"), dtype=np.uint8)
-        # A process of a build that was killed may still be writing the same part.
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        partial.write_bytes(to_bytes(arrays, level=1))
-        os.replace(partial, path)
+        with delivered(path) as part:
+            part.write_bytes(to_bytes(arrays, level=1))
 
     @classmethod
     def load(cls, path: Path) -> Self:
