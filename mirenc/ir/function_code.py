@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mirenc.ir.lines import label_name, split_all, split_locals
-from mirenc.ir.module import FunctionHeader, IRModule, global_name
+from mirenc.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
 from mirenc.ir.parser import parse_header
 
 _NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
@@ -115,7 +115,8 @@ class _Names:
     def __post_init__(self) -> None:
         module = self.module
         self.functions = {"@" + header.name: header for header in module.headers}
-        self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in _GROUP.findall(module.text)}
+        words = ((name, ADDED_MEMORY.sub("", text)) for name, text in _GROUP.findall(module.text))
+        self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
         for line in module.type_lines:
             name, _, text = line.partition(" = ")
             self.definitions[name] = text

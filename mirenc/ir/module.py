@@ -23,7 +23,7 @@ _ATTRIBUTE_GROUP = re.compile(r"^attributes #(\d+) = \{ (.*) \}$", re.MULTILINE)
 _REFERENCE = re.compile(r" #(\d+)")
 _STRING_OR_REFERENCE = re.compile(r'"[^"]*"| #(\d+)')
 # Of `memory(...)`: LLVM 22 adds it to what it reads from older bitcode, and not to text.
-_ADDED_MEMORY = re.compile(r", target_mem\d: none")
+ADDED_MEMORY = re.compile(r", target_mem\d: none")
 
 
 class OperandKind(IntEnum):
@@ -60,7 +60,7 @@ def _common_text(text: str) -> str:
     have none) and the data layout (upgraded in bitcode only). Attribute groups stand where they are referred to: their
     numbers depend on what stands before them.
     """
-    groups = {number: _ADDED_MEMORY.sub("", words) for number, words in _ATTRIBUTE_GROUP.findall(text)}
+    groups = {number: ADDED_MEMORY.sub("", words) for number, words in _ATTRIBUTE_GROUP.findall(text)}
 
     def written_out(match: re.Match[str]) -> str:
         return match[0] if match[1] is None else f" {{ {groups.get(match[1], '')} }}"
