@@ -104,6 +104,10 @@ class TaskError(MirencError, ValueError):
     """A task's data, features or name is not usable; the message names the row or the key."""
 
 
+class LeftOutWarning(UserWarning):
+    """Files or flags of a project are left out; of all others there is a result."""
+
+
 class UnreadableIRWarning(UserWarning):
     """Some inputs could not be embedded; their rows are NaN."""
 

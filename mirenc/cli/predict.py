@@ -114,7 +114,7 @@ def predict(
     if look_ahead is None and task.looks_ahead and head is None:
         trained = replace(trained, quick=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
-    files = common.expand(names)
+    files = common.expand(names, options)
     if restrict is not None and len(files) != 1:
         raise TaskError(f"--restrict is for one answer, and there are {len(files)} files. Name one file")
     answers = Answers(trained, as_json)

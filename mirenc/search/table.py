@@ -142,7 +142,8 @@ def index(
     read, or the level is unknown.
     """
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    files = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in several))
+    given = (one if isinstance(one, Input) else Path(one) for one in several)
+    files = list(expand_inputs(given, options=encoder.options))
 
     with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
         embedded = ((one.name, one.embedded(failed)) for one in outcomes)

@@ -14,6 +14,7 @@ from mirenc.errors import MirencError, ToolchainError
 from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import command_inputs
+from mirenc.ir.read import ReadOptions
 from mirenc.measure.building import link_problem
 from mirenc.measure.machine import compiler_version
 
@@ -66,7 +67,7 @@ class Case(ABC):
         assert self.head.encoder is not None
         weight: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
-        for source in command_inputs(commands):
+        for source in command_inputs(commands, options=ReadOptions(compiler=self.compiler)):
             profiled = replace(source, flags=(*source.flags, *flags))
             try:
                 module = self.task.read(self.head.encoder, profiled)
