@@ -123,7 +123,7 @@ def without_refused(
 def report_flags(what: str, counts: Mapping[str, int], report: Report) -> None:
     """Tell ``report`` of flags and the number of files that had each, if there are any."""
     if counts:
-        report(f"{what}: {', '.join(f'{flag} ({count} files)' for flag, count in counts.items())}")
+        report(f"{what} (number of files): {', '.join(f'{flag} ({count})' for flag, count in counts.items())}")
 
 
 # -- from the file to words ----------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def _decoded(text: str) -> Any:
         if not re.match(r'\{\s*"', inside):
             raise
         return json.loads(f"[{inside}]")
-    return [found] if isinstance(found, dict) and found else found
+    return [found] if isinstance(found, dict) and "file" in found else found
 
 
 def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:

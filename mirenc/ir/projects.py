@@ -90,7 +90,8 @@ def command_inputs(path: Path, report: Report = lambda line: None, options: Read
     commands = sorted(without_refused(path, commands, compilers, report), key=lambda one: one.file)
     if not any(flag.startswith("-O") for flag in options.cflags):
         levels = Counter(one.level or "none" for one in commands if one.level != "-O2" and not one.problem)
-        report_flags(f"{path}: -O2 (or what --cflags says) stands for the commands' own -O", levels, report)
+        what = f"{path}: sources are compiled at -O2 or as --cflags says, not as their commands do"
+        report_flags(what, levels, report)
     inputs = []
     for one in commands:
         short = os.path.relpath(one.file)
