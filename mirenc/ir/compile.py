@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -162,10 +163,14 @@ def compile_source(
         first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         flag = _CUDA_EXAMPLE if language == "cuda" else "--cflags=-Iinclude"
         advice = f"Mend it, or give flags it needs, as in {flag}"
-        target = _TARGET.findall(" ".join(cflags))
-        if target and "file not found" in first:
-            where = f"The headers of {target[-1]} may be missing here"
+        target = (_TARGET.findall(" ".join(cflags)) or [platform.machine()])[-1]
+        if "file not found" in first and not target.startswith(platform.machine()):
+            where = f"The headers of {target} may be missing here"
             advice = f"{where}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
+        if "unknown target triple" in first:
+            advice = (
+                "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
+            )
         raise CompileError(f"{name}: {who} refuses it: {first}. {advice}", diagnostic=words)
     if not data.startswith(b"; ModuleID"):
         advice = "Give a clang with --compiler, and no flag that asks for other output"

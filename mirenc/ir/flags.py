@@ -66,9 +66,9 @@ _PREPROCESSOR = re.compile(
     r"-[DUIF]|-i(nclude|macros|system|quote|dirafter|prefix|withprefix|sysroot|withsysroot|framework|vfsoverlay)|-Wno-"
     r"|-cxx-isystem|-stdlib\+\+-isystem|-working-directory|--(define|undefine|include|imacros|sysroot|vfsoverlay|assert)"
 )
-# What flags for a processor are tried with where no word of a command says a target.
-_OTHER_TARGETS = [f"{one}-linux-gnu" for one in ("aarch64", "riscv64", "powerpc64le", "mips", "x86_64")]
-_OTHER_TARGETS.insert(0, "arm-linux-gnueabihf")
+# What flags for a processor are tried with where no word of a command says a target. Not PowerPC and MIPS: to clang 14
+# any -march is one of those.
+_OTHER_TARGETS = ("arm-linux-gnueabihf", "aarch64-linux-gnu", "riscv64-linux-gnu", "x86_64-linux-gnu")
 
 
 def split_flags(words: Iterable[str]) -> Iterator[Flag]:

@@ -89,7 +89,7 @@ def command_inputs(path: Path, report: Report = lambda line: None, options: Read
             compilers[language] = [*compiler, *LANGUAGE_FLAGS[language], *options.cflags]
     commands = sorted(without_refused(path, commands, compilers, report), key=lambda one: one.file)
     if not any(flag.startswith("-O") for flag in options.cflags):
-        levels = Counter(one.level or "none" for one in commands if one.level != "-O2" and not one.problem)
+        levels = Counter(one.level or "no -O" for one in commands if one.level != "-O2" and not one.problem)
         what = f"{path}: sources are compiled at -O2 or as --cflags says, not as their commands do"
         report_flags(what, levels, report)
     inputs = []

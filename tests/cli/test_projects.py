@@ -75,6 +75,7 @@ def test_a_build_is_embedded_as_its_commands_say(mirenc: Run, project: Path, cc:
     result = mirenc("embed", given, "--no-cache")
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == ["src/one.c", "src/two.c"]
     assert result.code == 1
+    assert "flags that the compiler here refuses are left out (number of files): -fnot-mine (1)" in result.err
     assert "warning: src/bad.c: " in result.err
     assert "error: 1 of 3 files failed (listed above); the other 2 were delivered" in result.err
     called = next(line for line in (cc.parent / "calls").read_text().splitlines() if "-DMACRO" in line)
