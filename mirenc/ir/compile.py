@@ -168,9 +168,7 @@ def compile_source(
             where = f"The headers of {target} may be missing here"
             advice = f"{where}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
         if "unknown target triple" in first:
-            advice = (
-                "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
-            )
+            advice = "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
         raise CompileError(f"{name}: {who} refuses it: {first}. {advice}", diagnostic=words)
     if not data.startswith(b"; ModuleID"):
         advice = "Give a clang with --compiler, and no flag that asks for other output"
