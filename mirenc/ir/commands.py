@@ -34,6 +34,7 @@ _COMPILER = re.compile(
 )
 _CXX = re.compile(r".*\+\+|mpicxx|mpiCC|CC|icpc|icpx")  # what takes a .c for C++
 _MICROSOFT = re.compile(r"(clang-|i|xi)?cl(-[\d.]+)?(\.exe)?", re.IGNORECASE)
+_SHELL = re.compile(r"(ba|da|z)?sh$|cmd(\.exe)?$|python|perl")  # whose -c is another
 _WINDOWS = re.compile(r'"?[A-Za-z]:[\\/]|[^ ]*\\[^ ]*\.exe\b')
 _NAMED_TARGETS = {"emcc": "wasm32-unknown-emscripten", "em++": "wasm32-unknown-emscripten"}
 # Variables in which gcc and clang look for folders of headers.
@@ -233,12 +234,16 @@ def _response_words(text: str) -> list[str]:
 def _compiler_index(words: Sequence[str], file: Path) -> int | None:
     """Which word is the compiler: launchers (ccache, env, libtool) stand before it. None: there is none."""
     for number, word in enumerate(words):
-        base = re.split(r"[\\/]", word)[-1]
-        if _COMPILER.fullmatch(base) or _MICROSOFT.fullmatch(base):
+        base = _base(word)
+        if (_COMPILER.fullmatch(base) or _MICROSOFT.fullmatch(base)) and not re.match(r"\w+=", word):
             return number
-        if word in ("-c", "-o", str(file)):
+        if word in ("-c", str(file)):
             break
-    return 0 if "-c" in words else None
+    return 0 if "-c" in words[1:] and not _SHELL.match(_base(words[0])) else None
+
+
+def _base(word: str) -> str:
+    return re.split(r"[\\/]", word)[-1]
 
 
 def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str]) -> Command:
@@ -246,7 +251,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
     number = _compiler_index(words, command.file)
     if number is None:
         raise CompileError(f"its command ({' '.join(words)[:60]}) runs no compiler. Give entries that compile")
-    base = re.split(r"[\\/]", words[number])[-1]
+    base = _base(words[number])
     if _MICROSOFT.fullmatch(base) or "--driver-mode=cl" in words:
         raise CompileError(f"its command is {base}'s, Microsoft's kind. Configure the build with a gcc or clang")
     named = _COMPILER.fullmatch(base)
@@ -271,7 +276,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
         elif not OUTPUT.match(option):
             kept.append(_as_text(flag, command.directory))
     language = language if source else said
-    if not language and _CXX.fullmatch(name) and command.file.suffix == ".c":
+    if not language and command.file.suffix == ".c" and (_CXX.fullmatch(name) or "--driver-mode=g++" in words):
         language = "c++"
     targets = _targets(prefix, name, kept)
     return replace(

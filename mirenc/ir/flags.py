@@ -33,7 +33,7 @@ OUTPUT = re.compile(
 )
 """No part of the program, and nothing of the IR: outputs, dependencies, diagnostics, linking."""
 LEFT_OUT = re.compile(
-    r"-g(?!0$|cc-)|--debug|--?coverage|--profile|-include-pch|-load$|-plugin|-add-plugin"
+    r"-g(?!0$|cc-|en-)|--debug|--?coverage|--profile|-include-pch|-load$|-plugin|-add-plugin"
     r"|-f(sanitize|cs-profile|profile|auto-profile|branch-prob|coverage|test-coverage|xray|lto|thin|fat-lto|split-lto"
     r"|whole-program|virtual-function-e|embed-bitcode|plugin|pass-plugin|modules|implicit-module|record-)"
 )
@@ -61,10 +61,10 @@ _TAKES_WORD = frozenset(
     --serialize-diagnostics --vfsoverlay
     """.split()
 )
-# Macros and where headers are: nothing that a compiler refuses, and other for each file.
+# Macros and where headers and other files are: nothing that a compiler refuses, and other for each file.
 _PREPROCESSOR = re.compile(
     r"-[DUIF]|-i(nclude|macros|system|quote|dirafter|prefix|withprefix|sysroot|withsysroot|framework|vfsoverlay)|-Wno-"
-    r"|-cxx-isystem|-stdlib\+\+-isystem|-working-directory|--(define|undefine|include|imacros|sysroot|vfsoverlay|assert)"
+    r"|-cxx-isystem|-stdlib\+\+-isystem|-working-directory|--(define|undefine|include|imacros|sysroot|vfsoverlay|assert|config)|-fmodule-"
 )
 # What flags for a processor are tried with where no word of a command says a target. Not PowerPC and MIPS: to clang 14
 # any -march is one of those.
@@ -167,6 +167,5 @@ def _is_called(flag: Flag, quoted: str) -> bool:
     quoted = quoted.replace("_", "-")
     if quoted.endswith("="):
         return words[0].lstrip("-").startswith(quoted.lstrip("-"))
-    return (
-        quoted in (*words, " ".join(words)) or quoted.replace(" ", "=") == words[0] or words[-1].endswith(f"={quoted}")
-    )
+    named = {*words, " ".join(words), words[0].replace("=", " "), words[0].removeprefix("-x")}
+    return quoted in named or words[-1].endswith(f"={quoted}")

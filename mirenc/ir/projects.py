@@ -38,7 +38,7 @@ def is_project(given: object) -> bool:
 
 
 def expand_inputs(
-    inputs: Iterable[IRInput | Input], report: Report = _warn, options: ReadOptions | None = None
+    inputs: Iterable[IRInput | Input], report: Report | None = None, options: ReadOptions | None = None
 ) -> Iterator[Input]:
     """The inputs in their order; one that stands for many files gives those, and ``report`` is told what it leaves out.
 
@@ -54,14 +54,14 @@ def expand_inputs(
         yield from many or [resolve_input(given)]
 
 
-def folder_inputs(folder: Path, report: Report, options: ReadOptions | None = None) -> list[Input]:
+def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
     """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
 
     Those are compiled with every folder that has headers searched after the system's. Raises as `expand_inputs`.
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
     if ir := find_inputs(folder):
-        if sources:
+        if sources and report is not None:
             taken = f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out"
             report(f"{taken}. To have those, name them, or a folder without IR")
         return list(map(path_input, ir))
@@ -75,12 +75,13 @@ def folder_inputs(folder: Path, report: Report, options: ReadOptions | None = No
     return [replace(one, flags=flags[one.language], folder=str(root)) for one in inputs]
 
 
-def command_inputs(path: Path, report: Report = lambda line: None, options: ReadOptions | None = None) -> list[Input]:
+def command_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
     """The sources of a ``compile_commands.json``, sorted, with their flags; named from the working folder if below it.
 
-    The level of optimisation is `compile_source`'s, whatever a command says. Raises ConfigError as `read_commands`.
+    Without ``report`` warnings tell what is left out. The level of optimisation is `compile_source`'s, whatever a
+    command says. Raises ConfigError as `read_commands`.
     """
-    options = options or ReadOptions()
+    report, options = report or _warn, options or ReadOptions()
     commands = read_commands(path, SOURCE_LANGUAGES, report)
     compilers = {}
     for language in {one.language for one in commands}:

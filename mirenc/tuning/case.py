@@ -67,7 +67,7 @@ class Case(ABC):
         assert self.head.encoder is not None
         weight: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
-        for source in command_inputs(commands, options=ReadOptions(compiler=self.compiler)):
+        for source in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler)):
             profiled = replace(source, flags=(*source.flags, *flags))
             try:
                 module = self.task.read(self.head.encoder, profiled)

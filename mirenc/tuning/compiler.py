@@ -70,7 +70,7 @@ class PassLists(Loops):
     def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
         self.sources = [
             Path(str(one.value)).absolute()
-            for one in command_inputs(commands, options=ReadOptions(compiler=self.compiler))
+            for one in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
         ]
         shares: dict[Path, float] = {}
         for one in super().places(commands, flags, report):
