@@ -4,8 +4,14 @@ Each class is also the builtin a caller would expect (``ValueError``, ``OSError`
 ValueError`` keeps working in scripts that do not know mirenc. This module imports nothing of mirenc.
 """
 
+import contextlib
+import os
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+LOG = "MIRENC_LOG"
+"""Environment variable: the file to which tracebacks of unexpected errors are appended."""
 
 
 class MirencError(Exception):
@@ -25,16 +31,23 @@ class IRParseError(MirencError, ValueError):
     """LLVM refused the IR.
 
     ``line`` and ``column`` are the place in the input, from 1, where LLVM named one; ``diagnostic`` LLVM's own words,
-    caret line included.
+    caret line included. ``by_verifier`` says that LLVM could parse the IR, and its verifier refuses it.
     """
 
     def __init__(
-        self, message: str, *, line: int | None = None, column: int | None = None, diagnostic: str = ""
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        diagnostic: str = "",
+        by_verifier: bool = False,
     ) -> None:
         super().__init__(message)
         self.line = line
         self.column = column
         self.diagnostic = diagnostic
+        self.by_verifier = by_verifier
 
 
 class NoFunctionBodyError(MirencError, ValueError):
@@ -102,6 +115,46 @@ class MissingExtraError(MirencError, ImportError):
 
 class TaskError(MirencError, ValueError):
     """A task's data, features or name is not usable; the message names the row or the key."""
+
+
+class UnexpectedError(MirencError, RuntimeError):
+    """A fault of mirenc itself, met while one input was read, prepared or encoded; other inputs are not affected.
+
+    ``traceback`` is Python's text of it, which is also appended to the file that the variable ``MIRENC_LOG`` names.
+    """
+
+    def __init__(self, message: str, *, traceback: str = "") -> None:
+        super().__init__(message)
+        self.traceback = traceback
+
+
+@contextmanager
+def one_input(name: str, work: str) -> Iterator[None]:
+    """Around the ``work`` ("read", "prepared", "encoded") on one input, which messages call ``name``.
+
+    Every exception inside that is none of mirenc's own becomes an error of this input, so that a batch goes on: an
+    IRResourceError where memory ran out, an UnexpectedError otherwise. KeyboardInterrupt and SystemExit pass.
+    """
+    try:
+        yield
+    except MirencError:
+        raise
+    except MemoryError:
+        raise IRResourceError(f"{name}: out of memory while it was {work}. Leave it out, or free memory") from None
+    except Exception as error:
+        text = traceback.format_exc()
+        advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
+        first_line = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        problem = f"{name}: a fault of mirenc ended it while it was {work} ({first_line})"
+        raise UnexpectedError(f"{problem}. Leave it out and report it; {advice}", traceback=text) from error
+
+
+def _logged(name: str, text: str) -> bool:
+    """Append a traceback to the user's log; False where none is asked for, or it cannot be written."""
+    with contextlib.suppress(KeyError, OSError), open(os.environ[LOG], "a", encoding="utf-8", errors="replace") as log:
+        log.write(f"{name}\n{text}\n")
+        return True
+    return False
 
 
 class LeftOutWarning(UserWarning):

@@ -9,7 +9,7 @@ import numpy as np
 from mirenc.cache import cache_key
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.request import Request
-from mirenc.errors import MirencError
+from mirenc.errors import MirencError, one_input
 from mirenc.ir import IRModule, regions_of
 from mirenc.ir.files import InputBytes
 from mirenc.ir.inputs import Input
@@ -103,7 +103,8 @@ class Reader:
         if isinstance(given.value, IRModule):
             return given.value
         try:
-            return load_input(given, self._request.options)
+            with one_input(given.name, "read"):
+                return load_input(given, self._request.options)
         except MirencError as error:
             return error
 
@@ -118,12 +119,12 @@ class Reader:
     def _answer(self, content: IRModule | InputBytes | MirencError, key: bytes, cached: bytes | None) -> Answer:
         if isinstance(content, MirencError):
             return content
-        if cached is not None and isinstance(content, InputBytes):
-            # What is kept is of the IR: which source or text it came from is this input's own.
-            return replace(Embedding.from_bytes(cached, content.name), file_hash=content.file_hash)
         request = self._request
         try:
-            with no_collection():
+            with one_input(content.name, "prepared"), no_collection():
+                if cached is not None and isinstance(content, InputBytes):
+                    # What is kept is of the IR: which source or text it came from is this input's own.
+                    return replace(Embedding.from_bytes(cached, content.name), file_hash=content.file_hash)
                 module = content if isinstance(content, IRModule) else module_of(content, request.options)
                 how: dict[str, Any] = {"function": request.function, "spelling": request.spelling}
                 ready = prepare(module, self._tokenizer, request.levels, request.weighting, **how)

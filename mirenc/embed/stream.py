@@ -12,7 +12,7 @@ from mirenc.embed.encoding import StatementVectors, forward_all
 from mirenc.embed.processes import read
 from mirenc.embed.reading import Answer, Prepared
 from mirenc.embed.request import Request, in_batches
-from mirenc.errors import MirencError
+from mirenc.errors import MirencError, one_input
 from mirenc.ir.inputs import Input
 from mirenc.ir.reader import no_collection
 from mirenc.model.lexical import Lexicon
@@ -91,6 +91,27 @@ class Pipeline:
     ) -> Iterator[tuple[str, Embedding | MirencError]]:
         """Names and plain embeddings of inputs whose statements are encoded together."""
         ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
+        encoded: Iterator[Embedding | MirencError]
+        try:
+            with one_input("these inputs", "encoded"):
+                encoded = iter(self._forward(ready, vectors, advance))
+        except MirencError:  # one of them is to blame, which only each by itself can tell
+            encoded = (self._alone(given, answer, vectors) for given, answer in batch if isinstance(answer, Prepared))
+        for given, answer in batch:
+            yield given.name, next(encoded) if isinstance(answer, Prepared) else answer
+
+    def _alone(self, given: Input, module: Prepared, vectors: StatementVectors) -> Embedding | MirencError:
+        """The plain embedding of one module, or why it has none."""
+        try:
+            with one_input(given.name, "encoded"):
+                return self._forward([module], vectors, lambda encoded, texts: None)[0]
+        except MirencError as error:
+            return error
+
+    def _forward(
+        self, ready: list[Prepared], vectors: StatementVectors, advance: Callable[[int, int], None]
+    ) -> list[Embedding]:
+        """Plain embeddings of modules, which the cache then has."""
         with no_collection():
             pooled = forward_all(self.runtime, ready, vectors.of(ready, advance=advance))
             embeddings = [module.filled(each, self.lexicon) for module, each in zip(ready, pooled, strict=True)]
@@ -103,9 +124,7 @@ class Pipeline:
                     if module.key and each.text.nbytes + each.graph.nbytes <= self.cache.largest
                 }
             )
-        fresh = iter(embeddings)
-        for given, answer in batch:
-            yield given.name, next(fresh) if isinstance(answer, Prepared) else answer
+        return embeddings
 
     def _finished(self, embedding: Embedding, request: Request) -> Embedding:
         if request.purpose == "features":

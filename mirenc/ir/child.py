@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
-from mirenc.ir.worker import HEADER, NOT_STARTED
+from mirenc.ir.worker import HEADER, NOT_STARTED, PRINTING
 
 _START = 60.0  # seconds to load a library of a hundred megabytes on a slow disk
 _CHUNK = 1 << 20
@@ -30,7 +30,10 @@ def llvmlite_folder() -> str:
 
 
 class EndedError(Exception):
-    """The child is gone: ``status`` is ``start``, ``timeout``, ``memory``, ``killed`` or ``crash``; LLVM's reason."""
+    """The child is gone: ``status`` says why, and ``problem`` is LLVM's reason.
+
+    ``start``, ``timeout``, ``memory``, ``text`` (the module's text is longer than allowed), ``killed`` or ``crash``.
+    """
 
     def __init__(self, status: str, problem: str, ending: str = "") -> None:
         super().__init__(problem)
@@ -139,6 +142,8 @@ class Child:
         words = self._words.read().decode("utf-8", "replace").strip()
         lines = words.splitlines()
         self.close()
+        if without_memory(words) and PRINTING in words:
+            return EndedError("text", "the module prints as more text than allowed")
         if without_memory(words) or code == _NOT_LOADED:
             return EndedError("memory", f"out of memory (limit {memory_allowed(self.memory_limit) / 2**20:.0f} MiB)")
         if code == NOT_STARTED:

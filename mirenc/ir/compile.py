@@ -91,19 +91,22 @@ def _zig_target(triple: str) -> str:
 
 def assemble_old_text(
     text: bytes, *, timeout: float | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-) -> bytes | None:
-    """Bitcode of text that only an older LLVM reads, by an older clang on PATH; None if there is none that can.
+) -> tuple[bytes, str] | None:
+    """Bitcode of text that only an older LLVM parses, and the older clang on PATH that wrote it; None if none can.
 
-    LLVM upgrades old bitcode in full, old text only in part (constant expressions it dropped, asm goto).
+    LLVM upgrades old bitcode in full, old text only in part (constant expressions it dropped, asm goto). The bitcode
+    has this machine's target, whatever the text says.
     """
-    for name in filter(shutil.which, (f"clang-{version}" for version in range(18, 9, -1))):
-        command = [name, "-x", "ir", "-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes", "-w", "-o", "-", "-"]
+    # clang's driver turns LLVM's verifier off; without the driver it is on, from 14. A module that is not valid would
+    # become another program: the reader of bitcode repairs it in silence.
+    for name in filter(shutil.which, (f"clang-{version}" for version in range(18, 13, -1))):
+        command = [name, "-cc1", "-x", "ir", "-emit-llvm-bc", "-disable-llvm-passes", "-w", "-o", "-", "-"]
         try:
             done = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=text)
         except subprocess.TimeoutExpired:
             return None
         if done.code == 0 and done.output:
-            return done.output
+            return done.output, name
     return None
 
 

@@ -38,6 +38,7 @@ _OTHER_SOURCES = {
     ".m": ("Objective-C", "clang -S -emit-llvm -O2 {source} -o {ir}"),
     ".mm": ("Objective-C++", "clang++ -S -emit-llvm -O2 {source} -o {ir}"),
 }
+_HEAD = 4096  # bytes in which a NUL says that this is no text
 _PART = 1 << 20  # bytes read at once
 _ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
@@ -229,7 +230,12 @@ def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
     if not data.strip():
         raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
     foreign = [what for magic, what in _FOREIGN_MAGIC.items() if data.startswith(magic)]
-    if foreign or b"\0" in data[:4096]:
+    # LLVM takes a NUL byte for the end of the text, and would leave out what follows.
+    null = data.find(b"\0")
+    if foreign or 0 <= null < _HEAD:
         what = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
         raise _file_error(errno.EINVAL, f"{name}: is {what}. Compile the source with `clang -S -emit-llvm`")
+    if null >= 0:
+        found = f"byte {null} of its text is a NUL, so the file is damaged"
+        raise _file_error(errno.EINVAL, f"{name}: {found}. Write it again with `clang -S -emit-llvm`")
     return "text"

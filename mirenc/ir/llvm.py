@@ -6,13 +6,17 @@ import os
 import re
 import threading
 from pathlib import Path
+from typing import Any
 
 from mirenc.errors import IRParseError, IRResourceError
 from mirenc.ir.child import Child, EndedError, llvmlite_folder
+from mirenc.ir.files import DEFAULT_MAX_BYTES
 from mirenc.ir.process import memory_advice
 
 DEFAULT_TIMEOUT = 120.0  # seconds for one module
 DEFAULT_MEMORY_LIMIT = 8 * 2**30  # bytes of address space
+TEXT_FACTOR = 8  # a module may print as that many times the bytes that an input may have
+LARGEST_TEXT = TEXT_FACTOR * DEFAULT_MAX_BYTES  # bytes
 _PLACE = re.compile(r"^<string>:(\d+):(\d+): error: (.*)$", re.MULTILINE)
 
 
@@ -44,39 +48,44 @@ class LLVMWorker:
     def close(self) -> None:
         self._child.close()
 
-    def canonicalise(self, data: bytes, *, timeout: float | None = None) -> str:
-        """Parse, verify, print a module. IRParseError: LLVM refuses it; IRResourceError: it died, or took too much."""
-        status, text = self._ask("module", data, timeout)
+    def canonicalise(self, data: bytes, *, most_text: int = LARGEST_TEXT, timeout: float | None = None) -> str:
+        """Parse, verify and print a module, to at most ``most_text`` bytes.
+
+        Raises IRParseError: LLVM refuses it; IRResourceError: it died, or took too much time, memory or text.
+        """
+        status, text = self._ask({"kind": "module", "most_text": most_text}, data, timeout)
         if status == "ok":
             return text
-        if status == "memory":
-            raise IRResourceError(f"LLVM ran out of memory {memory_advice(self.memory_limit)}")
+        if status in ("memory", "long"):
+            raise self._error(EndedError("memory" if status == "memory" else "text", ""), 0, most_text)
         raise _refusal(text, verifier=status == "verify")
 
     def demangle(self, names: list[str]) -> list[str]:
         """Demangled form of each name; the name itself where there is none."""
-        return self._ask("names", "\n".join(names).encode("utf-8"), None)[1].split("\n") if names else []
+        return self._ask({"kind": "names"}, "\n".join(names).encode("utf-8"), None)[1].split("\n") if names else []
 
-    def _ask(self, kind: str, data: bytes, timeout: float | None) -> tuple[str, str]:
+    def _ask(self, request: dict[str, Any], data: bytes, timeout: float | None) -> tuple[str, str]:
         limit = DEFAULT_TIMEOUT if timeout is None else timeout
         self.start()
         with self._lock:
             try:
-                self._child.send({"kind": kind}, data, limit)
+                self._child.send(request, data, limit)
                 answer, text = self._child.receive(limit)
             except EndedError as ended:
-                raise self._error(ended, limit) from None
+                raise self._error(ended, limit, request.get("most_text", 0)) from None
             except BaseException:
                 self.close()  # whatever interrupted the exchange, the pipe is out of step now
                 raise
         return answer["status"], str(text, "utf-8", "surrogateescape")
 
-    def _error(self, ended: EndedError, limit: float) -> IRResourceError:
+    def _error(self, ended: EndedError, limit: float, most_text: int) -> IRResourceError:
         # An assertion's line begins with a path and a signature that say nothing to the user.
         reason = re.search(r"LLVM ERROR.*|Assertion `.*' failed", ended.problem)
         what = f": {reason[0].removesuffix('.')}" if reason else ""
         messages = {
             "memory": f"LLVM ran out of memory {memory_advice(self.memory_limit)}",
+            "text": f"its text, as LLVM prints it, has more than {most_text / 2**20:.0f} MiB, {TEXT_FACTOR} times the "
+            "largest input: a constant is repeated wherever it is used. Raise --max-bytes (Python: max_bytes=)",
             "timeout": f"LLVM did not finish within {limit:g} s. Raise the limit with --timeout (Python: timeout=)",
             "start": f"LLVM cannot be started: {ended.problem}. Type: pip install --force-reinstall --no-deps llvmlite",
             "killed": "LLVM's process was killed, most likely by the system for want of memory. "
@@ -93,10 +102,11 @@ def _refusal(text: str, *, verifier: bool) -> IRParseError:
     place = _PLACE.search(diagnostic)
     if place:
         line, column, what = int(place[1]), int(place[2]), place[3]
-        return IRParseError(f"line {line}, column {column}: {what}", line=line, column=column, diagnostic=diagnostic)
+        where = f"line {line}, column {column}"
+        return IRParseError(f"{where}: {what}", line=line, column=column, diagnostic=diagnostic, by_verifier=verifier)
     first = diagnostic.splitlines()[0] if diagnostic else "no reason given"
     verb = "LLVM's verifier rejects it" if verifier else "LLVM cannot read it"
-    return IRParseError(f"{verb}: {first}", diagnostic=diagnostic)
+    return IRParseError(f"{verb}: {first}", diagnostic=diagnostic, by_verifier=verifier)
 
 
 @functools.cache

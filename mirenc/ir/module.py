@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -17,6 +18,12 @@ from mirenc.ir.rust_names import rust_name
 from mirenc.ir.symbols import unescaped
 
 Key = TypeVar("Key")
+
+_ATTRIBUTE_GROUP = re.compile(r"^attributes #(\d+) = \{ (.*) \}$", re.MULTILINE)
+_REFERENCE = re.compile(r" #(\d+)")
+_STRING_OR_REFERENCE = re.compile(r'"[^"]*"| #(\d+)')
+# Of `memory(...)`: LLVM 22 adds it to what it reads from older bitcode, and not to text.
+_ADDED_MEMORY = re.compile(r", target_mem\d: none")
 
 
 class OperandKind(IntEnum):
@@ -44,6 +51,29 @@ def _without_comments(text: str) -> str:
         text, *rest = text.split(remark)
         text = "\n".join(piece.rstrip(" \t") for piece in (text, *(piece.partition("\n")[2] for piece in rest)))
     return text
+
+
+def _common_text(text: str) -> str:
+    """What the print-outs of one program have in common, whether LLVM has read it as text or as bitcode.
+
+    Left out are comments, empty lines, declarations of intrinsics (their calls say all, and an upgrade leaves some that
+    have none) and the data layout (upgraded in bitcode only). Attribute groups stand where they are referred to: their
+    numbers depend on what stands before them.
+    """
+    groups = {number: _ADDED_MEMORY.sub("", words) for number, words in _ATTRIBUTE_GROUP.findall(text)}
+
+    def written_out(match: re.Match[str]) -> str:
+        return match[0] if match[1] is None else f" {{ {groups.get(match[1], '')} }}"
+
+    lines = []
+    for line in _without_comments(text).split("\n"):
+        if " #" in line:
+            if line.startswith("attributes #"):
+                continue
+            line = (_STRING_OR_REFERENCE if '"' in line else _REFERENCE).sub(written_out, line)
+        if line and not line.startswith("target datalayout") and not (line.startswith("declare ") and "@llvm." in line):
+            lines.append(line)
+    return "\n".join(lines)
 
 
 class Rows(dict[Key, int]):
@@ -149,9 +179,12 @@ class IRModule:
 
     @cached_property
     def content_hash(self) -> str:
-        """SHA-256 of the canonical text without the source file's name and comments, as hexadecimal."""
+        """SHA-256, as hexadecimal, of the canonical text: the same for a module's text and its bitcode.
+
+        Left out are the source file's name, comments, the data layout, and declarations of intrinsics.
+        """
         name, _, rest = self.text.partition("\n")
-        text = _without_comments(rest if name.startswith("source_filename") else self.text)
+        text = _common_text(rest if name.startswith("source_filename") else self.text)
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
     @cached_property

@@ -2,6 +2,8 @@
 
 import re
 
+from mirenc.errors import IRParseError
+
 _LOCAL_TYPE = r'(?:%(?:[-a-zA-Z$._0-9]+|"[^"]*")|\{[^{}]*\}|\[[^\[\]]*\]|i\d+|float|double|half)'
 # LLVM < 12 wrote `T* byval`; the pointee now stands in the attribute. sret and inalloca followed in LLVM 13.
 _BARE_POINTEE = re.compile(
@@ -15,6 +17,14 @@ _INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
 _OLD_LOAD = re.compile(r"^\s*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
 _OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
 _OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
+
+# LLVM <= 14 gave the labels of asm goto as arguments. This form parses, and only the reader of bitcode upgrades it.
+_OLD_ASM_GOTO = "Number of label constraints does not match number of callbr dests"
+
+
+def is_broken(refusal: IRParseError) -> bool:
+    """Whether IR is not valid in any LLVM: the verifier has refused it, and not for a form that an older LLVM wrote."""
+    return refusal.by_verifier and not refusal.diagnostic.startswith(_OLD_ASM_GOTO)
 
 
 def modernise(text: str) -> str:

@@ -51,9 +51,17 @@ class Layout:
 
     def measure(self, type_text: str) -> Measure | None:
         """Measure of a type, None where it is not known here."""
-        if type_text not in self._measures:
-            self._measures[type_text] = None  # what contains itself has no size
-            self._measures[type_text] = self._measured(type_text)
+        # Depth first with a stack of its own: C++ templates nest types deeper than Python recurses.
+        waiting = [(type_text, False)]
+        while waiting:
+            current, parts_are_measured = waiting.pop()
+            if parts_are_measured:
+                self._measures[current] = self._measured(current)
+            elif current not in self._measures:
+                self._measures[current] = None  # what contains itself has no size
+                repeated = self.repeated(current)
+                parts = self._fields(current) or [] if repeated is None else [repeated[3]]
+                waiting += [(current, True), *((part, False) for part in parts)]
         return self._measures[type_text]
 
     def repeated(self, type_text: str) -> re.Match[str] | None:
@@ -61,7 +69,15 @@ class Layout:
         text = self._definitions.get(type_text, type_text)
         return _REPEATED.fullmatch(text) if text.startswith(("[", "<")) and not text.startswith("<{") else None
 
+    def _fields(self, type_text: str) -> list[str] | None:
+        """Types of a struct's fields; None for any other type."""
+        text = self._definitions.get(type_text, type_text)
+        if not text.startswith(("{", "<{")):
+            return None
+        return _split(text[2:-2] if text.startswith("<{") else text[1:-1])
+
     def _measured(self, type_text: str) -> Measure | None:
+        """Measure of a type, from those of its parts."""
         if size := _POINTER if type_text.startswith("ptr") else _SIZES.get(type_text):
             return Measure(size, size)
         if integer := _INTEGER.fullmatch(type_text):
@@ -69,19 +85,18 @@ class Layout:
             alignment = min(_power_of_two(size), _LARGEST_ALIGNMENT)
             return Measure(_up(size, alignment), alignment)
         if repeated := self.repeated(type_text):
-            inner = self.measure(repeated[3])
+            inner = self._measures[repeated[3]]
             if inner is None:
                 return None
             size = int(repeated[2]) * inner.size
             vector = _power_of_two(size)
             return Measure(size, inner.alignment) if repeated[1] == "[" else Measure(vector, vector)
-        text = self._definitions.get(type_text, type_text)
-        packed = text.startswith("<{")
-        if not packed and not text.startswith("{"):
+        fields = self._fields(type_text)
+        if fields is None:
             return None
-        fields = _split(text[2:-2] if packed else text[1:-1])
+        packed = self._definitions.get(type_text, type_text).startswith("<{")
         offsets, at, largest = [], 0, 1
-        for measure in map(self.measure, fields):
+        for measure in map(self._measures.__getitem__, fields):
             if measure is None:
                 return None
             alignment = 1 if packed else measure.alignment
@@ -119,7 +134,7 @@ _POISON = re.compile(r"(?<=[ \[])poison(?=[ ,>\])]|$)")  # LLVM 12 and later; be
 # Without vectors of addresses. A demangled name may have commas, so the indices are found from the end.
 _ADDRESS = re.compile(
     r"% = getelementptr (?:(?:inbounds|nuw|nusw|inrange\([^)]*\)) )*"
-    r'((?:%"[^"]*"|[^,"{])+|\{[^{}]*\}), (ptr .*?)((?:, i\d+ (?:-?\d+|%))+)'
+    r'((?:%"[^"]*"|[^,"{])+|\{[^{}]*\}), (ptr .*?)((?:, i\d+ (?:-?\d{1,20}|%))+)'
 )
 _INDEX = re.compile(r", i\d+ (-?\d+|%)")
 _NAME = re.compile(

@@ -3,21 +3,26 @@
 import codecs
 import contextlib
 import hashlib
+import logging
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError
+from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError, one_input
 from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
 from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input
-from mirenc.ir.llvm import default_worker
+from mirenc.ir.llvm import TEXT_FACTOR, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.rewrite import bring
+
+_LOGGER = logging.getLogger(__name__)
+_TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +85,10 @@ def parse_ir(text: str | bytes, *, name: str = "<string>", options: ReadOptions 
 def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> IRModule:
     """The module that any one input stands for (`mirenc.ir.inputs`), in the options' dialect; errors as `read_ir`."""
     options, given = options or ReadOptions(), resolve_input(given)
-    if isinstance(given.value, IRModule):
-        return given.value if options.dialect is None else bring(given.value, options.dialect)
-    return module_of(load_input(given, options), options)
+    with one_input(given.name, "read"):
+        if isinstance(given.value, IRModule):
+            return given.value if options.dialect is None else bring(given.value, options.dialect)
+        return module_of(load_input(given, options), options)
 
 
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
@@ -131,28 +137,49 @@ def module_of(loaded: InputBytes, options: ReadOptions) -> IRModule:
 
 
 def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
+    """Canonical text of some IR; of text that only an older LLVM parses, through an older clang, which is logged.
+
+    What is valid in no LLVM (`old_text.is_broken`) stays refused. Raises IRParseError, IRResourceError.
+    """
     worker = default_worker()
+
+    def canonical(data: bytes) -> str:
+        return worker.canonicalise(data, most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
+
     try:
-        return worker.canonicalise(loaded.data, timeout=options.timeout)
+        return canonical(loaded.data)
     except IRParseError as refusal:
         if loaded.kind == "bitcode":
-            refusal.args = (refusal.args[0] + ". The file may be truncated: write it again with `clang -c -emit-llvm`",)
+            cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
+            refusal.args = (f"{refusal.args[0]}. {cause} with `clang -c -emit-llvm`",)
             raise
         text = loaded.data.decode("utf-8", "surrogateescape")
         fixed = old_text.modernise(text)
         if fixed != text:
             try:
-                return worker.canonicalise(fixed.encode("utf-8", "surrogateescape"), timeout=options.timeout)
+                return canonical(fixed.encode("utf-8", "surrogateescape"))
             except IRParseError as second:
                 refusal = second
-        if re.search("^define ", text, re.MULTILINE):
+        if re.search("^define ", text, re.MULTILINE) and not old_text.is_broken(refusal):
             old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
             if old is not None:
+                bitcode, clang = old
                 with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
-                    return worker.canonicalise(old, timeout=options.timeout)
+                    upgraded = _with_target(canonical(bitcode), text, canonical)
+                    _LOGGER.warning("mirenc: %s: text of an older LLVM, read by %s", loaded.name, clang)
+                    return upgraded
         elif (other := command_for(loaded.name)) is not None:
             language, command = other
             raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
         unsure = "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
         refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal.diagnostic) or unsure}",)
         raise refusal from None
+
+
+def _with_target(upgraded: str, text: str, canonical: Callable[[bytes], str]) -> str:
+    """Canonical text that came through a clang, which replaces the target, with the target that ``text`` names."""
+    own = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(text))
+    header = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(canonical(own.encode())))
+    bare = _TARGET.sub("", upgraded)
+    place = bare.index("\n", bare.index("source_filename = ")) + 1
+    return bare[:place] + header + bare[place:]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mirenc.arrays import Int64, spread, starts
-from mirenc.errors import IRParseError
+from mirenc.errors import IRParseError, IRResourceError
 from mirenc.ir.grammar import Form, parse_form
 from mirenc.ir.lines import fill, join_lines, label_name, split_all, without_attachments
 from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, Rows
@@ -25,6 +25,8 @@ _NUMBER_BITS = 40
 _ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
 # Of a form: its row (-1: a pattern of forms), its number of placeholders, whether it has a result; and itself.
 _Entry = tuple[int, int, bool, Form]
+# Characters of an instruction: each costs some hundred bytes while it is parsed. A switch has 40 for a case.
+_LONGEST_INSTRUCTION = 4 << 20
 
 
 @dataclass(slots=True)
@@ -48,6 +50,9 @@ class _Forms:
         return self.by_names[key]
 
     def _parse(self, text: str, *, resolved: bool) -> _Entry:
+        if len(text) > _LONGEST_INSTRUCTION:
+            found = f"an instruction prints as {len(text):,} characters ({text[:40]} ...), the limit is 4 Mi"
+            raise IRResourceError(f"{found}: a constant is repeated wherever it is used. Leave the file out")
         form = parse_form(text, self.display)
         if form.name_slots and not resolved:  # only the pattern of the forms that fill names of types in
             return -1, form.slots, form.has_result, form

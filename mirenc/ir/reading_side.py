@@ -2,13 +2,46 @@
 
 import contextlib
 import ctypes
+import os
+import resource
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mirenc.ir.worker import llvmlite, parsed
+from mirenc.ir.worker import PRINTING, decoded, llvmlite, parsed, printed
 
 _LARGE = 1 << 20  # bytes of an answer
 Answer = tuple[dict[str, Any], bytes]
+
+
+class LongTextError(Exception):
+    """A module prints as more text than allowed."""
+
+
+@contextlib.contextmanager
+def _text_limit(most_text: int) -> Iterator[None]:
+    """Inside, a module may be printed to about ``most_text`` bytes; a longer one ends the process, or a LongTextError.
+
+    A constant that is shared in memory is printed wherever it is used, so a kilobyte of bitcode can print without end.
+    LLVM prints into a string that doubles as it grows, which llvmlite then copies: three times the text at most.
+    """
+    limits = resource.getrlimit(resource.RLIMIT_AS)
+    try:
+        with open("/proc/self/statm", encoding="ascii") as pages:
+            most = int(pages.read().split()[0]) * resource.getpagesize() + 3 * most_text
+    except OSError:  # no Linux: the text is measured once it is there
+        yield
+        return
+    if limits[0] != resource.RLIM_INFINITY and limits[0] <= most:
+        yield
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (most, limits[1]))
+    os.write(2, PRINTING.encode() + b"\n")
+    try:
+        yield
+    except (AssertionError, MemoryError):  # llvmlite asserts that it could copy the string
+        raise LongTextError from None
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def _demangler() -> Callable[[str], str]:
@@ -44,13 +77,16 @@ class Library:
         self.version = ".".join(map(str, llvm.llvm_version_info))
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
-        """One answer: LLVM's print-out or the names, or with another status LLVM's words."""
+        """One answer: LLVM's print-out or the names, or with another status LLVM's words.
+
+        Status ``long``: the print-out has more than the request's ``most_text`` bytes.
+        """
         try:
             if request["kind"] == "names":
                 names = holder.pop().decode("utf-8").split("\n")
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
-                status, text = self._canonicalise(holder)
+                status, text = self._canonicalise(holder, request["most_text"])
             data = text.encode("utf-8", "surrogateescape")
             del text
         except MemoryError:
@@ -62,13 +98,19 @@ class Library:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).malloc_trim(0)
 
-    def _canonicalise(self, holder: list[bytes]) -> tuple[str, str]:
+    def _canonicalise(self, holder: list[bytes], most_text: int) -> tuple[str, str]:
         status = "parse"
         try:
             with parsed(self._llvm, holder.pop()) as module:
                 status = "verify"
                 module.verify()
-                return "ok", str(module)
+                with _text_limit(most_text):
+                    text = printed(module)
+                return ("ok", text) if len(text) <= most_text else ("long", "")
+        except LongTextError:
+            return "long", ""
+        except UnicodeDecodeError as error:  # LLVM's words quote a name as it is
+            return status, decoded(error.object)
         except (RuntimeError, ValueError) as error:
             return status, str(error)
 

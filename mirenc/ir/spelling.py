@@ -66,8 +66,8 @@ def _word(line: str) -> str:
 def _minus_zero(type_text: str) -> str:
     if not type_text.startswith("<"):
         return _MINUS_ZERO[type_text]
-    count, element = type_text[1:-1].split(" x ")
-    return "<" + ", ".join([f"{element} {_MINUS_ZERO[element]}"] * int(count)) + ">"
+    element = type_text[1:-1].partition(" x ")[2]
+    return f"splat ({element} {_MINUS_ZERO[element]})"
 
 
 class _Function:

@@ -24,9 +24,8 @@ _DEFINED = re.compile(r"^define [^\n]*?(@[-\w$.]+)\(", re.MULTILINE)
 
 def strip_parameters(name: str) -> str:
     """``void f<int>(int)`` as ``f<int>``; names without a parameter list (variables, ``vtable for S``) stay whole."""
-    clone = _CLONE.search(name)
-    if clone is not None:
-        return strip_parameters(name[: clone.start()])
+    while (clone := _CLONE.search(name)) is not None:
+        name = name[: clone.start()]
     name = name.replace("(anonymous namespace)", "{anonymous}")
     while "> >" in name:
         name = name.replace("> >", ">>")

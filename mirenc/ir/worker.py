@@ -22,6 +22,7 @@ from typing import IO, Any
 HEADER = struct.Struct("<QQ")
 BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
 NOT_STARTED = 125  # exit code: no library could be loaded, whatever the request
+PRINTING = "mirenc: printing a module"  # last words of a child that runs out of the memory that text may take
 _WORDS = 1 << 30  # bytes of a file, so that a pass that prints without end has an end
 _NON_ASCII = re.compile(rb"[\x80-\xff]")
 
@@ -55,6 +56,14 @@ def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
         del ir  # it may be large
         with contextlib.closing(read) as module:
             yield module
+
+
+def printed(module: Any) -> str:
+    """The print-out of a module of llvmlite's LLVM."""
+    try:
+        return str(module)
+    except UnicodeDecodeError as error:  # LLVM prints the strings of attributes as they are
+        return decoded(error.object)
 
 
 def _load(side: str) -> Any:

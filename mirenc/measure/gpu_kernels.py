@@ -1,6 +1,6 @@
 """The project's own OpenCL and CUDA kernels: the texts of ``kernels/gpu``, each in both languages and at three sizes.
 
-A text is OpenCL C 1.2 without vector types; CUDA is made of it word by word, to what people write there. A head learns
+A text is OpenCL C 1.2 without vector types; CUDA is made of it call by call, to what people write there. A head learns
 from code, so neither may look as if a program had made it: no macros stand in for either language. Bounds are checked
 and tiles take the block's shape, so that any block is right.
 """
@@ -55,6 +55,8 @@ _CUDA_WORDS = {
     "__local ": "",
     "__global ": "",
 }
+# With what stands before and after it where that binds less than any operator.
+_ID = re.compile(r"([=(,\[] ?|\breturn )?\b(get_\w+)\(([01])\)(?=([;,)\]])?)")
 _PLAIN = re.compile(r"[\w.-]+")
 _MATH = re.compile(r"\b(sqrt|rsqrt|exp|log|sin|cos|pow|tanh|fabs|fmin|fmax)\(")
 
@@ -152,7 +154,7 @@ class GpuText:
         text = f"{above}{head}\n{{\n{''.join(shared)}{self.body}\n}}\n"
         for word, instead in _CUDA_WORDS.items():
             text = text.replace(word, instead)
-        text = re.sub(r"\b(get_\w+)\(([01])\)", lambda match: _CUDA_IDS[match[1]].format("xy"[int(match[2])]), text)
+        text = _ID.sub(_cuda_id, text)
         text = re.sub(r"\b(uchar|uint|ulong)\b", lambda match: _CUDA_TYPES[match[1]], text)
         return text if any(one.type == "double" for one in self.parameters) else _MATH.sub(r"\1f(", text)
 
@@ -172,6 +174,14 @@ class GpuText:
             else:
                 lines += [f'buffer = "{one.type}"', f'count = "{count}"', *_fill_lines(one, fill, place)]
         return "\n".join(lines) + "\n"
+
+
+def _cuda_id(match: re.Match[str]) -> str:
+    """CUDA's expression for a call of OpenCL's, in brackets where an operator beside it would take it apart."""
+    before, function, dimension, after = match.groups()
+    expression = _CUDA_IDS[function].format("xy"[int(dimension)])
+    whole = " " not in expression or (before is not None and after is not None)
+    return (before or "") + (expression if whole else f"({expression})")
 
 
 def _fill_lines(parameter: _Parameter, fill: str, seed: int) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from mirenc.errors import PassError
-from mirenc.ir.worker import llvmlite, parsed
+from mirenc.ir.worker import llvmlite, parsed, printed
 from mirenc.passes.object_file import Section, named_section
 from mirenc.passes.pipeline import Step, parse, steps
 from mirenc.passes.side import PassLibrary, RefusedError
@@ -86,7 +86,7 @@ class Library(PassLibrary):
             raise RefusedError("backend", str(error)) from None
 
     def printed(self, module: Any, machine: Any) -> bytes:
-        return str(module).encode()
+        return printed(module).encode()
 
     def sections(self, data: bytes) -> list[Section]:
         try:

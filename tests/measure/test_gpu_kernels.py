@@ -4,6 +4,7 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -65,6 +66,40 @@ def test_one_template_is_natural_in_both_languages(tmp_path: Path) -> None:
         "    __syncthreads();\n"
         "    atomicAdd(total, part[threadIdx.x]);\n}\n"
     )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "get_global_id(0)",
+        "get_global_id(0) * 4",
+        "2 * get_global_id(0) + 1",
+        "100 - get_global_id(1)",
+        "-get_global_id(0)",
+        "(get_global_id(0) + 1) * 2",
+        "900 // get_global_size(0)",
+        "900 % get_global_size(1)",
+        "max(get_global_id(0), get_global_id(1))",
+        "get_local_id(0) * get_local_size(0) + get_group_id(1) * get_num_groups(1)",
+    ],
+)
+def test_an_expression_has_one_value_in_both_languages(expression: str, tmp_path: Path) -> None:
+    """Brackets stand where an operator beside a call would take its expression apart; values worked out by Python."""
+    (one,) = variants_of(SUM.replace("= get_global_id(0);", f"= {expression};"), tmp_path)
+    cuda = re.search(r"const int i = (.*);", one.cuda())
+    assert cuda is not None
+    group, size, place, groups = (7, 2), (32, 4), (5, 3), (9, 6)
+    calls = {
+        "get_global_id": lambda axis: group[axis] * size[axis] + place[axis],
+        "get_global_size": lambda axis: groups[axis] * size[axis],
+        "get_local_id": lambda axis: place[axis],
+        "get_local_size": lambda axis: size[axis],
+        "get_group_id": lambda axis: group[axis],
+        "get_num_groups": lambda axis: groups[axis],
+    }
+    axes = {"blockIdx": group, "blockDim": size, "threadIdx": place, "gridDim": groups}
+    words = {name: SimpleNamespace(x=values[0], y=values[1]) for name, values in axes.items()}
+    assert eval(cuda[1], words) == eval(expression, calls)
 
 
 def test_functions_and_literals_take_the_type_of_the_kernel(tmp_path: Path) -> None:

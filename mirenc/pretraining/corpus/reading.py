@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.arrays import UInt64
-from mirenc.errors import MirencError
+from mirenc.errors import MirencError, one_input
 from mirenc.graph import build_graph
 from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
 from mirenc.model.sample import GRAPH_ARRAYS
@@ -81,7 +81,8 @@ def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: 
     failures: list[tuple[str, str]] = []
     for path in paths:
         try:
-            modules.append(_read_module(path, rows, normalisation, options))
+            with one_input(path, "read"):
+                modules.append(_read_module(path, rows, normalisation, options))
         except MirencError as error:
             failures.append((path, str(error)))
     digests = (hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest() for text in rows)
