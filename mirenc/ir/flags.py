@@ -20,24 +20,25 @@ Flag = tuple[str, ...]
 LEVEL = re.compile(r"-O|--optimize")
 TARGET = re.compile(r"--?target(=|$)")
 OUTPUT = re.compile(
-    r"-[cSEsrvw]$|-[oMLlTQHdRJ]|-[ezu]$|-###$|-W(?!p,|no-)|-Wno-error$|-pedantic|-g0$|-pipe$|-time|-print-|-emit-|-save-"
+    r"-[cSEsrvw]$|-[oMLlTHdJ]|-[ezu]$|-###$|-W(?!p,|no-)|-Wno-error$|-pedantic|-g0$|-pipe$|-time|-print-|-emit-"
     r"|-aux-info|-X(linker|assembler|analyzer|offload-linker)$|-rdynamic$|-rpath|-undefined$|-framework$|-dependency-"
     r"|-module-|-serialize-|-index-|-gen-cdb|-wrapper|-odir|-install_name|-current_version|-compatibility_version"
     r"|-filelist|-f(no-)?(syntax-only|diagnostics|color|ansi-escape|message-length|max-errors|error-limit|show|caret"
     r"|spell|elide-type|debug|standalone-debug|limit-debug|eliminate-unused-debug|var-tracking|dump|opt-info|mem-report"
-    r"|save-optimization|optimization-record|stack-usage|callgraph-info|time-|proc-stat|crash-diagnostics|verbose-asm"
+    r"|callgraph-info|time-|proc-stat|crash-diagnostics|verbose-asm"
     r"|use-ld|use-linker|module-output|build-session|compare-debug|\w+-backtrace-limit|integrated-as)"
     r"|-fno-(sanitize|profile|coverage|lto|fat-lto|modules|plugin|xray|record)"
     r"|--(output|dependencies|user-dep|write-|print-|serialize-|all-warn|extra-warn|warn|no-warn|pedantic|verbose|pipe"
-    r"|save-temps|preprocess|compile|assemble$|library-directory|for-linker|for-assembler|force-link|entry)"
+    r"|preprocess|compile|assemble$|library-directory|for-linker|for-assembler|force-link|entry)"
 )
 """No part of the program, and nothing of the IR: outputs, dependencies, diagnostics, linking."""
 LEFT_OUT = re.compile(
-    r"-g(?!0$|cc-|en-)|--debug|--?coverage|--profile|-include-pch|-load$|-plugin|-add-plugin"
+    r"-g(?!0$|cc-|en-)|--debug|--?coverage|--profile|-include-pch|-load$|-plugin|-add-plugin|-R|--?save-"
     r"|-f(sanitize|cs-profile|profile|auto-profile|branch-prob|coverage|test-coverage|xray|lto|thin|fat-lto|split-lto"
-    r"|whole-program|virtual-function-e|embed-bitcode|plugin|pass-plugin|modules|implicit-module|record-)"
+    r"|whole-program|virtual-function-e|embed-bitcode|plugin|pass-plugin|modules|implicit-module|record-|stack-usage"
+    r"|(save-)?optimization-record)"
 )
-"""What changes the IR and is left out by name: code of tools, profiles and linkers; what one compiler alone reads."""
+"""What changes the IR or its metadata, and is left out by name: for tools, profiles, linkers, or one compiler alone."""
 PRECOMPILED = (".gch", ".pch")
 
 _WRAPPERS = ("-Xclang", "-Xpreprocessor")  # each of the wrapped words has one before it

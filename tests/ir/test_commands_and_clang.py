@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from mirenc.errors import ConfigError
+from mirenc.ir.commands import read_commands
 from mirenc.ir.compile import find_compiler
 from mirenc.ir.projects import expand_inputs
 from mirenc.ir.read import ReadOptions, read_ir
@@ -223,3 +225,32 @@ def test_flags_are_what_they_are_to_clang(flags: str, clang: str, tmp_path: Path
     own = [clang, *shlex.split(flags), "-O2", "-S", "-emit-llvm", "-w", "a.c", "-o", str(tmp_path / "own.ll")]
     subprocess.run(own, cwd=tmp_path, check=True)
     assert ours.content_hash == read_ir(tmp_path / "own.ll").content_hash
+
+
+@pytest.mark.slow
+@pytest.mark.needs("clang-19")
+def test_what_is_dropped_in_silence_does_not_change_the_ir(tmp_path: Path) -> None:
+    def clang(*words: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(["clang-19", *words], cwd=tmp_path, check=False, capture_output=True)
+
+    def compiled(*flags: str) -> str:
+        output = tmp_path / "own.ll"
+        done = clang("-O2", "-w", *flags, "-S", "-emit-llvm", "a.c", "-o", str(output))
+        return read_ir(output).content_hash if done.returncode == 0 and output.read_bytes()[:1] == b";" else ""
+
+    (tmp_path / "a.c").write_text(SOURCE, encoding="utf-8")
+    known = sorted(set(re.findall(r"^-\S+", clang("--autocomplete=-").stdout.decode(), re.MULTILINE)))
+    dropped = []
+    for flag in [f"{flag}x" if flag.endswith("=") else flag for flag in known]:
+        entry = {"directory": str(tmp_path), "file": "a.c", "arguments": ["cc", flag, "-c", "a.c"]}
+        (tmp_path / "x.json").write_text(json.dumps([entry]))
+        said: list[str] = []
+        try:
+            (one,) = read_commands(tmp_path / "x.json", {".c": "c"}, said.append)
+        except ConfigError:  # -x, which takes the next word
+            continue
+        if not (one.flags or one.level or said or flag.startswith("-W") or flag in ("-E", "-M", "-MM", "-###")):
+            dropped.append(flag)
+    assert len(dropped) > 150
+    plain = compiled()
+    assert [flag for flag in dropped if compiled(flag) not in (plain, "")] == []

@@ -33,7 +33,7 @@ WriteTree = Callable[[Path, dict[str, str]], Path]
         ("-x c++ -DX a.c b.c -- c.c -DNO", "-DX"),
         ("-Wp,-DA=1,-MD,x.d -Wp,-UB", "-Xpreprocessor -DA=1 -Xpreprocessor -UB"),
         ("-fsanitize=address -fprofile-instr-generate -fcoverage-mapping -flto=thin -fdiagnostics-color", ""),
-        ("-L lib -lm -Wl,-z,now -Xlinker x -T script.ld -save-temps", ""),
+        ("-L lib -lm -Wl,-z,now -Xlinker x -T script.ld -save-temps -Rpass=x", ""),
         ("-target arm-linux --target=x86_64-linux", "-target arm-linux --target=x86_64-linux"),
     ],
 )
