@@ -1,5 +1,7 @@
-"""Short names for the types of numpy arrays, so that a signature says its dtype; and runs that lie end to end."""
+"""Short names for the types of numpy arrays, so that a signature says its dtype; runs end to end; arrays of texts."""
 
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,6 +20,9 @@ Float32: TypeAlias = NDArray[np.float32]
 Float64: TypeAlias = NDArray[np.float64]
 Floating: TypeAlias = NDArray[np.floating[Any]]
 
+_COLUMN = 1 << 26  # bytes of an array of texts above which these are cut
+_WIDTH = 256  # characters that are left of one
+
 
 def starts(sizes: ArrayLike) -> Int64:
     """Where each of some runs begins, and the end of the last. Shapes: (n,) -> (n + 1,)."""
@@ -28,3 +33,34 @@ def spread(first: Integer, last: Integer) -> tuple[Int64, Int64]:
     """The numbers ``first[i] .. last[i] - 1`` of all i end to end, and `starts` of these runs."""
     start = starts(last - first)
     return np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start)), start
+
+
+def padded(columns: Mapping[str, Sequence[str]]) -> dict[str, NDArray[Any]]:
+    """Columns of texts as arrays for a file of numpy's, which has none of texts of any length without pickle.
+
+    numpy pads each text to the longest, at four bytes a character: one of 10,000 among 20,000 would make 800 MB. So
+    columns that padding makes large are cut. ``whole`` has what was cut, and texts that end with NUL, which numpy
+    drops: column -> row -> text, as JSON in UTF-8. It is left out where there is nothing to say. `unpadded` reads it.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    whole: dict[str, dict[int, str]] = {}
+    for name, texts in columns.items():
+        longest = max(map(len, texts), default=0)
+        width = min(longest, _WIDTH) if 4 * longest * len(texts) > _COLUMN else longest
+        arrays[name] = array = np.array(texts, dtype=f"<U{max(width, 1)}")
+        pairs = enumerate(zip(texts, array.tolist(), strict=True))
+        if changed := {row: text for row, (text, stored) in pairs if text != stored}:
+            whole[name] = changed
+    if whole:
+        arrays["whole"] = np.frombuffer(json.dumps(whole).encode("ascii"), dtype=np.uint8)
+    return arrays
+
+
+def unpadded(arrays: Mapping[str, NDArray[Any]], names: Sequence[str]) -> dict[str, list[str]]:
+    """The columns of those names that `padded` made arrays of, from a file that has them."""
+    columns = {name: arrays[name].tolist() for name in names}
+    whole = json.loads(arrays["whole"].tobytes()) if "whole" in arrays else {}
+    for name in whole.keys() & columns.keys():
+        for row, text in whole[name].items():
+            columns[name][int(row)] = text
+    return columns

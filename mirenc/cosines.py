@@ -81,7 +81,8 @@ def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[Float32, Float32]:
 
 def _unit(vectors: Float32, first: int) -> Float64:
     """Rows scaled to length 1; a row of zeros stays. Double precision, so that equal vectors have equal cosines."""
-    wide = np.asarray(vectors, dtype=np.float64)
+    with np.errstate(invalid="ignore"):  # of a damaged file; it is told below
+        wide = np.asarray(vectors, dtype=np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     if not np.isfinite(length).all():
         row = first + int(np.flatnonzero(~np.isfinite(length[:, 0]))[0])

@@ -51,7 +51,10 @@ class IRParseError(MirencError, ValueError):
 
 
 class NoFunctionBodyError(MirencError, ValueError):
-    """The module is valid but has no function body, so there is nothing to embed."""
+    """The module is valid but has no function body, so there is nothing to embed.
+
+    A file read by itself raises it; among several files one without a function body is left out (`EmptyInputs`).
+    """
 
 
 class ForeignIRError(MirencError, ValueError):
@@ -132,21 +135,33 @@ class UnexpectedError(MirencError, RuntimeError):
 def one_input(name: str, work: str) -> Iterator[None]:
     """Around the ``work`` ("read", "prepared", "encoded") on one input, which messages call ``name``.
 
-    Every exception inside that is none of mirenc's own becomes an error of this input, so that a batch goes on: an
-    IRResourceError where memory ran out, an UnexpectedError otherwise. KeyboardInterrupt and SystemExit pass.
+    Every exception inside becomes an error of this input (`input_error`), so that a batch goes on. KeyboardInterrupt
+    and SystemExit pass.
     """
     try:
         yield
     except MirencError:
         raise
-    except MemoryError:
-        raise IRResourceError(f"{name}: out of memory while it was {work}. Leave it out, or free memory") from None
     except Exception as error:
-        text = traceback.format_exc()
-        advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
-        first_line = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        problem = f"{name}: a fault of mirenc ended it while it was {work} ({first_line})"
-        raise UnexpectedError(f"{problem}. Leave it out and report it; {advice}", traceback=text) from error
+        raise input_error(error, name, work) from error
+
+
+def input_error(error: Exception, name: str, work: str) -> MirencError:
+    """What any exception, met in the ``work`` on the input ``name``, is called: mirenc's own stay as they are.
+
+    An IRResourceError where memory ran out or the system refused something, an UnexpectedError otherwise.
+    """
+    if isinstance(error, MirencError):
+        return error
+    if isinstance(error, MemoryError):
+        return IRResourceError(f"{name}: out of memory while it was {work}. Leave it out, or free memory")
+    problem = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    if isinstance(error, OSError):
+        return IRResourceError(f"{name}: the system refused something while it was {work} ({problem}). Mend that first")
+    text = "".join(traceback.format_exception(error))
+    advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
+    found = f"{name}: a fault of mirenc ended it while it was {work} ({problem})"
+    return UnexpectedError(f"{found}. Leave it out and report it; {advice}", traceback=text)
 
 
 def _logged(name: str, text: str) -> bool:
@@ -162,7 +177,31 @@ class LeftOutWarning(UserWarning):
 
 
 class UnreadableIRWarning(UserWarning):
-    """Some inputs could not be embedded; their rows are NaN."""
+    """Some inputs could not be embedded, or have no function body: they have no rows, or rows of NaN."""
+
+
+class EmptyInputs:
+    """Counts the inputs, of ``total``, that have no function body: they are left out, and have not failed."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.empty = total, 0
+
+    def add(self, error: MirencError) -> None:
+        """Count an empty input by its error. Raises any other error, and NoFunctionBodyError where all are empty."""
+        if not isinstance(error, NoFunctionBodyError):
+            raise error
+        self.empty += 1
+        if self.empty == self.total:
+            if self.total == 1:
+                raise error
+            found = f"none of {self.total} files has a function body"
+            raise NoFunctionBodyError(f"{found}. Give modules with at least one `define`")
+
+    @property
+    def line(self) -> str:
+        """What to tell people at the end."""
+        has, is_ = ("has", "is") if self.empty == 1 else ("have", "are")
+        return f"{self.empty} of {self.total} files {has} no function body and {is_} left out"
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, pr
 from mirenc.arrays import Int32, UInt16
 from mirenc.config import Config
 from mirenc.errors import TokenizerError
+from mirenc.writing import delivered
 
 UNK, CLS, SEP, PAD, MASK = range(5)
 SPECIAL_TOKENS = ("[UNK]", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
@@ -148,7 +149,8 @@ class IRTokenizer:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tokenizer and its configuration as one JSON file."""
-        Path(path).write_text(self.to_json(), encoding="utf-8")
+        with delivered(path) as part:
+            part.write_text(self.to_json(), encoding="utf-8")
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Self:

@@ -1,8 +1,10 @@
 """A file is written beside its final name and moved there when it is complete; a folder has one run at a time."""
 
 import contextlib
+import errno
 import fcntl
 import os
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -68,20 +70,23 @@ def refused(path: str | os.PathLike[str] | None) -> Iterator[None]:
     except OSError as error:
         if path is None:
             raise
-        raise IRFileError(
-            f"cannot write {os.fspath(path)}: {error.strerror or error}. Free some space or name another file"
-        ) from None
+        advice = "Free some space or name" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "Name"
+        found = f"cannot write {os.fspath(path)}: {error.strerror or error}"
+        raise IRFileError(f"{found}. {advice} another file") from None
 
 
 @contextlib.contextmanager
 def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Where to write what gets this name when complete, or goes; an OSError names the path as it was given.
 
-    The file that a symbolic link leads to is replaced. A device or a pipe cannot be: it is written as it is.
+    That is a file of this call alone, so that of two runs to one path each writes its own, and the path has what came
+    last, whole. The file that a symbolic link leads to is replaced. A device or a pipe cannot be: it is written as it
+    is.
     """
     final = Path(os.path.realpath(path))
     moves = os.path.isfile(final) or not os.path.exists(final)
-    part = final.with_name(f"{final.name}.part") if moves else final
+    # Not longer than a name may be, whatever the final one is; hidden, since a run that is killed leaves it.
+    part = final.with_name(f".mirenc-{secrets.token_hex(8)}.part") if moves else final
     try:
         yield part
         if moves:

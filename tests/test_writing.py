@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mirenc.cli import suggest
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, IRFileError
 from mirenc.passes import EmbeddedEngine
-from mirenc.writing import delivered, only_one
+from mirenc.writing import delivered, only_one, refused
 
 
 def test_a_folder_has_one_run(tmp_path: Path) -> None:
@@ -54,6 +54,33 @@ def test_of_what_failed_nothing_is_left(tmp_path: Path) -> None:
         fails()
     assert caught.value.filename == str(tmp_path / "x.bc")
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("x.bc", "before")]
+
+
+def test_two_runs_to_one_file_do_not_meet(tmp_path: Path) -> None:
+    """Each has a file of its own; what came last is there whole, and what failed takes nothing with it."""
+    path = tmp_path / ("x" * 251 + ".npz")  # as long as a name may be
+
+    def fails() -> None:
+        with delivered(path) as part:
+            part.write_text("half")
+            raise KeyError
+
+    with delivered(path) as early:
+        early.write_text("early")
+        with delivered(path) as late:
+            late.write_text("late, and longer")
+        assert path.read_text() == "late, and longer"
+        with pytest.raises(KeyError):
+            fails()
+        assert early.read_text() == "early"
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [(path.name, "early")]
+
+
+def test_an_advice_is_for_what_went_wrong(tmp_path: Path) -> None:
+    for number, advice in ((errno.ENOSPC, "Free some space or name another file"), (errno.EACCES, "Name another file")):
+        with pytest.raises(IRFileError) as caught, refused(tmp_path / "x"):
+            raise OSError(number, "said by the system")
+        assert str(caught.value) == f"cannot write {tmp_path / 'x'}: said by the system. {advice}"
 
 
 def test_a_suggestion_on_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,7 @@ class Answers:
         line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}
         if one.region is not None:
             line["region"] = asdict(one.region)
-        line["context"] = dict(one.context)
+        line["context"], line["sources"] = dict(one.context), dict(one.sources)
         line |= {name: getattr(one, name) for name in _SAID[self.task.target]}
         if self.task.target == "number":
             line["unit"] = self.task.unit
@@ -98,8 +98,13 @@ class Answers:
     def _choice(self, one: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
         words = self.task.default_words
+        if one.fixed and one.limit:
+            return [f"{title} {one.choice}, the only one", one.limit]
         if one.fixed:
             return [f"{words or one.default}: no setting makes other code of it"]
+        return self._chosen(one, title, words, [one.limit] if one.limit else [])
+
+    def _chosen(self, one: Choice, title: str, words: str, limit: Sequence[str]) -> list[str]:
         named = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
         if not one.evidence.pays:
             lines = [f"{words}: no evidence for anything else"]
@@ -112,8 +117,8 @@ class Answers:
             why = _ONE_GROUP
             if one.evidence.worth is not None:
                 why = f"on unseen kernels this head's answers were worth {_worth(one)}"
-            return [*lines, f"{why}; it prefers {preferred}", *self._times(one)]
-        lines = [named, _record(one), *self._code(one, *_FACTOR), *self._times(one)]
+            return [*lines, f"{why}; it prefers {preferred}", *limit, *self._times(one)]
+        lines = [named, _record(one), *limit, *self._code(one, *_FACTOR), *self._times(one)]
         if words:  # a list of places, which a table at each would hide
             return lines
         ranked, more = _ranked(one.preference)
@@ -149,7 +154,18 @@ class Answers:
 _SAID = {
     "number": ("value", "error"),
     "labels": ("labels", "error"),
-    "costs": ("choice", "preferred", "default", "preference", "cost_ratio", "seconds", "gain", "time_factor", "fixed"),
+    "costs": (
+        "choice",
+        "preferred",
+        "default",
+        "preference",
+        "cost_ratio",
+        "seconds",
+        "gain",
+        "time_factor",
+        "fixed",
+        "limit",
+    ),
 }
 # How what the code adds is written: text, and the unit of its numbers.
 _FACTOR = ("x {:.3f} [{:.3f}, {:.3f}] {rival}", 1)
@@ -197,6 +213,17 @@ def _duration(seconds: float) -> str:
     return f"{1e6 * seconds:.{0 if seconds >= 1e-4 else 1}f} us"
 
 
+def check_restriction(target: Path, files: int) -> None:
+    """Raise TaskError for more than one file, and for a target that is somebody's own: a list of shapes, for one."""
+    if files != 1:
+        raise TaskError(f"--restrict is for one answer, and there are {files} files. Name one file")
+    if target.exists() and not target.read_bytes().startswith(
+        (b"block_size_x in [", b"(block_size_x, block_size_y) in [")
+    ):
+        found = f"{target} is there, and is no restriction for Kernel Tuner; --restrict writes a file, and reads none"
+        raise TaskError(f"{found}. Name another file")
+
+
 def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any]) -> None:
     """Write what a tuner is told; TaskError for more than one answer, or a task that has nothing to tell a tuner."""
     if len(answers) != 1:
@@ -204,7 +231,8 @@ def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any
     details = task.details(answers[0])
     if "restriction" not in details:
         raise TaskError(f"task {task.name} has no restriction for a tuner. Leave --restrict out")
-    target.write_text(details["restriction"] + "\n", encoding="utf-8")
+    with delivered(target) as part:
+        part.write_text(details["restriction"] + "\n", encoding="utf-8")
 
 
 class Copies:

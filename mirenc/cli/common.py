@@ -9,13 +9,14 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 from typer import Argument, Option
 
-from mirenc.errors import ConfigError, IRFileError, MirencError
+from mirenc.errors import ConfigError, EmptyInputs, IRFileError, MirencError, NoFunctionBodyError, input_error
 from mirenc.progress import progress as progress
 from mirenc.writing import check_output as check_output
 
@@ -236,8 +237,6 @@ def open_index(
         encoder = load(name, options=options, whitening_map=whitening_map, hide_names=hide_names)
         table = make_index(encoder, files, level=level, failed=failures.add, progress=True)
     if not len(table):
-        if failures.count == failures.total:
-            failures.finish()
         raise ConfigError(f"{index} has no {table.level}. Embed the files at another level (--level)")
     return encoder, table, failures
 
@@ -262,6 +261,12 @@ def say(line: str) -> None:
 def warn(line: object) -> None:
     """What to look at, on stderr; the run goes on."""
     say(f"warning: {line}")
+
+
+def warn_left_out(name: str, call_edges: int) -> None:
+    """Say that a file's graph has not all call edges, if so (`ProgramGraph.call_edges_left_out`)."""
+    if call_edges:
+        warn(f"{name}: {call_edges:,} edges from exits of functions back to their calls are left out of its graph")
 
 
 def shown(error: MirencError, most: int = _ALONE) -> str:
@@ -292,15 +297,25 @@ def print_table(table: Table, width: int = 160) -> None:
     Console(width=max(width, least)).print(table)
 
 
-class Failures:
-    """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on."""
+class Failures(EmptyInputs):
+    """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on.
+
+    Files without a function body have not failed: they are counted, and left out.
+    """
 
     def __init__(self, total: int, problems: Iterable[MirencError] = ()) -> None:
-        self.total, self.count = total, 0
+        super().__init__(total)
+        self.count = 0
         for problem in problems:
             self.add(problem)
 
-    def results(self, doing: str, items: Sequence[_Item], work: Callable[[_Item], _Result]) -> Iterator[_Result]:
+    def results(
+        self,
+        doing: str,
+        items: Sequence[_Item],
+        work: Callable[[_Item], _Result],
+        name_of: Callable[[_Item], str] = attrgetter("name"),
+    ) -> Iterator[_Result]:
         """What ``work`` makes of each item, under a bar; of one that fails there is none."""
         with progress(doing, len(items)) as advance:
             for item in items:
@@ -308,22 +323,31 @@ class Failures:
                     result = work(item)
                 except MirencError as error:
                     self.add(error)
+                except (OSError, typer.BadParameter, typer.Exit):  # of all items: an output, an option
+                    raise
+                except Exception as error:  # noqa: BLE001 - whatever it is, it costs this item alone
+                    self.add(input_error(error, name_of(item), "worked on"))
                 else:
                     yield result
                 advance()
 
     def add(self, error: MirencError) -> None:
-        """Name a file; raises the error if it was the only one."""
-        if self.total == 1:
-            raise error
-        self.count += 1
-        warn(f"{' '.join(str(error).split())}\n{shown(error, _IN_A_BATCH)}".removesuffix("\n"))
+        """Name a file that failed, or count an empty one. Raises the error of an only file; ends where none is left."""
+        if self.total == 1 or isinstance(error, NoFunctionBodyError):
+            super().add(error)
+        else:
+            self.count += 1
+            warn(f"{' '.join(str(error).split())}\n{shown(error, _IN_A_BATCH)}".removesuffix("\n"))
+        if self.count + self.empty == self.total:
+            self.finish()
 
     def finish(self) -> None:
-        """End a run in which files failed: one line and exit code 1."""
+        """Say how many files were left out; where some failed, that ends the run with exit code 1."""
+        if self.empty:
+            say(self.line)
         if not self.count:
             return
-        rest = self.total - self.count
+        rest = self.total - self.count - self.empty
         delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
         found = f"{self.count} of {self.total} files failed (listed above){delivered}"
         say(f"error: {found}. Mend or leave out the listed files")

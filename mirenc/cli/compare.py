@@ -48,9 +48,8 @@ def compare(
     from mirenc.weights import search_model
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
-    failures = common.Failures(len(paths))
-    # Of one file there is nothing to tell.
-    table = index(encoder, paths, level=level, failed=failures.add if len(paths) > 2 else None, progress=True)
+    failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
+    table = index(encoder, paths, level=level, failed=failures.add, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
     found: dict[str, Any]
@@ -76,14 +75,18 @@ def compare(
 def _matches(table: VectorTable, files: list[str], sure: common.Sureness) -> list[dict[str, Any]]:
     """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
     from mirenc.cosines import nearest
+    from mirenc.search.itself import matching_rows, own_first
 
     for source, file in enumerate(files):
         if source not in table.source_row:
             raise ConfigError(f"{file} has no {table.level}. Compare at another level (--level)")
     start = table.source_row.index(1)
     first, second = table.vectors[:start], table.vectors[start:]
-    there, cosines = nearest(first, second, 1)
-    back, _ = nearest(second, first, 1)
+    # Of equals those of one symbol are each other's.
+    ours, theirs = (dict(enumerate(table.labels["symbol"][part])) for part in (slice(start), slice(start, None)))
+    own, back_own = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
+    there, cosines = own_first(nearest(first, second, 1), own, first, second)
+    back, _ = own_first(nearest(second, first, 1), back_own, second, first)
     matches = []
     for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True)):
         names = {"name": table.names[row], "nearest": table.names[start + best]}

@@ -8,7 +8,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
-from mirenc.errors import ConfigError, MirencError, needs
+from mirenc.errors import ConfigError, MirencError, NoFunctionBodyError, needs
 
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {
@@ -116,4 +116,5 @@ def build(
     )
     uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
     unread = [MirencError(message) for _, message in report.failures]
-    common.Failures(report.files + len(uncompiled), [*uncompiled, *unread]).finish()
+    empty = [NoFunctionBodyError(path) for path in report.empty]
+    common.Failures(report.files + len(uncompiled), [*uncompiled, *unread, *empty]).finish()

@@ -24,7 +24,7 @@ _OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks 
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _WIDE = 60  # a longer cell (a name in C++) makes no other longer
-_SETS = ("calls", "inlined")  # which of them differ is why
+_SETS = ("calls", "inlined", "code")  # which of them differ is why
 
 
 @common.reads
@@ -41,10 +41,11 @@ def diff(
     *,
     options: common.Reading,
 ) -> None:
-    """Which functions grew, shrank, appeared or vanished between two builds, by exact size.
+    """Which functions grew, shrank, changed, appeared, vanished or got another name between two builds.
 
-    Functions are paired by symbol where both builds have it, and else by what they do: names may differ. Bytes are
-    those of the object that mirenc's own LLVM makes of each file as it is, by nm -S. The tables are Markdown.
+    Functions are paired by symbol where both builds have it, and else by what they do: names may differ. Identical
+    ones, whose IR is the same but for local names and metadata, are counted, not listed. Bytes are those of the object
+    that mirenc's own LLVM makes of each file as it is, by nm -S. The tables are Markdown.
     """
     from mirenc.embed import load
     from mirenc.passes import EmbeddedEngine
@@ -103,7 +104,7 @@ def _by_file(changes: Iterable[Change]) -> list[tuple[int, int, int, str]]:
 def _markdown(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
     functions = []
     for one in changes:
-        if one.bytes or len(one.why) > 1 or None in (one.old, one.new):
+        if one.kind != "identical":
             there = [each for each in (one.old, one.new) if each]
             names = dict.fromkeys(each.name if each.file == "." else f"{each.file}: {each.name}" for each in there)
             sizes = [
@@ -140,6 +141,8 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last:
 def _remarks(_: dict[str, Any], changes: Sequence[Change], __: int) -> str:
     findings = []
     for one in changes:
+        if one.kind == "identical":
+            continue
         old, new = (str((each and each.bytes) or 0) for each in (one.old, one.new))
         words = [("String", f"{one.kind}, "), ("OldBytes", old), ("String", " -> "), ("NewBytes", new)]
         words.append(("String", "; ".join([" bytes", *one.why])))

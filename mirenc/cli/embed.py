@@ -44,7 +44,8 @@ def embed(
 ) -> None:
     """Embed IR files and sources.
 
-    Files that fail are listed on stderr; the others are delivered, and the exit code is 1.
+    Files that fail are listed on stderr; the others are delivered, and the exit code is 1. Files without a function
+    body are counted and left out.
     """
     from mirenc.embed import load
     from mirenc.search import Maker, VectorWriter, check_vectors_output
@@ -80,5 +81,6 @@ def embed(
             with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes:
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
+                        common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
                         writer.add(outcome.name, embedding)
     failures.finish()

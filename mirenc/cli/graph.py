@@ -28,6 +28,7 @@ def graph(
     if output is not None:
         check_path(output)
     built = build_graph(read_ir(file, options=options), normalisation=normalisation)
+    common.warn_left_out(file, built.call_edges_left_out)
     if output is None:
         sys.stdout.write(to_json(built) + "\n")
     else:

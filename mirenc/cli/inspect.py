@@ -32,6 +32,7 @@ def inspect(
     level = tokenizer.config.normalisation
     every = statements_of(module, level)
     graph = build_graph(module, normalisation=level)
+    common.warn_left_out(module.name, graph.call_edges_left_out)
     report = tokenizer.report([every.texts[row] for row in every.row])
     numbers = list(range(len(every)))
     if function is not None:
@@ -55,6 +56,7 @@ def inspect(
         "truncation_rate": report.truncation_rate,
         "nodes": {kind.name.lower(): graph.kind_count(kind) for kind in NodeKind},
         "edges": {flow.name.lower(): graph.flow_count(flow) for flow in Flow},
+        "call_edges_left_out": graph.call_edges_left_out,
         "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
     }
     if loops:

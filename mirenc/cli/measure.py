@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,7 +50,8 @@ def measure(
         Option("--part", help="Part of the machine, such as avx2; may be repeated. [default: all it has]"),
     ] = None,
     budget: Annotated[
-        float | None, Option(metavar="MINUTES", help="Stop after so long; again goes on.", min=0.0)
+        float | None,
+        Option(metavar="MINUTES", help="Stop after so long (passes: once all is compiled); again goes on.", min=0.0),
     ] = None,
     rounds: Annotated[int, Option(help="Rounds of a sample; a noisy one gets up to four times as many.", min=4)] = 12,
     compile_only: Annotated[
@@ -70,6 +72,7 @@ def measure(
     `mirenc measure passes` compiles functions and modules at every level and under every pass list. Nothing is timed:
     sizes are exact, and the same command gives the same table anywhere.
     """
+    start = time.monotonic()
     whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
     others = _OF_KERNELS if task == _PASSES else _OF_PASSES
     common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
@@ -105,10 +108,11 @@ def measure(
     if task == _PASSES:
         _measure_passes(plan, output)
     else:
-        _measure_kernels(task, plan, output)
+        _measure_kernels(task, plan, output, start)
 
 
-def _measure_kernels(task: str, plan: Plan, output: Path) -> None:
+def _measure_kernels(task: str, plan: Plan, output: Path, start: float) -> None:
+    from mirenc.ir.deadline import within
     from mirenc.measure.method import get_method
     from mirenc.measure.timed import TimedRun
 
@@ -120,7 +124,8 @@ def _measure_kernels(task: str, plan: Plan, output: Path) -> None:
         before = len(run.left)
         _say_there(before, len(run.samples), "samples")
         try:
-            with common.progress(f"{task}, samples", before) as advance:
+            spent = time.monotonic() - start
+            with within(60 * plan.minutes - spent), common.progress(f"{task}, samples", before) as advance:
                 run.go(advance)
         finally:  # after Ctrl-C, too
             _say_done(run, before)
@@ -174,7 +179,7 @@ def _measure_passes(plan: Plan, output: Path) -> None:
             why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
             raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
         common.say(f"wrote {run.folder}")
-    failures.total = run.files + failures.count - run.unread
+    failures.total, failures.empty = run.files + failures.count - run.unread, run.empty
     failures.finish()
 
 

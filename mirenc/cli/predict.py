@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common, predict_profile, predict_table
-from mirenc.cli.answers import Answers, Copies, write_restriction
+from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
 from mirenc.errors import HeadError, TaskError
 
 if TYPE_CHECKING:
@@ -46,7 +46,10 @@ def predict(
     ] = "",
     restrict: Annotated[
         Path | None,
-        Option(metavar="FILE", help="Write the best shapes as a restriction for Kernel Tuner, a Python expression."),
+        Option(
+            metavar="FILE",
+            help="Write the best shapes there, as a restriction for Kernel Tuner (Python); nothing is read.",
+        ),
     ] = None,
     look_ahead: Annotated[
         bool | None,
@@ -115,8 +118,8 @@ def predict(
         trained = replace(trained, quick=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names, options)
-    if restrict is not None and len(files) != 1:
-        raise TaskError(f"--restrict is for one answer, and there are {len(files)} files. Name one file")
+    if restrict is not None:
+        check_restriction(restrict, len(files))
     answers = Answers(trained, as_json)
     copies = None if apply is None else Copies(task, apply, [file.name for file in files])
 
@@ -127,15 +130,19 @@ def predict(
             known[region.function] = None
             return function is not None and is_called(function, region.symbol, region.function)
 
-        predictions = trained.predict(file, given, level=level, wanted=wanted if function else None)
-        if not predictions:
+        refused: list[TaskError] = []
+        asked = wanted if function else None
+        predictions = trained.predict(file, given, level=level, wanted=asked, refused=refused.append)
+        if not predictions and not refused:
             there = ", ".join(known) or "none"
             raise TaskError(f"{file.name}: nothing to decide about in {function!r}; there are answers for {there}")
-        if restrict is not None:
+        if restrict is not None and not refused:
             write_restriction(task, restrict, file.name, predictions)
         answers.take(file.name, predictions)
         if copies is not None:
             copies.take(file.name, predictions)
+        if refused:  # after all the others are answered
+            raise TaskError(f"{file.name}: {'; '.join(dict.fromkeys(map(str, refused)))}")
 
     failures = common.Failures(len(files))
     for _ in failures.results("predicting", files, answer):

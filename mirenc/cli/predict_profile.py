@@ -122,13 +122,16 @@ def _branches(module: IRModule, profile: Profile) -> Iterator[_Answer]:
 
 def _loops(module: IRModule, profile: Profile) -> Iterator[_Answer]:
     from mirenc.ir import regions_of
+    from mirenc.ir.trip_counts import estimated_trip_counts
     from mirenc.profiling import TRIP_CLASSES
 
+    estimates = estimated_trip_counts(module)
     for row, loop in enumerate(regions_of(module, "loop").regions):
         constant = int(profile.constant[row])
         chances = dict(zip(TRIP_CLASSES, profile.chances[row].tolist(), strict=True))
         ranked = sorted(chances.items(), key=lambda item: -item[1])
         words = ", ".join(f"{name}: {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
-        words = f"{constant}, by its constants" if constant else words
-        facts = {"chances": chances, "constant": constant}
+        known = (constant, "constants") if constant else estimates[row]
+        words = f"{known[0]}, by its {known[1]}" if known[0] else words
+        facts = {"chances": chances, "constant": constant, "known": known[0], "source": known[1]}
         yield _Answer(loop.symbol, loop.function, loop.file, loop.line, loop.header, words, facts)

@@ -7,6 +7,7 @@ import re
 import tempfile
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -121,7 +122,7 @@ def _table(
     rows: list[dict[str, Any]] = []
     remarks, total, count, devices = [], 0, 0, 0
     first, linker = Linker(), Linker()
-    for shown, code, linkages, sizes in failures.results("compiling", files, compiled):
+    for shown, code, linkages, sizes in failures.results("compiling", files, compiled, itemgetter(0)):
         if not sizes:
             devices += 1
             continue

@@ -1,14 +1,17 @@
 """Findings where developers look: LLVM's optimisation remarks (``.yaml``), and SARIF for code hosts (``.sarif``)."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import quote_from_bytes
 
 import mirenc
 from mirenc.writing import delivered
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_NO_FILE = ("", "-")
 
 
 class Finding(NamedTuple):
@@ -16,7 +19,7 @@ class Finding(NamedTuple):
 
     name: str  # of the kind of finding, one word
     function: str  # symbol
-    file: str  # of the source; "" where nobody knows
+    file: str  # of the source; "" or "-", standard input, where it is in no file
     line: int
     words: Sequence[tuple[str, str]]
 
@@ -31,23 +34,26 @@ def remarks(tool: str, findings: Iterable[Finding]) -> str:
     records = []
     for one in findings:
         lines = ["--- !Analysis", f"Pass: {tool}", f"Name: {one.name}"]
-        lines += [f"DebugLoc: {{ File: {_quoted(one.file)}, Line: {one.line}, Column: 0 }}"] if one.file else []
+        if one.file not in _NO_FILE:
+            lines += [f"DebugLoc: {{ File: {_quoted(one.file)}, Line: {one.line}, Column: 0 }}"]
         lines += [f"Function: {_quoted(one.function)}", "Args:"]
         records += [*lines, *(f"  - {key}: {_quoted(text)}" for key, text in one.words), "..."]
     return "".join(f"{line}\n" for line in records)
 
 
 def sarif(tool: str, rules: Mapping[str, str], findings: Iterable[Finding]) -> str:
-    """A log of SARIF 2.1.0 (OASIS, 2020), all of level note; ``rules`` says in a sentence what each name is."""
+    """A log of SARIF 2.1.0 (OASIS, 2020), all of level note; ``rules`` says in a sentence what each name is.
+
+    A finding in standard input has a function and no file, which the standard allows: code hosts and editors would
+    look for one.
+    """
     results = []
     for one in findings:
-        place: dict[str, object] = {"logicalLocations": [{"name": one.function, "kind": "function"}]}
-        if one.file:
-            path = Path(one.file)
-            uri = path.as_uri() if path.is_absolute() else path.as_posix()
+        place: dict[str, object] = {"logicalLocations": [{"name": _unicode(one.function), "kind": "function"}]}
+        if one.file not in _NO_FILE:
             region = {"startLine": max(one.line, 1)}
-            place["physicalLocation"] = {"artifactLocation": {"uri": uri}, "region": region}
-        said = {"ruleId": one.name, "level": "note", "message": {"text": one.text}, "locations": [place]}
+            place["physicalLocation"] = {"artifactLocation": {"uri": uri_of(one.file)}, "region": region}
+        said = {"ruleId": one.name, "level": "note", "message": {"text": _unicode(one.text)}, "locations": [place]}
         results.append(said)
     named = [{"id": name, "shortDescription": {"text": text}} for name, text in rules.items()]
     driver = {"name": tool, "version": mirenc.__version__, "rules": named}
@@ -55,11 +61,23 @@ def sarif(tool: str, rules: Mapping[str, str], findings: Iterable[Finding]) -> s
     return json.dumps(log, indent=1) + "\n"
 
 
+def uri_of(path: str) -> str:
+    """A path as a reference of RFC 3986, relative if the path is: each byte that has a meaning there is ``%XX``."""
+    pure = Path(path)
+    # A colon in the first part would make that a scheme, so it is encoded, too.
+    return pure.as_uri() if pure.is_absolute() else quote_from_bytes(os.fsencode(pure.as_posix()))
+
+
 def write_findings(path: Path, named: Mapping[str, str], findings: Sequence[Finding]) -> None:
     """What ``mirenc predict`` found, as remarks (.yaml) or SARIF; ``named`` says in a sentence what each name is."""
     with delivered(path) as part:
         text = remarks("mirenc", findings) if path.suffix == ".yaml" else sarif("mirenc", named, findings)
         part.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _unicode(text: str) -> str:
+    """Text without lone surrogates, which stand for bytes that are no UTF-8, and which readers of JSON refuse."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _quoted(text: str) -> str:

@@ -13,6 +13,8 @@ from typer import Argument, Option
 from mirenc.cli import common
 from mirenc.errors import ConfigError
 
+_EQUALS = 50  # rows that an approximate search looks for a query's own row in
+
 
 @common.reads
 def search(
@@ -43,12 +45,14 @@ def search(
 ) -> None:
     """Find what is nearest to QUERY in INDEX, by exact cosine.
 
-    With --level function each function of QUERY is searched for. A query that is in the index finds itself first. A
-    percentage says how often the nearest function at such a cosine was the right one, on projects never trained on.
+    With --level function each function of QUERY is searched for. A query that is in the index finds itself first, and
+    its equals in the order of the index. A percentage says how often the nearest function at such a cosine was the
+    right one, on projects never trained on.
     """
     from mirenc.ir.inputs import path_input
     from mirenc.search import VECTOR_SUFFIXES, nearest
     from mirenc.search.approximate import nearest_approximate
+    from mirenc.search.itself import own_first, own_rows
     from mirenc.search.rerank import rerank as nearest_by_file
 
     if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
@@ -73,8 +77,15 @@ def search(
     if rerank or (rerank is None and maker.usual and table.level == "function" and not approximate):
         every = embedding if function is None else encoder.embed_parts(given, **parts)
         rows, cosines = nearest_by_file(vectors, every.part(maker.part), table, k)
+    elif approximate:  # some more, for the query itself to be among its equals
+        rows, cosines = nearest_approximate(vectors, table.vectors, max(k, _EQUALS))
     else:
-        rows, cosines = (nearest_approximate if approximate else nearest)(vectors, table.vectors, k)
+        rows, cosines = nearest(vectors, table.vectors, k)
+    symbols = [region.symbol for region in embedding.regions]
+    known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
+    own = own_rows(table, query, symbols, known, os.path.dirname(index))
+    rows, cosines = own_first((rows, cosines), own, vectors, table.vectors)
+    rows, cosines = rows[:, :k], cosines[:, :k]
     sure = common.sureness(encoder, maker)
     found: list[dict[str, Any]] = []
     for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -49,7 +50,7 @@ def tune(
     tries: Annotated[int, Option(help="Settings of a head's tried for each.", min=1)] = 3,
     rounds: Annotated[int, Option(help="Rounds of a comparison.", min=4)] = 12,
     budget: Annotated[
-        float | None, Option(metavar="MINUTES", help="Begin no place after so long; again goes on.", min=0.0)
+        float | None, Option(metavar="MINUTES", help="End after so long, builds and all; again goes on.", min=0.0)
     ] = None,
     *,
     options: common.Reading,
@@ -64,6 +65,7 @@ def tune(
     twice, is kept, and in the end all together are timed against the build as it was.
 
     Sources are never written: the folder gets a report and a patch, or for passes a compiler.
+    A build or a run that takes ten times as long as without the setting is ended, with all that it started.
     Ctrl-C stops, and the same command goes on.
 
     By size: `mirenc tune passes FILE -o best.bc` is `mirenc suggest FILE --try -o best.bc`. Nothing is run.
@@ -84,22 +86,29 @@ def tune(
     assert output is not None
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
+    start = time.monotonic()
+    from mirenc.ir.deadline import TimeUpError, within
     from mirenc.measure.run import Plan
     from mirenc.tuning.report import PATCH, TEXT, summary, write_report
-    from mirenc.tuning.run import Order, Tuning
+    from mirenc.tuning.run import Order, Tuning, too_late
 
     order = Order(build, run, check, tuple(sources or ()), loops, tries, rounds)
     plan = Plan(minutes=math.inf if budget is None else budget)
     with only_one(output):
-        tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
-        left = tuning.find()
-        case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
-        common.say(
-            f"a run takes {tuning.seconds:.2f} s; {len(tuning.directives)} {case.places_are} that a setting may "
-            f"change, {100 * share:.0f} % of {case.work_is}, {left} to try"
-        )
-        with common.progress(f"tuning, {case.places_are}", left) as advance:
-            tuning.go(advance)
+        # The end, the plain build and the report, takes about as long as these imports.
+        with within(60 * plan.minutes - (time.monotonic() - start)):
+            try:
+                tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
+            except TimeUpError:
+                raise too_late(plan.minutes, "the search for a compiler") from None
+            left = tuning.find()
+            case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
+            common.say(
+                f"a run takes {tuning.seconds:.2f} s; {len(tuning.directives)} {case.places_are} that a setting may "
+                f"change, {100 * share:.0f} % of {case.work_is}, {left} to try"
+            )
+            with common.progress(f"tuning, {case.places_are}", left) as advance:
+                tuning.go(advance)
         write_report(tuning)
     typer.echo(summary(tuning))
     if tuning.kept:

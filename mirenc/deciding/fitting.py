@@ -20,6 +20,7 @@ from mirenc.metrics import SLOWDOWN, geometric_mean, group_interval
 from mirenc.tasks import Task, TaskData, get_task
 from mirenc.tasks.prediction import Evidence, Record, Worth
 from mirenc.tasks.protocols import Fold, cut
+from mirenc.tasks.space import Value
 
 _FOLDS = 10
 _MOST_PARTS = 5
@@ -83,8 +84,23 @@ def fit_head(
         time_factor=within,
         label_names=data.label_names,
         llvm=data.llvm,
+        refused=never_ran(whole) if chooses else (),
         encoder=encoder,
     )
+
+
+def never_ran(data: TaskData) -> tuple[tuple[Value, ...], ...]:
+    """Settings that ran with none of the samples that could ask for them, as a block too large for the device.
+
+    Only of spaces where a setting without a cost cannot run (`Space.missing`).
+    """
+    asked: set[tuple[Value, ...]] = set()
+    ran: set[tuple[Value, ...]] = set()
+    for space, costs in zip(data.spaces, data.costs, strict=True):
+        if space.missing == "default":
+            asked |= {*space.settings}
+            ran |= {setting for setting, cost in zip(space.settings, costs, strict=False) if np.isfinite(cost)}
+    return tuple(sorted(asked - ran, key=str))
 
 
 def gather_evidence(data: TaskData, target: Target, features: Features, seed: int, head: Any = None) -> Evidence:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
-from mirenc.arrays import Float32, Float64
+from mirenc.arrays import Bool, Float32, Float64
 from mirenc.deciding.reach import Reach
 from mirenc.embed import Encoder, load
 from mirenc.errors import HeadError, TaskError
@@ -25,14 +25,16 @@ from mirenc.learning.features import HEAD_ROWS, LOOK_AHEAD, hide, source_of
 from mirenc.learning.look_ahead import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
 from mirenc.tasks import Task, get_task, list_tasks
 from mirenc.tasks.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
-from mirenc.tasks.space import SettingEncoder, Space, Value
+from mirenc.tasks.space import SettingEncoder, Space, Value, setting_name
 
+# Region, its context features, and what told them
+_Question = tuple[Region | None, tuple[Any, ...], Mapping[str, str]]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
 _READY = Path(__file__).parent / "ready"
 _PROPOSED = 8
-_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm")
+_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused")
 _ANEW = "Make one: mirenc fit TASK -o FOLDER"
 
 
@@ -53,6 +55,7 @@ class _Said(BaseModel):
     evidence: Evidence
     machine: str = ""
     llvm: str = Field(default="", pattern=r"^(\d+(\.\w+)*)?$")
+    refused: tuple[tuple[Value, ...], ...] = ()
     labels: tuple[str, ...] = ()
     space: Space | None = None
     timer: Any = None
@@ -64,11 +67,12 @@ class TaskHead:
     """A trained head, with what it belongs to; ``machine``, ``llvm`` and ``label_names`` are those of `TaskData`.
 
     ``row``: of `mirenc.learning.features.ROW_TITLES`, whose features it takes. ``model``, ``model_digest``: whose
-    vectors it takes. ``setting_encoder``: how settings become numbers; None where nothing is chosen. ``reach``: where
-    its training samples are. ``space``: the settings, where the training samples share some and the task has none of
-    its own. ``timer`` predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
-    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first. ``quick``: who is asked instead about
-    code of functions of more than `LARGE` instructions, where this one looks ahead.
+    vectors it takes. ``setting_encoder``: how settings become numbers; None where nothing is chosen. ``reach``:
+    where its training samples are. ``space``: the settings, where the training samples share some and the task has
+    none of its own. ``refused``: settings that the machine ran with no sample, which are no answers (`never_ran`).
+    ``timer`` predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
+    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first. ``quick``: who is asked instead
+    about code of functions of more than `LARGE` instructions, where this one looks ahead.
     """
 
     head: Head
@@ -87,6 +91,7 @@ class TaskHead:
     time_factor: float | None = None
     label_names: tuple[str, ...] = ()
     llvm: str = ""
+    refused: tuple[tuple[Value, ...], ...] = ()
     encoder: Encoder | None = None
     quick: "TaskHead | None" = None
 
@@ -97,13 +102,15 @@ class TaskHead:
         *,
         level: str = "",
         wanted: Callable[[Region], bool] | None = None,
+        refused: Callable[[TaskError], None] | None = None,
     ) -> list[Any]:
         """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
 
         ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
         the order of ``task.context_names``. By name, those that the code tells (`Task.ir_context`) may be left out;
         what is given wins. ``level``: what is asked about, where the task knows several; its own if left out.
-        ``wanted``: which regions; all if left out.
+        ``wanted``: which regions; all if left out. ``refused`` is told why a region that can run with no setting
+        (`Task.permitted`) has no answer; left out, that is raised.
 
         Raises HeadError: another model; TaskError: a missing, unknown or senseless context feature, or no such region
         in the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
@@ -130,18 +137,21 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
             regions = [one for one in regions if one is not None and wanted(one)]
-        asked = [(one, self._context(given, module, one) if whole is None else whole) for one in regions]
+        asked = [(one, *(self._context(given, module, one) if whole is None else (whole, {}))) for one in regions]
         if self.quick is None:
-            return self._answers(module, asked)
+            return [one for one in self._answers(module, asked, refused) if one is not None]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
         slow = [region is not None and region.symbol in large for region in regions]
-        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(asked, slow)))
-        rest = self._answers(module, [one for one, each in zip(asked, slow, strict=True) if not each])
+        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(asked, slow)), refused)
+        rest = self._answers(module, [one for one, each in zip(asked, slow, strict=True) if not each], refused)
         parts = (iter(rest), iter(quick))
-        return [next(parts[each]) for each in slow]
+        return [one for each in slow if (one := next(parts[each])) is not None]
 
-    def _answers(self, module: IRModule, asked: Sequence[tuple[Region | None, tuple[Any, ...]]]) -> list[Prediction]:
-        regions, source = [region for region, _ in asked], source_of(self.row)
+    def _answers(
+        self, module: IRModule, asked: Sequence[_Question], refused: Callable[[TaskError], None] | None
+    ) -> list[Prediction | None]:
+        """An answer for each question; None for one that ``refused`` was told of."""
+        regions, source = [region for region, *_ in asked], source_of(self.row)
         read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
             code = [np.zeros(0, dtype=np.float32)] * len(regions)
@@ -149,25 +159,43 @@ class TaskHead:
             code = [code_vector(source, parts) for parts in read(module, regions)]
         else:  # each as the samples had it
             code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
-        return [
-            self._answer(own, vector, context, region)
-            for own, vector, (region, context) in zip(modules, code, asked, strict=True)
-        ]
+        answers: list[Prediction | None] = []
+        for own, vector, question in zip(modules, code, asked, strict=True):
+            try:
+                answers.append(self._answer(own, vector, *question))
+            except TaskError as error:
+                if refused is None:
+                    raise
+                refused(error)
+                answers.append(None)
+        return answers
 
     @functools.cached_property
     def _encoder(self) -> Encoder:
         return load(self.model) if self.encoder is None else self.encoder
 
-    def _context(self, given: Mapping[str, str], module: IRModule, region: Region | None) -> tuple[Any, ...]:
+    def _context(
+        self, given: Mapping[str, str], module: IRModule, region: Region | None
+    ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
+        """Context features of a question, and what in the code told those that were not given."""
+        sources = {name: by for name, by in self.task.context_sources(module, region).items() if name not in given}
         context = {**self.task.context_from_ir(module, region), **given}
         if not context.keys() >= set(self.task.compiler_context):
             context = {**self.task.context_from_compiler(module, region, context), **context}
-        return self.task.parse_context({name: str(value) for name, value in context.items()})
+        return self.task.parse_context({name: str(value) for name, value in context.items()}), sources
 
-    def _answer(self, module: IRModule, code: Float32, context: tuple[Any, ...], region: Region | None) -> Prediction:
+    def _answer(
+        self,
+        module: IRModule,
+        code: Float32,
+        region: Region | None,
+        context: tuple[Any, ...],
+        sources: Mapping[str, str],
+    ) -> Prediction:
         common: dict[str, Any] = {
             "region": region,
             "context": dict(zip(self.task.context_names, context, strict=True)),
+            "sources": sources,
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }
@@ -185,9 +213,14 @@ class TaskHead:
         self, head: EnsembleHead, module: IRModule, code: Float32, context: tuple[Any, ...], common: dict[str, Any]
     ) -> Choice:
         task, region, space = self.task, common["region"], self.space or self.task.space_for(context)
-        preference, expected = np.eye(len(space))[space.default], np.ones(len(space))
+        permitted, common["limit"] = self._permitted(space, module, region, context)
+        if len(permitted) == 1:
+            return _only_choice(space.knobs, permitted[0], **common)
+        rows = [space.settings.index(setting) for setting in permitted]
+        default, allowed = rows[0], np.isin(np.arange(len(space)), rows)
+        preference, expected = np.eye(len(space))[default], np.ones(len(space))
         if not task.may_change(module, region, context):
-            return _choice(space, space.default, preference, expected, fixed=True, distance=0.0, **common)
+            return _choice(space, allowed, default, default, preference, expected, fixed=True, distance=0.0, **common)
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
             known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
@@ -205,22 +238,47 @@ class TaskHead:
         if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
             preference = head.predict_proba(features, settings)[0]
             expected = head.expected_ratios(features, settings, default=space.default)[0]
-        best = int(preference.argmax())
-        record = self.evidence.record(float(preference[best]), default=best == space.default)
-        slower = record is not None and record.speedup < 1
-        taken = self.evidence.constant(space) if self.evidence.constant_pays else space.default
-        if self.evidence.pays and not slower:
-            taken = best
-        proposals: dict[bytes, tuple[Value, ...]] = {}  # of those that make the same code, the first
-        for row in head.propose(preference[None], min(_PROPOSED, len(space)))[0].tolist():
-            proposals.setdefault(made[row].tobytes(), space.settings[row])
-        proposals.pop(made[space.default].tobytes(), None)
         seconds = None
         if self.timer is not None:
             own = math.exp(self.timer.predict(features)[0]) * expected
-            seconds = dict(zip(space.names, own.tolist(), strict=True))
+            seconds = dict(zip(compress(space.names, allowed), own[allowed].tolist(), strict=True))
+        preference = np.where(allowed, preference, 0.0)
+        best, whole = int(preference.argmax()), bool(allowed.all())
+        if not whole:
+            preference, expected = preference / preference.sum(), expected / expected[default]
+        # Records are of choices among all settings.
+        record = self.evidence.record(float(preference[best]), default=best == default) if whole else None
+        slower = record is not None and record.speedup < 1
+        constant = self.evidence.constant(space) if self.evidence.constant_pays else default
+        taken = constant if allowed[constant] else default
+        if self.evidence.pays and not slower:
+            taken = best
+        proposals: dict[bytes, tuple[Value, ...]] = {}  # of those that make the same code, the first
+        for row in head.propose(preference[None], min(_PROPOSED, len(rows)))[0].tolist():
+            proposals.setdefault(made[row].tobytes(), space.settings[row])
+        proposals.pop(made[default].tobytes(), None)
         common |= {"record": record, "seconds": seconds, "time_factor": self.time_factor}
-        return _choice(space, taken, preference, expected, proposals=tuple(proposals.values()), **common)
+        return _choice(
+            space, allowed, default, taken, preference, expected, proposals=tuple(proposals.values()), **common
+        )
+
+    def _permitted(
+        self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> tuple[list[tuple[Value, ...]], str]:
+        """The settings that the code and the machine can run, the default first, and what the code says of them."""
+        ran = [setting for setting in space.settings if setting not in self.refused]
+        default = space.settings[space.default]
+        if 2 <= len(ran) < len(space):
+            space = replace(space, settings=tuple(ran), default=ran.index(default) if default in ran else 0)
+        permitted, limit = self.task.permitted(space, module, region, context)
+        kept = [setting for setting in permitted if setting not in self.refused]
+        if not kept:
+            asked = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
+            found = (
+                f"{self.machine or 'the machine that was measured'} ran none of {asked} ({limit or 'all there are'})"
+            )
+            raise TaskError(f"{found}. Measure on a machine that can: mirenc measure {self.task.name} -o FOLDER")
+        return kept, limit
 
     @classmethod
     def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> Self:
@@ -297,14 +355,26 @@ class TaskHead:
         return save_head(self.head, folder, extra=extra, arrays=arrays | self.reach.arrays())
 
 
-def _choice(space: Space, taken: int, preference: Float64, expected: Float64, **more: Any) -> Choice:
+def _choice(
+    space: Space, allowed: Bool, default: int, taken: int, preference: Float64, expected: Float64, **more: Any
+) -> Choice:
+    """An answer among the settings of a space that are allowed (K,)."""
+    names = list(compress(space.names, allowed))
     return Choice(
         choice=space.names[taken],
         setting=space.settings[taken],
-        default=space.names[space.default],
-        preference=dict(zip(space.names, preference.tolist(), strict=True)),
-        expected=dict(zip(space.names, expected.tolist(), strict=True)),
+        default=space.names[default],
+        preference=dict(zip(names, preference[allowed].tolist(), strict=True)),
+        expected=dict(zip(names, expected[allowed].tolist(), strict=True)),
         **more,
+    )
+
+
+def _only_choice(knobs: Sequence[str], setting: tuple[Value, ...], **more: Any) -> Choice:
+    """The answer where one setting alone can run."""
+    name, one = setting_name(knobs, setting), {setting_name(knobs, setting): 1.0}
+    return Choice(
+        choice=name, setting=setting, default=name, preference=one, expected=one, fixed=True, distance=0.0, **more
     )
 
 

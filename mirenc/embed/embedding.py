@@ -42,7 +42,8 @@ class Embedding:
     - ``sizes`` (n, 6) int64: statements, distinct statements, instructions; nodes by kind: instructions, variables,
       constants.
     - ``regions``: what each row is: name, function, header, depth, file and line.
-    - ``counts``: functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges.
+    - ``counts``: functions, defined, blocks, instructions, statements, distinct_statements, nodes, edges, and
+      call_edges_left_out (`mirenc.graph.ProgramGraph`).
     - ``content_hash``: SHA-256 of the canonical text, the same for one module as text and as bitcode; ``file_hash``:
       that of the file's bytes, decompressed, "" for IR that came from no file.
     - ``purpose``: ``search`` or ``features``, what `vector` and `part` are made for.
@@ -89,6 +90,7 @@ class Embedding:
         """What `to_bytes` wrote; ``name`` is what the file is called now."""
         with np.load(io.BytesIO(data)) as arrays:
             meta = json.loads(arrays["meta"].tobytes())
+            meta["counts"].setdefault("call_edges_left_out", 0)  # not counted when some entries of caches were made
             regions = [Region(*values) for values in meta.pop("regions")]
             if meta["level"] == "module":
                 regions = [replace(region, name=name) for region in regions]

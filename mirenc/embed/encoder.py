@@ -22,7 +22,7 @@ from mirenc.embed.encoding import StatementVectors
 from mirenc.embed.reading import prepare
 from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check
 from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
-from mirenc.errors import ConfigError, ModelError, UnreadableIRWarning, needs
+from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning, needs
 from mirenc.ir import Dialect, IRModule, ReadOptions
 from mirenc.ir.inputs import Input, IRInput, resolve_input
 from mirenc.ir.plain import Spelling
@@ -165,8 +165,8 @@ class Encoder:
         At level module (D,) for one input, (n, D) for many; at other levels (rows, D) for one, a list of such arrays
         for many. What stands for many files and is given by itself is one array: (n, D), or the rows of its files one
         below the other. Raises ConfigError: unknown level, purpose, part or on_error, no regular expression, an input
-        that is none of those below; MirencError: an input cannot be read (`mirenc.read_ir`). With ``on_error="skip"``
-        an UnreadableIRWarning names the inputs that cannot be embedded.
+        that is none of those below; MirencError: an input cannot be read (`mirenc.read_ir`); NoFunctionBodyError: no
+        input has a function body. An UnreadableIRWarning names the inputs, of many, that cannot be embedded.
 
         Parameters
         ----------
@@ -186,8 +186,9 @@ class Encoder:
             a whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by
             themselves.
         on_error : str
-            Of many inputs: ``raise`` ends with the first that cannot be embedded; ``skip`` gives it NaN (level module)
-            or no rows (other levels), so that results stay in step with inputs, and one warning names them all.
+            Of many inputs: ``raise`` ends with the first that cannot be read; ``skip`` gives it NaN (level module) or
+            no rows (other levels), so that results stay in step with inputs, and one warning names them all. An input
+            without a function body, as a file of tables, is no error: it gets NaN or no rows in either case.
             `embed_stream` has each error itself.
         batch_size : int
             Inputs whose statements are encoded together.
@@ -210,19 +211,23 @@ class Encoder:
         how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
         how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
         results: list[Float32] = []
+        error: MirencError | None = None
         complaints: list[str] = []
         for outcome in self.embed_stream(ir, **how):
             if outcome.embedding is not None:
                 results.append(outcome.embedding.part(part))
                 continue
-            assert outcome.error is not None
-            if single or on_error == "raise":
-                raise outcome.error
+            error = outcome.error
+            assert error is not None
+            if single or (on_error == "raise" and not outcome.is_empty):
+                raise error
             complaints.append(outcome.complaint(len(results)))
             results.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
         if complaints:
+            if error is not None and on_error == "raise" and len(complaints) == len(results):
+                raise error  # none has a function body
             what = f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}"
-            advice = "Leave them out, or set on_error='raise' to stop at the first"
+            advice = "Leave them out" + (", or set on_error='raise' to stop at the first" if on_error == "skip" else "")
             warnings.warn(f"{what}. {advice}", UnreadableIRWarning, stacklevel=2)
         if single:
             return results[0][0] if level == "module" else results[0]

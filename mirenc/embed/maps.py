@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from mirenc.embed.embedding import Embedding, vector_blocks
 from mirenc.embed.encoder import Encoder
 from mirenc.embed.request import check
 from mirenc.embed.stream import Progress
-from mirenc.errors import ConfigError, MirencError
+from mirenc.errors import ConfigError, EmptyInputs, MirencError, UnreadableIRWarning
 from mirenc.ir import IRModule
 from mirenc.ir.inputs import Input, IRInput
 from mirenc.ir.level_paths import level_pairs
@@ -52,7 +53,8 @@ def fit_map(
     level : str
         What will be searched: ``module`` or ``function``.
     failed : callable, optional
-        Told the error of an input that cannot be read, which is then left out. Without it the first error is raised.
+        Told the error of each input that is left out. Without it those without a function body are left out, which one
+        UnreadableIRWarning says, and the first other error is raised.
     progress : bool or callable
         As in `Encoder.embed`.
     """
@@ -93,7 +95,10 @@ def domain_vectors(
     files = list(expand_inputs(inputs, options=encoder.options))
     partners = _file_pairs([given.name for given in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
-    found = [outcome.embedded(failed) for outcome in outcomes]
+    empty = EmptyInputs(len(files))
+    found = [outcome.embedded(failed or empty.add) for outcome in outcomes]
+    if empty.empty:
+        warnings.warn(empty.line, UnreadableIRWarning, stacklevel=3)
     read = [each for each in found if each is not None]
     vectors = {
         part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])

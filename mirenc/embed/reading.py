@@ -10,6 +10,7 @@ from mirenc.cache import cache_key
 from mirenc.embed.embedding import Embedding
 from mirenc.embed.request import Request
 from mirenc.errors import MirencError, one_input
+from mirenc.graph.native import build_native
 from mirenc.ir import IRModule, regions_of
 from mirenc.ir.files import InputBytes
 from mirenc.ir.inputs import Input
@@ -52,7 +53,8 @@ def prepare(
     """A module's sample, and which rows it has, in words of a `Request`. Raises ConfigError as `regions_of`."""
     listed = [regions_of(module, level, function=function) for level in levels]
     regions = [region for each in listed for region in each.regions]
-    sample = make_sample(module, tokenizer, spelling=spelling)
+    graph = build_native(module, normalisation=tokenizer.config.normalisation)
+    sample = make_sample(module, tokenizer, graph=graph, spelling=spelling)
     if levels == ("module",) and function is None:
         pools = module_pools(sample, weighting)
         instructions = np.array([module.instruction_count])
@@ -71,6 +73,7 @@ def prepare(
         "distinct_statements": int(np.count_nonzero(np.bincount(sample.statement_row))),
         "nodes": len(sample.node_row),
         "edges": len(sample.edge_flow),
+        "call_edges_left_out": graph.call_edges_left_out,
     }
     none = np.zeros((len(regions), 0), dtype=np.float32)
     statements = np.bincount(pools.text.group, weights=pools.text.count, minlength=pools.text.groups)

@@ -12,7 +12,7 @@ from mirenc.embed.encoding import StatementVectors, forward_all
 from mirenc.embed.processes import read
 from mirenc.embed.reading import Answer, Prepared
 from mirenc.embed.request import Request, in_batches
-from mirenc.errors import MirencError, one_input
+from mirenc.errors import MirencError, NoFunctionBodyError, one_input
 from mirenc.ir.inputs import Input
 from mirenc.ir.reader import no_collection
 from mirenc.model.lexical import Lexicon
@@ -27,11 +27,19 @@ _LISTED = 5  # complaints
 
 
 class Outcome(NamedTuple):
-    """What became of an input, a path or ``<string>``: an embedding, or the error that says why there is none."""
+    """What became of an input, a path or ``<string>``: an embedding, or the error that says why there is none.
+
+    The error of a module without a function body is a NoFunctionBodyError.
+    """
 
     name: str
     embedding: Embedding | None
     error: MirencError | None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the input could be read, and has no function body."""
+        return isinstance(self.error, NoFunctionBodyError)
 
     def embedded(self, failed: Callable[[MirencError], object] | None = None) -> Embedding | None:
         """The embedding; where there is none, ``failed`` is told the error, which is raised without it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mirenc.arrays import padded
 from mirenc.errors import GraphError, needs
 from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
 from mirenc.writing import check_output, delivered, refused
@@ -42,9 +43,13 @@ def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any
 
 
 def to_json(graph: ProgramGraph) -> str:
-    """Node-link JSON: ``functions``, ``nodes`` (id, kind, text, ...), ``edges`` (source, target, flow, position)."""
+    """Node-link JSON: ``functions``, ``call_edges_left_out``, and lists of objects.
+
+    ``nodes`` have id, kind, text, full_text and function, ``edges`` source, target, flow and position.
+    """
     nodes, edges = _rows(graph)
-    return json.dumps({"functions": graph.functions, "nodes": nodes, "edges": edges}, indent=1)
+    head = {"functions": graph.functions, "call_edges_left_out": graph.call_edges_left_out}
+    return json.dumps({**head, "nodes": nodes, "edges": edges}, indent=1)
 
 
 def to_dot(graph: ProgramGraph) -> str:
@@ -88,7 +93,10 @@ def check_path(path: str | os.PathLike[str]) -> None:
 
 
 def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
-    """Write a graph; the suffix says how: ``.dot``, ``.json`` or ``.npz`` (the arrays). Raises as `check_path`."""
+    """Write a graph as the suffix says: ``.dot``, ``.json``, or ``.npz``: the arrays, texts as `padded` has them.
+
+    Raises as `check_path`.
+    """
     check_path(path)
     suffix = Path(path).suffix
     with refused(path), delivered(path) as part:
@@ -96,7 +104,6 @@ def save_graph(graph: ProgramGraph, path: str | os.PathLike[str]) -> None:
             part.write_text(to_dot(graph) if suffix == ".dot" else to_json(graph) + "\n", encoding="utf-8")
             return
         arrays: dict[str, Any] = {field.name: getattr(graph, field.name) for field in fields(graph)}
-        # Named as text, because an empty list would become an array of numbers.
-        arrays |= {name: np.array(arrays[name], dtype=np.str_) for name in ("texts", "functions")}
+        arrays |= padded({"texts": graph.texts, "functions": graph.functions})
         with part.open("wb") as stream:
             np.savez_compressed(stream, **arrays)

@@ -6,15 +6,18 @@ an instruction's result; one per used argument; constants.
 
 import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 
 import numpy as np
 
-from mirenc.arrays import Int32, Int64
+from mirenc.arrays import Int32, Int64, spread, starts
 from mirenc.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 from mirenc.ir.module import IRModule, OperandKind, Rows, global_name
 from mirenc.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 
+# Edges from exits back to call sites, a node: 0.4 was the most in 255 modules of 15 Debian packages at -O0 and -O2.
+MOST_RETURNS = 8
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 
 
@@ -82,14 +85,14 @@ def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramG
     data_source = np.concatenate([use_node, arg_node, const_node, nodes.inst[ref[use]]])
     data_target = np.concatenate([nodes.inst[consumer[operands]], use_node])
     data_position = np.concatenate([position[operands], np.zeros(len(use), np.int64)])
-    call = _call_edges(module, nodes, exits)
+    call, left_out = _call_edges(module, nodes, exits, MOST_RETURNS * count)
     edge_index = np.concatenate([control, np.stack([data_source, data_target]), call], axis=1).astype(np.int32)
     counts = (control.shape[1], len(data_source), call.shape[1])
     flow = np.repeat(np.array(Flow, dtype=np.int8), counts)
     at = np.concatenate([control_position, data_position, np.zeros(counts[2], np.int64)]).astype(np.int32)
     functions = [function.name for function in module.functions]
     columns = list(text.table), text_row, full_row, node_kind, node_argument, node_function
-    return ProgramGraph(*columns, edge_index, flow, at, functions, nodes.inst.astype(np.int32))
+    return ProgramGraph(*columns, edge_index, flow, at, functions, nodes.inst.astype(np.int32), left_out)
 
 
 class _Nodes:
@@ -136,23 +139,38 @@ def _control_edges(module: IRModule, inst_node: Int64) -> tuple[Int64, Int64, li
     return inst_node[edges], np.concatenate([np.zeros(len(inside), np.int64), position]), exits
 
 
-def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]]) -> Int64:
-    """``[external]`` <-> every function, and each direct call site <-> its callee. Shape: (2, E)."""
-    rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
-    entries = nodes.first.tolist()
+def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]], most: int) -> tuple[Int64, int]:
+    """``[external]`` <-> every function, and each direct call site <-> its callee; and how many edges are left out.
+
+    ProGraML has an edge from each exit of a function to each of its call sites, a product. Where a module would have
+    more than ``most`` of these, only the first exits of each function return, one number for all: the largest that
+    keeps the sum at ``most``. Shape: (2, E).
+    """
     # A declared function's node is its own entry and exit.
-    own = zip(module.headers, entries, exits, strict=True)
-    exit_nodes = [[entry] if one.is_declaration else nodes.inst[left].tolist() for one, entry, left in own]
-    edges: list[tuple[int, int]] = []
-    for entry, leaves in zip(entries, exit_nodes, strict=True):
-        edges += [(0, entry), *((leaf, 0) for leaf in leaves)]
+    own = zip(module.headers, nodes.first.tolist(), exits, strict=True)
+    leaves = [[entry] if one.is_declaration else nodes.inst[left].tolist() for one, entry, left in own]
+    exit_count = np.array([len(each) for each in leaves], dtype=np.int64)  # (F,)
+    exit_node = np.array([leaf for each in leaves for leaf in each], dtype=np.int64)  # (X,)
+    rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
     # ProGraML asks for CallInst, so invoke and callbr are no call sites.
     is_call = np.array([form.opcode == "call" for form in module.forms], dtype=bool)
-    sites = np.flatnonzero((module.arrays.callee >= 0) & is_call[module.arrays.form])
-    for site, symbol in zip(nodes.inst[sites].tolist(), module.arrays.callee[sites].tolist(), strict=True):
-        callee = rows[module.symbols[symbol]]
-        edges += [(site, entries[callee]), *((leaf, site) for leaf in exit_nodes[callee])]
-    return np.array(edges, dtype=np.int64).reshape(-1, 2).T
+    sites = np.flatnonzero((module.arrays.callee >= 0) & is_call[module.arrays.form])  # (C,)
+    callee = np.array([rows[module.symbols[symbol]] for symbol in module.arrays.callee[sites].tolist()], dtype=np.int64)
+    wanted = exit_count[callee]  # (C,) edges back to each site
+    limits = range(1 + int(wanted.max(initial=0)))
+    limit = bisect_right(limits, most, key=lambda limit: int(np.minimum(wanted, limit).sum())) - 1
+    # [external] is to all functions what a call site is to one. A caller's edge to the entry, then those back to it.
+    function = np.concatenate([np.arange(len(leaves)), callee])
+    caller = np.concatenate([np.zeros(len(leaves), np.int64), nodes.inst[sites]])
+    back = np.concatenate([exit_count, np.minimum(wanted, limit)])
+    first = starts(1 + back)
+    edges = np.empty((2, first[-1]), dtype=np.int64)
+    edges[:, first[:-1]] = caller, nodes.first[function]
+    returns = np.ones(first[-1], dtype=bool)
+    returns[first[:-1]] = False
+    first_exit = starts(exit_count)[function]
+    edges[:, returns] = exit_node[spread(first_exit, first_exit + back)[0]], np.repeat(caller, back)
+    return edges, int((wanted - np.minimum(wanted, limit)).sum())
 
 
 class _Texts:

@@ -47,6 +47,8 @@ class ProgramGraph:
       and for constants.
     - ``edge_index`` (2, E) int32: source and target nodes; ``edge_flow`` (E,) int8; ``edge_position`` (E,) int32.
     - ``instruction_node`` (I,) int32: node of each instruction of the module.
+    - ``call_edges_left_out``: edges from exits back to call sites that ProGraML has beyond
+      `mirenc.graph.native.MOST_RETURNS` times the nodes; not 0 only where functions of many exits have many calls.
     """
 
     texts: list[str]
@@ -60,10 +62,12 @@ class ProgramGraph:
     edge_position: Int32
     functions: list[str]
     instruction_node: Int32
+    call_edges_left_out: int = 0
 
     def __repr__(self) -> str:
         flows = ", ".join(f"{flow.name.lower()}={self.flow_count(flow)}" for flow in Flow)
-        return f"ProgramGraph(nodes={self.node_count}, edges={self.edge_count}, {flows})"
+        left_out = f", call_edges_left_out={self.call_edges_left_out}" if self.call_edges_left_out else ""
+        return f"ProgramGraph(nodes={self.node_count}, edges={self.edge_count}, {flows}{left_out})"
 
     @property
     def node_count(self) -> int:

@@ -40,9 +40,9 @@ def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) ->
 class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
     """Embed modules: one row for each input; `fit` notes its columns, ``n_features_out_``.
 
-    ``on_error``: ``raise``, and the first input that cannot be read ends the work; ``skip``, and its row is NaN, and
-    one warning names all such inputs. All else is as `mirenc.load` and `Encoder.embed` take it; ``features``, for the
-    head that follows, is the default.
+    ``on_error``: ``raise``, and the first input that cannot be read, or has no function body, ends the work: a head
+    would learn from its row. ``skip``, and its row is NaN, and one warning names all such inputs. All else is as
+    `mirenc.load` and `Encoder.embed` take it; ``features``, for the head that follows, is the default.
     """
 
     model: str | os.PathLike[str] | None = None

@@ -21,6 +21,7 @@ from mirenc import __version__
 from mirenc.arrays import Floating
 from mirenc.errors import HeadError
 from mirenc.heads.state import Arrays, below, damaged, kind_of_head, pack, unpack
+from mirenc.ir.files import refuse_pointer
 from mirenc.writing import delivered
 
 FORMAT = 3
@@ -114,9 +115,12 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
             raise HeadError(f"{home}: no {name}. {wanted}")
     try:
         text, data = (home / HEAD_FILE).read_bytes(), (home / ARRAY_FILE).read_bytes()
-        description = json.loads(text)
     except OSError as error:
         raise HeadError(f"{home}: cannot be read: {error.strerror}. Check its permissions") from None
+    for name, read in ((HEAD_FILE, text), (ARRAY_FILE, data)):
+        refuse_pointer(str(home / name), read, HeadError)
+    try:
+        description = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise damaged(f"{home}/{HEAD_FILE}", error) from None
     _check_format(home, description)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from mirenc.ir.deadline import seconds_left
 from mirenc.ir.process import LONGEST_TIMEOUT, memory_allowed, without_memory
 from mirenc.ir.worker import HEADER, NOT_STARTED, PRINTING
 
@@ -112,7 +113,7 @@ class Child:
     def _ready(self, name: str, event: int, timeout: float) -> Iterator[tuple[int, Callable[[], None]]]:
         """One of the process' pipes, and what waits until it is ready and ends the process when time is over."""
         limit = min(timeout, LONGEST_TIMEOUT)
-        deadline = time.monotonic() + limit
+        deadline = time.monotonic() + min(limit, seconds_left())
         pipe: int = getattr(self._process, name).fileno()
         with selectors.DefaultSelector() as selector:
             selector.register(pipe, event)
@@ -120,6 +121,7 @@ class Child:
             def wait() -> None:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     self.close()
+                    seconds_left()  # where there are none, the input is not to blame
                     raise EndedError("timeout", f"not done within {limit:g} s")
 
             yield pipe, wait

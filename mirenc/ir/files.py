@@ -12,10 +12,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Literal
 
-from mirenc.errors import IRFileError, needs
+from mirenc.errors import IRFileError, MirencError, needs
 from mirenc.ir.worker import BITCODE_MAGIC
 
 DEFAULT_MAX_BYTES = 64 * 2**20
@@ -223,12 +224,19 @@ def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYT
     return InputBytes(name, ir, kind_of(name, ir), hashlib.sha256(data).hexdigest())
 
 
+def refuse_pointer(name: str, data: bytes, error: Callable[[str], MirencError]) -> None:
+    """Raise an error for the text that stands in place of a file which Git LFS has not fetched."""
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise error(f"{name}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull")
+
+
 def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
     """Text or bitcode, by content; IRFileError where it is empty, or plainly something else."""
     if data.startswith(BITCODE_MAGIC):
         return "bitcode"
     if not data.strip():
         raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
+    refuse_pointer(name, data, partial(_file_error, errno.EINVAL))
     foreign = [what for magic, what in _FOREIGN_MAGIC.items() if data.startswith(magic)]
     # LLVM takes a NUL byte for the end of the text, and would leave out what follows.
     null = data.find(b"\0")

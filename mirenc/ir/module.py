@@ -139,7 +139,7 @@ class IRModule:
 
     - ``name``: where it came from, for messages; ``source_name``: its ``source_filename``.
     - ``text``: canonical text, one instruction a line, without debug records and metadata attachments; ``annotated``:
-      with the attachments, if the IR has debug information or weights, else "". No vector may depend on those.
+      with the attachments, if the IR has debug information or a profile, else "". No vector may depend on those.
     - ``headers``: functions in module order, declared ones too.
     - ``type_lines``, ``global_lines``: type definitions, and globals (aliases and ifuncs too), as printed.
     - ``forms``: distinct instruction texts.

@@ -1,5 +1,6 @@
 """Running compilers and other programs on what a stranger wrote: time, memory and words have a limit."""
 
+import contextlib
 import os
 import re
 import resource
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from mirenc.ir.deadline import TimeUpError, ended_by_call, has_time, seconds_left
 from mirenc.ir.launch import FAILED
 
 LONGEST_TIMEOUT = 20 * 24 * 3600.0  # seconds: 20 days; epoll's milliseconds overflow at 24.8
@@ -61,7 +63,8 @@ def run_limited(
     """Run a program to its end, in ``folder`` or here, with ``data`` as its standard input.
 
     It may take ``timeout`` seconds, and each process ``memory_limit`` bytes; ``most_output`` bytes of output are kept.
-    Raises subprocess.TimeoutExpired: it was ended with all it started; OSError: it cannot be started.
+    Raises subprocess.TimeoutExpired: it was ended with all it started; OSError: it cannot be started; TimeUpError: it
+    was ended as the time of the call is up (`mirenc.ir.deadline.within`).
     """
     if memory_limit is not None:
         launch = str(Path(__file__).with_name("launch.py"))
@@ -71,12 +74,23 @@ def run_limited(
         given.write(data)
         given.seek(0)
         pipes: Any = {"stdin": given, "stdout": output if most_output else subprocess.DEVNULL, "stderr": said}
+        limit = min(timeout, LONGEST_TIMEOUT, seconds_left())
         with subprocess.Popen(command, cwd=folder or None, start_new_session=True, **pipes) as process:
+
+            def end() -> None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
             try:
-                process.wait(min(timeout, LONGEST_TIMEOUT))
-            except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
+                with ended_by_call(end):
+                    process.wait(limit)
+            except BaseException as error:
+                end()
+                if isinstance(error, subprocess.TimeoutExpired) and not has_time():
+                    raise TimeUpError from None
                 raise
+        if process.returncode < 0 and not has_time():  # ended by whoever left the call
+            raise TimeUpError
         output.seek(0)
         ended = Ended(process.returncode, output.read(most_output), _words(said))
     if memory_limit is not None and ended.code == FAILED and ended.words.isdecimal():

@@ -18,9 +18,9 @@ from mirenc.ir.module import IRModule
 PROFILED = '!"function_entry_count", '
 """What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
 _COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
-_NODES = re.compile(r'^!(\d+) = !\{!"(?:function_entry_count|branch_weights)", (.*)\}$', re.MULTILINE)
-_ATTACHED = re.compile(r", !prof !(\d+)\b")
-_NUMBER = re.compile(r"\bi(?:32|64) (\d+)")
+_ENTRY_COUNTS = re.compile(r'^!(\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)  # -1: LLVM does not know
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
+_WEIGHT = re.compile(r"\bi\d+ (-?\d+)")
 _LEAST = 1e-9  # share of a way that the profile never took: else nothing would leave a loop that ran to the end
 
 
@@ -38,18 +38,49 @@ def profiled_flow(module: IRModule) -> Flow | None:
     if PROFILED not in module.annotated:
         return None
     shares, told = profiled_shares(module)
-    nodes = dict(_NODES.findall(module.annotated))
-    lines = module.annotated.split("\n")
+    counts, lines = dict(_ENTRY_COUNTS.findall(module.annotated)), annotated_lines(module)
     lines_of = {function.index: lines[function.header.line] for function in module.defined_functions}
     counted = {number: _COUNTED.match(line) for number, line in lines_of.items()}
-    entered = {number: _NUMBER.search(nodes.get(found[1], "")) for number, found in counted.items() if found}
-    return solve_flow(module, shares, told, {number: int(one[1]) if one else 0 for number, one in entered.items()})
+    entered = {number: int(counts.get(found[1], 0)) for number, found in counted.items() if found}
+    return solve_flow(module, shares, told, entered)
+
+
+@functools.lru_cache(maxsize=1)
+def annotated_lines(module: IRModule) -> list[str]:
+    """Lines of ``annotated``, with the numbers that they have in ``lines``."""
+    return module.annotated.split("\n")
+
+
+@functools.lru_cache(maxsize=1)
+def metadata_nodes(module: IRModule) -> dict[str, str]:
+    """What stands in each of the module's metadata nodes, by its number; nodes with field names are left out."""
+    return dict(_NODE.findall(module.annotated))
+
+
+def attached_node(module: IRModule, block: int, kind: str) -> str:
+    """What stands in the node of one ``kind`` (``prof``) that the last instruction of a block has; "" for none."""
+    if not module.annotated:
+        return ""
+    line = annotated_lines(module)[module.arrays.line[module.arrays.block_start[block + 1] - 1]]
+    number = re.search(rf", !{re.escape(kind)} !(\d+)\b", line)
+    return metadata_nodes(module).get(number[1], "") if number else ""
+
+
+def branch_weights(module: IRModule, block: int) -> list[int]:
+    """Weights (``!prof``) of the ways out of a block, a number each; [] where it has none.
+
+    LLVM prints them signed and reads them as unsigned numbers of 32 bits (``extractBranchWeights``): what a longer
+    number has above those is lost.
+    """
+    node = attached_node(module, block, "prof")
+    numbers = _WEIGHT.findall(node) if node.startswith('!"branch_weights"') else []
+    ways = module.arrays.successor_start[block + 1] - module.arrays.successor_start[block]
+    return [int(number) % 2**32 for number in numbers] if len(numbers) == ways else []
 
 
 def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
     """What share of its block each edge has by the weights (C,), and whether they tell a block's (B,); else evenly."""
-    nodes = {number: [*map(int, _NUMBER.findall(words))] for number, words in _NODES.findall(module.annotated)}
-    lines, arrays = module.annotated.split("\n"), module.arrays
+    arrays = module.arrays
     ways = np.diff(arrays.successor_start)
     source = np.repeat(np.arange(module.block_count), ways)
     shares, told = 1.0 / ways[source], ways < 2
@@ -57,10 +88,9 @@ def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
     invokes = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
     unwound = arrays.successor_start[1:][invokes] - 1
     shares[unwound - 1], shares[unwound], told[invokes] = 1 - _LEAST, _LEAST, True
-    for block in np.flatnonzero(ways > 1).tolist() if nodes else ():
-        attached = _ATTACHED.search(lines[arrays.line[arrays.block_start[block + 1] - 1]])
-        weights = nodes.get(attached[1], []) if attached else []
-        if len(weights) == ways[block] and sum(weights):
+    for block in np.flatnonzero(ways > 1).tolist() if module.annotated else ():
+        weights = branch_weights(module, block)
+        if sum(weights):
             own = np.maximum(np.array(weights) / sum(weights), _LEAST)
             shares[slice(*arrays.successor_start[block : block + 2])] = own / own.sum()
             told[block] = True

@@ -17,6 +17,8 @@ from mirenc.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind
 from mirenc.ir.parser import parse_header
 from mirenc.ir.symbols import display_symbols
 
+# Places, and what a profile says.
+_ANNOTATIONS = ("!DILocation(", " !prof !", '!"llvm.loop.estimated_trip_count"')
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
 # Codes of a local name, per function: its number, and above that which of these it is.
@@ -79,7 +81,7 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     if annotated.startswith("; ModuleID"):
         annotated = annotated[annotated.index("\n") + 1 :]
     text = without_attachments(annotated)
-    if "!DILocation(" not in annotated and " !prof !" not in annotated:  # no places, no profile
+    if not any(mark in annotated for mark in _ANNOTATIONS):
         annotated = ""
     source = _SOURCE_NAME.search(text)
     source_name = source[1] if source else ""

@@ -1,16 +1,21 @@
 """How often a loop runs each time it is entered, where the IR says so: with constants, or by a profile in it.
 
-Of constants LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer.
+Of constants LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer. Of a
+profile this says what LLVM's passes believe (``getLoopEstimatedTripCount``, which nothing prints).
 """
 
 import re
+from typing import NamedTuple
+
+import numpy as np
 
 from mirenc.ir.loops import LoopForest, find_loops
 from mirenc.ir.module import IRModule
-from mirenc.ir.profile import profiled_flow
+from mirenc.ir.profile import attached_node, branch_weights, metadata_nodes, profiled_flow
 from mirenc.ir.regions import Region, block_name, find_loop
 
-_LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount
+_LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount and getLoopEstimatedTripCount
+_ESTIMATED = "llvm.loop.estimated_trip_count"
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 _BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
 _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
@@ -20,6 +25,20 @@ _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
+
+
+class TripCount(NamedTuple):
+    """Executions of a loop's header each time it is entered, and what says so; 0 and "" where nothing does."""
+
+    iterations: int
+    source: str = ""  # ``constants``, ``llvm.loop.estimated_trip_count``, ``branch weights``, or those of a hint
+
+
+def known_trip_count(module: IRModule, loop: Region) -> TripCount:
+    """What constants say, else what LLVM estimates by the profile in the IR (`estimated_trip_count`)."""
+    if count := constant_trip_count(module, loop):
+        return TripCount(count, "constants")
+    return estimated_trip_count(module, loop)
 
 
 def constant_trip_count(module: IRModule, loop: Region) -> int:
@@ -34,22 +53,68 @@ def constant_trip_counts(module: IRModule) -> list[int]:
     return [_count(module, forest, row) for row in range(len(forest))]
 
 
-def profiled_runs(module: IRModule, loop: Region) -> tuple[float, float]:
-    """Iterations of a loop in the whole of what was profiled (``!prof``), and each time it is entered; 0: not told."""
+def estimated_trip_count(module: IRModule, loop: Region) -> TripCount:
+    """LLVM 22's ``getLoopEstimatedTripCount``.
+
+    It looks at the branch of the loop's one latch, of which one way must leave the loop: at the number in
+    ``!llvm.loop``, else at the ways' weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
+    """
+    row = find_loop(module, loop)
+    return TripCount(0) if row < 0 else _estimated(module, find_loops(module), row)
+
+
+def estimated_trip_counts(module: IRModule) -> list[TripCount]:
+    """`estimated_trip_count` of all loops of a module, in the order of `find_loops`."""
+    forest = find_loops(module)
+    return [_estimated(module, forest, row) for row in range(len(forest))]
+
+
+def profiled_iterations(module: IRModule, loop: Region) -> float:
+    """Iterations of a loop in the whole of what was profiled (``!prof``); 0: the profile does not tell."""
     flow, forest = profiled_flow(module), find_loops(module)
     row = -1 if flow is None else find_loop(module, loop)
     if flow is None or row < 0:
-        return 0.0, 0.0
+        return 0.0
     header, starts = int(forest.header[row]), module.arrays.successor_start
     _, leaving, latches = _shape(module, forest, row)
     edges = [edge for latch in latches for edge in range(starts[latch], starts[latch + 1])]
     back = sum(float(flow.edges[edge]) for edge in edges if module.arrays.successor[edge] == header)
     entered = float(flow.blocks[header]) - back
     if not flow.told[leaving].all() or entered <= 0:
-        return 0.0, 0.0
+        return 0.0
     # Left at its head, the header runs once more than the body.
-    ran = back if set(leaving).isdisjoint(latches) else back + entered
-    return ran, ran / entered
+    return back if set(leaving).isdisjoint(latches) else back + entered
+
+
+def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
+    arrays, header = module.arrays, int(forest.header[row])
+    function = module.headers[int(forest.function[row])]
+    first, last = arrays.successor_start[[function.first_block, function.last_block]].tolist()
+    edges = first + np.flatnonzero(arrays.successor[first:last] == header)
+    before = np.searchsorted(arrays.successor_start, edges, side="right") - 1
+    latches = [block for block in before.tolist() if forest.contains(row, block)]
+    if len(latches) != 1:
+        return TripCount(0)
+    (latch,) = latches
+    ways = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
+    branches = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
+    if not branches or len(ways) != 2 or all(forest.contains(row, way) for way in ways):
+        return TripCount(0)
+    if (count := _loop_attribute(module, latch, _ESTIMATED)) is not None:
+        return TripCount(count % 2**32, _ESTIMATED) if count else TripCount(0)  # 0: LLVM does not know either
+    out, back = branch_weights(module, latch)[:: 1 if ways[1] == header else -1] or (0, 0)
+    if not out:
+        return TripCount(0)
+    source = "branch weights of a hint" if '!"expected"' in attached_node(module, latch, "prof") else "branch weights"
+    return TripCount(min((back + out // 2) // out + 1, _LARGEST), source)
+
+
+def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
+    """The number beside a name in a latch's ``!llvm.loop``: of the first node of that name; None without one."""
+    nodes = metadata_nodes(module)
+    numbers = re.findall(r"!(\d+)", attached_node(module, latch, "llvm.loop"))[1:]  # the first is the loop's own
+    found = (re.fullmatch(rf'!"{re.escape(name)}", i\d+ (-?\d+)', nodes.get(number, "")) for number in numbers)
+    return next((int(match[1]) for match in found if match), None)
 
 
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:

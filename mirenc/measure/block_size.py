@@ -7,6 +7,7 @@ NVIDIA's files only ``libdevice.10.bc`` is needed, and only by kernels that call
 import hashlib
 import importlib.util
 import itertools
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,19 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import CompileError, ConfigError, MirencError, TaskError, ToolchainError
-from mirenc.ir import parse_ir
+from mirenc.ir import IRModule, parse_ir
+from mirenc.ir.block_bounds import BlockBounds, block_bounds
 from mirenc.ir.compile import find_compiler
 from mirenc.ir.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.ir.functions import kernels_of
 from mirenc.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
-from mirenc.measure.gpu_driver import read_driver
+from mirenc.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.measure.gpu_kernels import LANGUAGES, gpu_kernel, gpu_kernels
 from mirenc.measure.method import Method
 from mirenc.measure.runners import Build, Cell
 from mirenc.measure.runners.cuda import cuda_device
 from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.tasks.block_size import KNOBS, block_space
+from mirenc.tasks import Space
+from mirenc.tasks.block_size import CUDA_THREADS, KNOBS, block_space, nearest_shape
 from mirenc.tasks.measured import MeasuredKernel
+from mirenc.tasks.space import Value
 
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
@@ -120,12 +124,13 @@ class BlockSizeMethod(Method):
         source = folder / f"kernel.{'cu' if part == CUDA else 'cl'}"
         source.write_text(kernel.source, encoding="utf-8")
         toolchain = toolchain.beside(kernel.include)
-        ir, symbol = _region(kernel, source, toolchain)
+        ir, module, symbol = _kernel_ir(kernel, source, toolchain)
         library = source.name
         if part == CUDA:
             library = "kernel.ptx"
             build_ptx(source, folder / library, toolchain, _cuda_flags(toolchain))
         space, built = block_space(kernel.language, driver.dimensions), (folder / library).read_bytes()
+        problems = self._problems(kernel, part, driver, block_bounds(module, symbol), space)
         code = hashlib.sha256(built).hexdigest()
         device: dict[str, Any] = {} if part == CUDA else {"device": part}
         # No key where there are none: it is part of what tells one measurement from another.
@@ -133,21 +138,44 @@ class BlockSizeMethod(Method):
             device["options"] = options
         cells = []
         for setting in space.settings:
-            block = tuple(int(side) for side in setting[: driver.dimensions])
-            before, problem = {"local": list(block), **device}, driver.refusal(kernel.size, block)
-            cells.append(Cell(setting, setting, code, library, kernel.function, before, problem))
+            before = {"local": [int(side) for side in setting[: driver.dimensions]], **device}
+            cells.append(Cell(setting, setting, code, library, kernel.function, before, problems[setting]))
         copy = f"copy{Path(library).suffix}"
         (folder / copy).write_bytes(built)
-        again = replace(cells[space.default], library=copy)
-        return Build(tuple(cells), again, _DRIVER, ir, symbol, default=space.default)
+        width, height = map(int, space.settings[space.default])
+        able = [(int(x), int(y)) for (x, y), problem in problems.items() if not problem]
+        default = space.settings.index(nearest_shape(able, (width, height)))
+        again = replace(cells[default], library=copy)
+        return Build(tuple(cells), again, _DRIVER, ir, symbol, default=default)
+
+    def _problems(
+        self, kernel: MeasuredKernel, part: str, driver: GpuDriver, bounds: BlockBounds, space: Space
+    ) -> dict[tuple[Value, ...], str]:
+        """Why the kernel, its driver or the device refuse each shape; "" where none does.
+
+        Raises CompileError: fewer than two shapes are left, and there is nothing to compare.
+        """
+        most: float = CUDA_THREADS if part == CUDA else math.inf
+        if part != CUDA:
+            with suppress(MirencError):  # one that is built for elsewhere has no word here
+                most = self.describe(part).get("max_block", math.inf)
+        device, problems = BlockBounds(most=most), {}
+        for setting in space.settings:
+            block = tuple(int(side) for side in setting[: driver.dimensions])
+            problems[setting] = driver.refusal(kernel.size, block) or bounds.refusal(block) or device.refusal(block)
+        if len(refusals := [problem for problem in problems.values() if problem]) > len(space) - 2:
+            found = f"{kernel.function} can be launched in {len(space) - len(refusals)} of the {len(space)} shapes"
+            why = bounds.text or refusals[0]
+            raise CompileError(f"{found} ({why}). There is nothing to compare: leave the kernel out")
+        return problems
 
 
 def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:
     return () if names_toolkit(toolchain.cflags) else ("-nocudainc", "-include", str(CUDA_WORDS))
 
 
-def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, str]:
-    """IR of a kernel as `mirenc predict` makes it, and the kernel's name in it."""
+def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, IRModule, str]:
+    """IR of a kernel as `mirenc predict` makes it, the same as a module, and the kernel's name in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     module = parse_ir(ir, name=kernel.name)
@@ -155,7 +183,7 @@ def _region(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple
     names = [name for name in kernels_of(module) if called[name] == kernel.function]
     if not names:
         raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
-    return ir, names[0]
+    return ir, module, names[0]
 
 
 def build_options(cflags: Sequence[str]) -> Iterator[str]:

@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from mirenc.arrays import Float64
 from mirenc.errors import MirencError
+from mirenc.ir.deadline import variant_limit
 from mirenc.measure.runners import Cell, CellRefusedError, Runner, get_runner
+from mirenc.measure.supervisor import adopt_orphans, end_descendants
 
 BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the machine does
 MAX_NOISE = 0.03  # share: over it a sample gets more rounds, and is dropped in the end
@@ -35,8 +37,7 @@ _TOLERANCE = {4: 1e-4, 8: 1e-9}
 SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
 _MOST_CALLS = 10**9
 _PROBE = 16  # a variant is first timed with this part of the default's calls
-_SLOWER = 20  # a variant may take this many times the default's time, and ...
-_GRACE = 2.0  # ... seconds more, for what happens at a first call only
+_GRACE = 2.0  # seconds that a variant may take beyond its limit, for what happens at a first call only
 _FLOOD = 16 * 2**20  # bytes of one file, standard output among them
 _SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
 _A_THREAD = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
@@ -83,7 +84,7 @@ def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
 About = Callable[[int, float], None]
 
 
-def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], about: About) -> dict[str, Any]:
+def measure(runner: Runner, cells: Mapping[int, Cell], ask: dict[str, Any], about: About) -> dict[str, Any]:
     """Check and time the cells of one sample.
 
     ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. ``about`` is told
@@ -96,7 +97,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], a
     runner.load(Path(ask["folder"]), ask["driver"], ask["size"])
     about(default, limit)
     wanted = runner.outputs(cells[default])
-    limit = min(limit, _GRACE + _SLOWER * runner.time(cells[default], 1))
+    limit = min(limit, _GRACE + variant_limit(runner.time(cells[default], 1)))
     failed: dict[int, str] = {}
     for index, cell in cells.items():
         about(index, limit)
@@ -122,7 +123,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], ask: Mapping[str, Any], a
         if index not in calls:
             about(index, limit)
             calls[index] = calls_for(runner.time(cell, probe) / probe, most=most)
-    return {"failed": failed, "calls": most, **_rounds(runner, kept, calls, ask, about)}
+    return {"failed": failed, "calls": most, **_rounds(runner, kept, calls, ask | {"limit": limit}, about)}
 
 
 def _rounds(
@@ -219,6 +220,7 @@ def _end_with_parent() -> None:
 def main() -> None:
     """``child.py RUNNER``: answer until stdin is closed."""
     _end_with_parent()
+    adopt_orphans()
     replies = os.dup(1)
     os.dup2(2, 1)
 
@@ -243,6 +245,7 @@ def main() -> None:
             finally:
                 os._exit(0)  # a library's own clean-up may hang, and nobody waits for it
         _, status = os.waitpid(process, 0)
+        end_descendants()  # what its kernels left running would be noise
         reply(ended=os.waitstatus_to_exitcode(status), cell=_CELL.unpack_from(shared)[0])
 
 

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import ToolchainError
+from mirenc.ir.deadline import seconds_left
 from mirenc.measure.child import COPY, MAX_NOISE, SETUP, first_of_code
 from mirenc.measure.run import one_line
 from mirenc.measure.runners import Build, Cell
+from mirenc.measure.supervised import Supervised
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
 
 FIRST_RUN = 10.0  # seconds that a first run may take
@@ -30,21 +32,23 @@ class Timekeeper:
 
     def __init__(self, runner: str, rounds: int, *, pin: bool = True) -> None:
         self.runner, self.rounds, self.pin = runner, rounds, pin
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Supervised | None = None
 
     def close(self) -> None:
-        """End the child, whatever it is at."""
+        """End the child, whatever it is at, and all that its kernels started."""
         child, self._child = self._child, None
         if child is not None:
-            if child.poll() is None:
-                os.killpg(child.pid, signal.SIGKILL)
+            child.close()
             with contextlib.suppress(BrokenPipeError):  # what was not sent
-                child.communicate()
+                child.process.communicate()
 
     def sample(
         self, kernel: MeasuredKernel, part: str, build: Build, folder: Path, seed: Sequence[int]
     ) -> MeasuredSample:
-        """Check and time the cells of a build, which lies in a folder; a `ToolchainError`: the runner cannot start."""
+        """Check and time the cells of a build, which lies in a folder.
+
+        Raises ToolchainError: the runner cannot start; TimeUpError: the time of the call was up before it was done.
+        """
         first = first_of_code(build.cells)
         status = ["compile" if cell.problem else "ok" for cell in build.cells]
         status = ["same" if first[index] != index else each for index, each in enumerate(status)]
@@ -107,11 +111,12 @@ class Timekeeper:
             child.stdin.write((json.dumps(ask) + "\n").encode())
             child.stdin.flush()
         answer: dict[str, Any] = {}
-        while (line := _line(child)) is not None:
+        while (line := self._line()) is not None:
             if "ended" in line:
                 return answer if answer and "raised" not in answer else {**line, "raised": answer.get("raised", "")}
             answer = line
         self.close()
+        seconds_left()  # where there are none, the sample is not to blame
         return {"ended": -signal.SIGKILL, "cell": SETUP, "raised": "its process gave no answer"}
 
     def _started(self) -> Any:
@@ -119,26 +124,30 @@ class Timekeeper:
             command = [sys.executable, "-m", "mirenc.measure.child", self.runner]
             # Unbuffered, a kernel that floods would write so slowly that its time is up first.
             environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
-            self._child = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, start_new_session=True
-            )
-            ready = _line(self._child) or {"problem": "its process ended"}
+            pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+            self._child = Supervised(command, env=environment, **pipes)
+            ready = self._line() or {"problem": "its process ended"}
             if "problem" in ready:
                 self.close()
+                seconds_left()
                 problem = f"the runner {self.runner!r} does not start here: {ready['problem']}"
                 raise ToolchainError(f"{problem}. Mend that first")
-        return self._child
+        return self._child.process
 
-
-def _line(child: Any) -> dict[str, Any] | None:
-    """The next line; None: there comes none."""
-    patience = threading.Timer(_PATIENCE, os.killpg, (child.pid, signal.SIGKILL))
-    patience.start()
-    try:
-        line: bytes = child.stdout.readline()
-    finally:
-        patience.cancel()
-    return json.loads(line) if line.endswith(b"\n") else None
+    def _line(self) -> dict[str, Any] | None:
+        """The child's next line; None: there comes none."""
+        assert self._child is not None
+        child: Any = self._child.process
+        patience = threading.Timer(min(_PATIENCE, seconds_left()), self._child.close)
+        patience.start()
+        try:
+            line: bytes = child.stdout.readline()
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            patience.cancel()
+        return json.loads(line) if line.endswith(b"\n") else None
 
 
 def _short(cell: Cell) -> str:

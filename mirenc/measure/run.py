@@ -4,16 +4,18 @@ import itertools
 import json
 import math
 import os
-import time
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from mirenc.errors import ConfigError
+from mirenc.ir.deadline import TimeUpError, has_time, within
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,10 +51,10 @@ class Run(ABC):
 
     def go(self, advance: Callable[..., None]) -> None:
         """Measure what is left, until the time is up. What was finished is kept whatever ends this, Ctrl-C too."""
-        self._end = time.monotonic() + 60 * self.plan.minutes
         self._pool = ThreadPoolExecutor(self.plan.jobs)
         try:
-            self.measure(advance)
+            with suppress(TimeUpError), within(60 * self.plan.minutes):
+                self.measure(advance)
         finally:
             self._pool.shutdown(cancel_futures=True)
             self.close()
@@ -67,20 +69,27 @@ class Run(ABC):
 
     def in_time(self, items: Iterable[Item]) -> Iterator[Item]:
         """Items as long as there is time."""
-        return itertools.takewhile(lambda _: time.monotonic() <= self._end, items)
+        return itertools.takewhile(lambda _: has_time(), items)
 
     def beside(
         self, work: Callable[[Item], Result], items: Iterable[Item], ahead: int
     ) -> Iterator[tuple[Item, Result]]:
-        """Items with what is made of them, in their order; so many are begun before they are asked for."""
+        """Items with what is made of them in time, in their order; so many are begun before they are asked for."""
         waiting: deque[tuple[Item, Future[Result]]] = deque()
+
+        def first() -> list[tuple[Item, Result]]:
+            item, future = waiting.popleft()
+            try:
+                return [(item, future.result())]
+            except TimeUpError:
+                return []
+
         for item in items:
-            waiting.append((item, self._pool.submit(work, item)))
+            waiting.append((item, self._pool.submit(copy_context().run, work, item)))
             if len(waiting) >= ahead:
-                first, future = waiting.popleft()
-                yield first, future.result()
-        for first, future in waiting:
-            yield first, future.result()
+                yield from first()
+        while waiting:
+            yield from first()
 
 
 def one_line(text: str) -> str:

@@ -13,8 +13,8 @@ from mirenc.writing import delivered
 def write(path: Path, payload: dict[str, Any]) -> None:
     """Write a checkpoint. Raises ModelError: the disk is full or the folder cannot be written; the old one stays."""
     try:
-        with delivered(path) as part:
-            torch.save(payload, part)
+        with delivered(path) as part, part.open("wb") as stream:  # torch would write the part's name into it
+            torch.save(payload, stream)
     except (OSError, RuntimeError) as error:
         found = f"{path}: cannot write the checkpoint ({str(error).splitlines()[0]}); the one before it is kept"
         raise ModelError(f"{found}. Make room and type --resume") from None

@@ -6,9 +6,12 @@ with cosines that are some thousandths off.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
+import shlex
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +20,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from mirenc.arrays import Float32
 from mirenc.cosines import Nearest
-from mirenc.errors import needs
+from mirenc.errors import ConfigError, IRFileError, needs
 from mirenc.progress import progress
 from mirenc.writing import delivered, refused
 
 _HOW = {"metric": "cos", "dtype": "i8", "connectivity": 16, "expansion_add": 64, "expansion_search": 512}
 _ROWS_AT_ONCE = 4096
+_PART = 1 << 20  # bytes
 
 
 def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
     """The index of the column ``vector`` of a ``ParquetFile`` at ``path``, whose maker is ``head``, mapped from disk.
 
     It is ``x.usearch`` beside ``x.parquet``, and ``x.usearch.json`` says of what it is. They are made where they are
-    missing or of another ``x.parquet``: by all cores, in memory. Raises MissingExtraError: no usearch.
+    missing or of another ``x.parquet``: by all cores, in memory. Raises MissingExtraError: no usearch; IRFileError: the
+    index is damaged, or what has its name is not mirenc's.
     """
     with needs("ann", "an approximate index needs usearch"):
         from usearch.index import Index
@@ -39,7 +44,10 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
         stream.seek(-rows.metadata.serialized_size - 8, os.SEEK_END)
         made_of = {**head, **_HOW, "footer": hashlib.sha256(stream.read()).hexdigest()}
     index = Index(ndim=rows.schema_arrow.field("vector").type.list_size, **_HOW)
-    if not (file.is_file() and sidecar.is_file() and json.loads(sidecar.read_text(encoding="utf-8")) == made_of):
+    shape = (rows.metadata.num_rows, index.ndim)
+    known = _sidecar_of(file, sidecar)
+    graph_sum = known.pop("graph_crc32", None)
+    if known != made_of:
         with progress("indexing", rows.metadata.num_rows) as advance:
             for batch in rows.iter_batches(_ROWS_AT_ONCE, columns=["vector"]):
                 values = batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(batch), index.ndim)
@@ -47,21 +55,65 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
                 advance(len(batch))
         with refused(file), delivered(file) as part:
             index.save(os.fspath(part))
+        made_of["graph_crc32"] = _graph_sum(file, shape)
         with refused(sidecar), delivered(sidecar) as part:
             part.write_text(json.dumps(made_of, indent=1) + "\n", encoding="utf-8")
-    index.view(os.fspath(file))
+    # Before it is mapped: usearch follows a damaged graph out of memory, which ends Python.
+    elif graph_sum != _graph_sum(file, shape):
+        raise _unusable(file, "is damaged")
+    try:
+        index.view(os.fspath(file))
+    except RuntimeError as error:
+        raise _unusable(file, f"is damaged ({error})") from None
+    if (len(index), index.ndim) != shape:
+        raise _unusable(file, f"has {len(index)} vectors of {index.ndim} components, its table {shape}")
     return index
 
 
+def _sidecar_of(file: Path, sidecar: Path) -> dict[str, Any]:
+    """What an index was made of; {} without one. Raises IRFileError: what has its name is not mirenc's."""
+    if not os.path.lexists(file):
+        return {}
+    known = None
+    if file.is_file() and sidecar.is_file():
+        with contextlib.suppress(ValueError):
+            known = json.loads(sidecar.read_bytes())
+    if not isinstance(known, dict):
+        raise _unusable(file, f"is none of mirenc's, or {sidecar.name}, which says of what it was made, is lost")
+    return known
+
+
+def _graph_sum(file: Path, shape: tuple[int, int]) -> int:
+    """CRC-32 of an index without most of its vectors, which come first, a byte a component: a tenth of the file."""
+    total = 0
+    with open(file, "rb") as stream:
+        stream.seek(shape[0] * shape[1])
+        while part := stream.read(_PART):
+            total = zlib.crc32(part, total)
+    return total
+
+
+def _unusable(file: Path, what: str) -> IRFileError:
+    remove = f"rm {'-r ' if file.is_dir() else ''}{shlex.quote(os.fspath(file))}"
+    return IRFileError(f"{file}: {what}. Move it away, and the index is made anew, or type: {remove}")
+
+
 def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
-    """As `mirenc.cosines.nearest`, of the ``vectors`` of ``read_vectors(path, approximate=True)``; rarely fewer."""
+    """As `mirenc.cosines.nearest`, of the ``vectors`` of ``read_vectors(path, approximate=True)``; rarely fewer.
+
+    Of equals, those found are in the order of their rows.
+    """
     found = index.search(_bytes(np.asarray(queries, dtype=np.float32)), min(k, len(index)))
     keys, distances = np.atleast_2d(found.keys), np.atleast_2d(found.distances)
     counts: Any = getattr(found, "counts", keys.shape[1])  # one query has none: all is found for it
-    return keys[:, : np.min(counts)].astype(np.int64), 1 - distances[:, : np.min(counts)]
+    keys, distances = keys[:, : np.min(counts)].astype(np.int64), distances[:, : np.min(counts)]
+    order = np.lexsort((keys, distances))  # (q, k)
+    return np.take_along_axis(keys, order, 1), 1 - np.take_along_axis(distances, order, 1)
 
 
 def _bytes(vectors: Float32) -> NDArray[np.int8]:
-    """Components as whole numbers, of each vector's largest; cosines do not see the scale."""
+    """Components as whole numbers, of each vector's largest; cosines do not see the scale. ConfigError as `nearest`."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
+    if not np.isfinite(largest).all():
+        raise ConfigError("a vector has values that are no finite numbers. Embed its file again")
     return np.rint(vectors * (127 / np.where(largest > 0, largest, 1))).astype(np.int8)

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.embed import load
-from mirenc.errors import ConfigError, MirencError, ModelError, needs
+from mirenc.errors import ConfigError, MirencError, ModelError, NoFunctionBodyError, needs
 from mirenc.ir.inputs import Input
-from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
-from mirenc.search.vectors import NUMBERS, SOURCE, parquet_rows
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
+from mirenc.search.vectors import parquet_rows
 from mirenc.sources.parquet import row_inputs
 
-SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, "error", "mirenc") if name not in NUMBERS)
+_ERROR = ("file", "error", "error_type")  # what a row has of a module without an embedding
+SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, *_ERROR[1:], "mirenc") if name not in NUMBERS)
 SPARK_SCHEMA += "".join(f", {name} bigint" for name in (*NUMBERS, *COUNTS)) + ", vector array<float>"
 _BLOCK = 1 << 22  # bytes of modules in a task: few, for all nodes to have some
 _CORES = 0.5  # that a worker asks for: the workers of nodes that die find room on the others
@@ -45,8 +46,9 @@ class BatchEmbedder:
     def __call__(self, batch: Any) -> Any:
         """Rows, as an Arrow table, of an Arrow table, a pandas frame or a mapping of arrays.
 
-        Columns as in a .parquet file of vectors, ``mirenc``: who made them, as JSON (`Maker.from_json`); and ``error``.
-        A module that cannot be embedded is a row of its ``file`` and ``error`` alone.
+        Columns as in a .parquet file of vectors, ``mirenc``: who made them, as JSON (`Maker.from_json`); ``error``, and
+        ``error_type``, a class of `mirenc.errors`. A module that cannot be embedded is a row of its ``file`` and these
+        two alone; one without a function body has the type ``NoFunctionBodyError``.
         """
         import pyarrow as pa
 
@@ -57,9 +59,13 @@ class BatchEmbedder:
         outcomes = list(self.encoder.embed_stream(inputs, **self._how))
         done = [(one.name, one.embedding) for one in outcomes if one.embedding is not None]
         width = self.encoder.width(self._how["purpose"], self.maker.part)  # type: ignore[arg-type]
-        bad = [{"file": one.name, "error": str(one.error)} for one in outcomes if one.error is not None]
+        bad = [
+            dict(zip(_ERROR, (one.name, str(one.error), type(one.error).__name__), strict=True))
+            for one in outcomes
+            if one.error is not None
+        ]
         good = parquet_rows(VectorTable.of(self.maker, done, width))
-        failed = pa.Table.from_pylist(bad, pa.schema({"file": pa.string(), "error": pa.string()}))
+        failed = pa.Table.from_pylist(bad, pa.schema([(name, pa.string()) for name in _ERROR]))
         rows = pa.concat_tables([good, failed], promote_options="default")
         made_by = pa.array([json.dumps(self.maker.to_json())] * len(rows), pa.string())
         return rows.replace_schema_metadata().append_column("mirenc", made_by)
@@ -107,6 +113,8 @@ def embed_on_ray(
         makers.update(rows["mirenc"].unique().to_pylist())
         if len(makers) > 1:
             raise ModelError(f"nodes differ in model or release: {sorted(makers)}. Install one mirenc on all of them")
-        good = rows.filter(rows["error"].is_null()).drop_columns(["error", "mirenc"])
-        errors = [MirencError(error) for error in rows["error"].drop_null().to_pylist()]
+        good = rows.filter(rows["error"].is_null()).drop_columns([*_ERROR[1:], "mirenc"])
+        failed = rows.filter(rows["error"].is_valid()).select(_ERROR[1:]).to_pylist()
+        kinds = {NoFunctionBodyError.__name__: NoFunctionBodyError}  # a file that is empty has not failed
+        errors = [kinds.get(one["error_type"], MirencError)(one["error"]) for one in failed]
         yield good.replace_schema_metadata({"mirenc": next(iter(makers), "")}), errors

@@ -18,6 +18,7 @@ from mirenc.embed import Embedding, Encoder
 from mirenc.embed.embedding import vector_blocks
 from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError
 from mirenc.ir import IRModule
+from mirenc.ir.function_code import FunctionCode, codes_of
 from mirenc.ir.functions import object_name
 from mirenc.ir.inputs import Input
 from mirenc.ir.loops import find_loops
@@ -35,7 +36,8 @@ class Function(NamedTuple):
 
     ``file`` is relative to what was given; ``source`` and ``line`` are its place where the IR has debug information.
     ``bytes``: its machine code, None where the object has none of its own. ``calls``: symbols that it calls, and what
-    people call those; ``inlined``: functions whose code is in it, by debug information.
+    people call those, by ``invoke`` and ``callbr``, too, which the program graph leaves out, and by no alias;
+    ``inlined``: functions whose code is in it, by debug information. ``code``: what it is without names.
     """
 
     file: str
@@ -50,6 +52,7 @@ class Function(NamedTuple):
     vector_instructions: int
     calls: Mapping[str, str]
     inlined: frozenset[str]
+    code: FunctionCode
 
 
 @dataclass(eq=False)
@@ -74,15 +77,25 @@ class Build:
                 found[became.get(callee, symbol)] = shown
         return found
 
+    def refers_to(self, row: int, became: Mapping[int, str]) -> list[str]:
+        """Symbols of functions that a function refers to, in order, or what those of its file became."""
+        file = int(self.side.file[row])
+        symbols = self.functions[row].code.functions
+        return [became.get(self.row.get((file, symbol), -1), symbol) for symbol in symbols]
+
 
 @dataclass(frozen=True)
 class Change:
-    """What became of a function: None where a build has none; the pair's cosine; ``why``, by what the IR says."""
+    """What became of a function: None where a build has none; the pair's cosine; ``why``, by what the IR says.
+
+    ``same_code``: whether the IR of both is one but for names (`mirenc.ir.function_code`).
+    """
 
     old: Function | None
     new: Function | None
     cosine: float | None = None
     why: tuple[str, ...] = ()
+    same_code: bool = False
 
     @property
     def either(self) -> Function:
@@ -99,11 +112,17 @@ class Change:
 
     @property
     def kind(self) -> str:
-        """``appeared``, ``vanished``, ``grew``, ``shrank``, ``same size`` or ``size unknown``."""
+        """``appeared``, ``vanished``, ``identical``, ``renamed``, ``grew``, ``shrank``, ``changed``, ``size unknown``.
+
+        A pair of one code, whose size did not change as far as is known, is identical, or renamed where people call
+        the two by different names. Other pairs changed: to a larger, smaller, equal or unknown size.
+        """
         if self.old is None or self.new is None:
             return "appeared" if self.old is None else "vanished"
         more = self.bytes
-        return "size unknown" if more is None else "grew" if more > 0 else "shrank" if more < 0 else "same size"
+        if self.same_code and not more:
+            return "identical" if self.old.name == self.new.name else "renamed"
+        return "size unknown" if more is None else "grew" if more > 0 else "shrank" if more < 0 else "changed"
 
 
 def read_build(
@@ -167,7 +186,7 @@ def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
 
 
 def _functions(file: str, module: IRModule, embedding: Embedding, sizes: dict[str, int]) -> Iterator[Function]:
-    arrays, places = module.arrays, Places(module)
+    arrays, places, codes = module.arrays, Places(module), codes_of(module)
     loops = Counter(find_loops(module).function.tolist())
     wide = np.array([bool(_VECTOR.search(form.statement)) for form in module.forms])[arrays.form]
     for one, region in zip(module.defined_functions, embedding.regions, strict=True):
@@ -178,6 +197,7 @@ def _functions(file: str, module: IRModule, embedding: Embedding, sizes: dict[st
             *(head.last - head.first, head.last_block - head.first_block, loops[one.index], int(wide[inside].sum())),
             {name[1:].strip('"'): module.display.get(name, name)[1:] for name in called if name[:6] != "@llvm."},
             places.inlined(one.index),
+            next(codes),
         )
 
 
@@ -204,10 +224,29 @@ def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Cha
         if at < 0:
             changes.append(Change(one, None))
             continue
+        other = new.functions[at]
+        refers = old.refers_to(row, became) == new.refers_to(at, {})
+        differ = [] if refers else ["other functions are referred to"]
+        differ += _differences(one.code, other.code)
         calls = old.calls(row, became, hide_names), new.calls(at, {}, hide_names)
-        changes.append(Change(one, new.functions[at], alike[row], tuple(_why(one, new.functions[at], *calls))))
+        # Counts and calls say more than that something differs.
+        why = [*_why(one, other, *calls)] or differ or ([] if one.bytes == other.bytes else ["the same IR"])
+        changes.append(Change(one, other, alike[row], tuple(why), same_code=not differ))
     alone = np.setdiff1d(np.arange(len(new.functions)), partner)
     return changes + [Change(None, new.functions[at]) for at in alone.tolist()]
+
+
+def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
+    """What differs but for functions that are referred to."""
+    if old.signature != new.signature:
+        yield "its type or attributes"
+    if old.statements != new.statements:
+        yield "constants, types, flags or instructions"
+    elif old.operands != new.operands:
+        yield "operands or branches"
+    shared = old.globals.keys() & new.globals.keys()
+    if values := ", ".join(sorted(name[1:] for name in shared if old.globals[name] != new.globals[name])):
+        yield f"value of {values}"
 
 
 def _why(old: Function, new: Function, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:

@@ -39,7 +39,8 @@ def rerank(queries: ArrayLike, beside: ArrayLike, table: VectorTable, k: int = 1
         sums = np.array([(_unit(table.vectors[one]) - mean).sum(0) for one in members])
         theirs = rest_of_file(_unit(table.vectors[near]), sums[column], mean)
         score = cosines[number] + company(theirs @ mine[number])
-        order[number] = np.argsort(-score, kind="stable")[: order.shape[1]]
+        # Single precision, as cosines have it: equals are in the order of their rows.
+        order[number] = np.argsort(-score.astype(np.float32), kind="stable")[: order.shape[1]]
     return np.take_along_axis(rows, order, 1), np.take_along_axis(cosines, order, 1)
 
 

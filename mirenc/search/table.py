@@ -1,6 +1,7 @@
 """`VectorTable`: vectors with names and with who made them. Two vectors compare only if one model made both."""
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -13,14 +14,19 @@ import numpy as np
 from mirenc import __version__
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding, Encoder, Level
-from mirenc.errors import MirencError, ModelError
+from mirenc.errors import EmptyInputs, MirencError, ModelError, UnreadableIRWarning
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import expand_inputs
 
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
 LABELS |= {"source_file": "file", "source_line": "line"}
-COUNTS = ("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges")
+NUMBERS = ("depth", "source_line")
+SOURCE = ("file", "file_hash", "content_hash")
+COUNTS = (
+    *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
+    "call_edges_left_out",
+)
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
 
 
@@ -113,6 +119,21 @@ class VectorTable:
     def level(self) -> str:
         return self.maker.level
 
+    @property
+    def contradiction(self) -> str:
+        """What cannot be in a table, as one read from a damaged file; "" if nothing is wrong with it."""
+        if self.vectors.ndim != 2 or not len(self) == len(self.source_row) == len(self.names):
+            return f"{len(self.source_row)} names for vectors of shape {self.vectors.shape}"
+        if self.vectors.dtype != np.float32:
+            return f"vectors of {self.vectors.dtype}, not float32"
+        if any(len(column) != len(self) for column in self.labels.values()):
+            return f"columns of other lengths than its {len(self)} vectors"
+        if not all(isinstance(row, int) and 0 <= row < len(self.sources) for row in self.source_row):
+            return f"rows of other files than its {len(self.sources)}"
+        if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in self.sources):
+            return "files without a name"
+        return ""
+
     def check_model(self, name: str, digest: str, where: str) -> None:
         """Refuse to compare with another model's vectors: ModelError where the digest is not the table's."""
         maker = self.maker
@@ -137,15 +158,19 @@ def index(
     """Embed files and folders into a table to search in.
 
     ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they
-    look like. ``level`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of a file that
-    cannot be read, which is then left out; without it the first error is raised. Raises MirencError: a file cannot be
-    read, or the level is unknown.
+    look like. ``level`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of each file
+    that is left out. Without it files without a function body are left out, which one UnreadableIRWarning says, and the
+    first other error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is
+    unknown.
     """
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     given = (one if isinstance(one, Input) else Path(one) for one in several)
     files = list(expand_inputs(given, options=encoder.options))
-
+    empty = EmptyInputs(len(files))
     with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
-        embedded = ((one.name, one.embedded(failed)) for one in outcomes)
+        embedded = ((one.name, one.embedded(failed or empty.add)) for one in outcomes)
         embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
-        return VectorTable.of(Maker.of(encoder, level), embeddings, encoder.dimension)
+        table = VectorTable.of(Maker.of(encoder, level), embeddings, encoder.dimension)
+    if empty.empty:
+        warnings.warn(empty.line, UnreadableIRWarning, stacklevel=2)
+    return table

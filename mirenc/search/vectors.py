@@ -11,7 +11,6 @@ import importlib
 import json
 import os
 import sys
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -23,14 +22,14 @@ import numpy as np
 
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding
-from mirenc.errors import ConfigError, IRFileError, needs
-from mirenc.search.table import COUNTS, LABELS, Maker, VectorTable
+from mirenc.errors import ConfigError, IRFileError, MirencError, needs
+from mirenc.ir.files import refuse_pointer
+from mirenc.search.npz import read_npz, write_npz
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
-_NPZ_NAME = 256  # characters
+_FIRST = 64  # bytes of a file, which say what it is
 _ROW_GROUP = 4096  # rows, or the files that have so many
-NUMBERS = ("depth", "source_line")
-SOURCE = ("file", "file_hash", "content_hash")
 
 
 def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
@@ -84,16 +83,18 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
         table = _read_indexed(where) if approximate else form.read(where)
     except FileNotFoundError as error:
         raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
-    except IRFileError:
+    except MirencError:
         raise
-    except OSError as error:
-        raise IRFileError(f"{where}: cannot be read: {error.strerror or error}. Check the file") from None
-    except (ValueError, KeyError, TypeError, EOFError, AttributeError, csv.Error, zipfile.BadZipFile) as error:
+    except Exception as error:  # noqa: BLE001 - of damaged files numpy, zlib and Arrow raise what they stumble over
+        if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none
+            raise IRFileError(f"{where}: cannot be read: {error.strerror}. Check the file") from None
+        with open(where, "rb") as stream:
+            refuse_pointer(where, stream.read(_FIRST), IRFileError)
         # numpy takes what it does not know for a pickle, and says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
-    if not approximate and (table.vectors.ndim != 2 or not len(table) == len(table.source_row) == len(table.names)):
-        raise _no_table(where, f"{len(table.source_row)} names for vectors of shape {table.vectors.shape}")
+    if not approximate and (why := table.contradiction):
+        raise _no_table(where, why)
     return table
 
 
@@ -199,27 +200,6 @@ def _read_npy(path: str) -> VectorTable:
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
     labels = {name: head[f"{name}s"] for name in LABELS}
     return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
-
-
-# -- .npz ----------------------------------------------------------------------------------------------
-def _write_npz(part: Path, table: VectorTable, path: str) -> None:
-    # Instructions are cut: numpy gives each the room of the longest. JSON lines and Parquet have them whole.
-    cut = _NPZ_NAME if table.level == "instruction" else None
-    labels = {**table.labels, "name": [name[:cut] for name in table.names]}
-    columns: dict[str, Any] = {f"{name}s": np.array(column) for name, column in labels.items()}
-    for name in SOURCE:
-        columns["files" if name == "file" else name] = np.array([one[name] for one in table.sources], dtype=np.str_)
-    columns["file_row"] = np.array(table.source_row, dtype=np.int64)
-    columns["meta"] = np.array(json.dumps({**table.maker.to_json(), "files": table.sources}), dtype=np.str_)
-    with open(part, "wb") as stream:
-        np.savez_compressed(stream, vectors=table.vectors, **columns)
-
-
-def _read_npz(path: str) -> VectorTable:
-    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
-        head = json.loads(str(arrays["meta"]))
-        labels = {name: arrays[f"{name}s"].tolist() for name in LABELS}
-        return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())
 
 
 # -- .parquet ------------------------------------------------------------------------------------------
@@ -337,11 +317,20 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
         yield {**named, "counts": row, "vector": vector}
 
 
+def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
+    """Lines; ValueError where the last one has no end: what is left of a number is a number, too."""
+    line = "\n"
+    for line in stream:
+        yield line
+    if not line.endswith("\n"):
+        raise ValueError("its last line has no end")
+
+
 def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
     table: VectorTable | None = None
     vectors: list[Float32] = []
     with open(path, encoding="utf-8", newline="") as stream:
-        for row in rows_of(stream):
+        for row in rows_of(_whole_lines(stream)):
             maker = Maker.from_json(row)
             if table is None:
                 table = VectorTable(maker, np.zeros((0, 0), np.float32))
@@ -379,7 +368,7 @@ class _Format(NamedTuple):
 
 _FORMATS = {
     ".npy": _Format(_write_npy, _read_npy),
-    ".npz": _Format(_write_npz, _read_npz),
+    ".npz": _Format(write_npz, read_npz),
     ".jsonl": _Format(partial(_write_lines, _json_lines), partial(_read_rows, _json_rows), lines=_json_lines),
     ".csv": _Format(partial(_write_lines, _csv_lines), partial(_read_rows, _csv_rows), lines=_csv_lines),
     ".parquet": _Format(_write_parquet, _read_parquet, needs="pyarrow"),

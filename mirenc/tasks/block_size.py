@@ -5,8 +5,10 @@ among planes; a shape that cannot run counts as the default.
 """
 
 import functools
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,12 @@ from mirenc.arrays import Float64
 from mirenc.embed import Encoder
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, check_kernels
+from mirenc.ir.block_bounds import BlockBounds, block_bounds
 from mirenc.ir.dialect import WITHOUT_CUDA, names_toolkit
 from mirenc.tasks import Protocol, Space
-from mirenc.tasks.measured import MeasuredTask
+from mirenc.tasks.measured import MeasuredSample, MeasuredTask
 from mirenc.tasks.prediction import Choice
+from mirenc.tasks.space import Permitted
 
 _TOLD = 5  # shapes that a tuner is told to try
 _MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
@@ -40,6 +44,9 @@ _PLANES = {
     ),
     "cuda": ((8, 8), (16, 8), (16, 16), (32, 4), (32, 8), (32, 16), (32, 32), (64, 4), (128, 2), (256, 1)),
 }
+CUDA_THREADS = 1024
+"""Threads of a block at most, by any GPU of compute capability 2.0 or later (CUDA C++ Programming Guide)."""
+_CUDA_DEVICE = BlockBounds(most=CUDA_THREADS, widest=(CUDA_THREADS, CUDA_THREADS, 64))
 # What people write who have not measured.
 _HABIT = {1: (256, 1), 2: (16, 16)}
 
@@ -58,6 +65,51 @@ def block_space(language: str, dimensions: int) -> Space:
     # The default stands first in every space, so that a head for all of them knows it. A shape that a kernel or a
     # device refuses leaves people with what they have.
     return Space(KNOBS, (habit, *(shape for shape in shapes if shape != habit)), 0, missing="default")
+
+
+@functools.cache
+def with_default(space: Space, default: tuple[int, int]) -> Space:
+    """The same shapes with another default, which stands first; one object for all that share it."""
+    return replace(space, settings=(default, *(shape for shape in space.settings if shape != default)), default=0)
+
+
+def nearest_shape(shapes: Iterable[tuple[int, int]], habit: tuple[int, int]) -> tuple[int, int]:
+    """Of some shapes the one most like the habitual one: in its work-items, then in how wide it is for its height."""
+    width, height = habit
+
+    def distance(shape: tuple[int, int]) -> tuple[float, float]:
+        x, y = shape
+        return abs(math.log2(x * y / (width * height))), abs(math.log2(x / y * height / width))
+
+    return min(shapes, key=distance)
+
+
+def permitted_shapes(
+    shapes: Sequence[tuple[int, int]], habit: tuple[int, int], kernel: str, bounds: BlockBounds, *, cuda: bool
+) -> list[tuple[int, int]]:
+    """Those of some shapes that a kernel can be launched with, the default first: the nearest to the habitual one.
+
+    A shape that the kernel requires is the only one, whether it is among them or not. Raises TaskError: there is none.
+    """
+    found = f"{kernel} has {bounds.text}"
+    device = _CUDA_DEVICE if cuda else BlockBounds()
+    if bounds.required:
+        if refusal := device.refusal(bounds.required):
+            raise TaskError(f"{found}, and no GPU can launch it: {refusal}. Mend the kernel's attribute")
+        x, y, z = bounds.required
+        if z != 1:
+            raise TaskError(
+                f"{found}; answers have two dimensions. Launch it with {x} x {y} x {z}: nothing is to choose"
+            )
+        return [(x, y)]
+    permitted = [shape for shape in shapes if not bounds.refusal(shape) and not device.refusal(shape)]
+    if not permitted:
+        known = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
+        raise TaskError(
+            f"{found}; answers are chosen among {known}: it allows none. Launch it with another shape that it does"
+        )
+    default = nearest_shape(permitted, habit)
+    return [default, *(shape for shape in permitted if shape != default)]
 
 
 def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, int]]:
@@ -102,6 +154,23 @@ class BlockSize(MeasuredTask):
     def space_for(self, context: tuple[Any, ...]) -> Space:
         return block_space("cuda" if context[2] else "cl", int(context[1]))
 
+    def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
+        """Where the kernel cannot be launched in the usual default, that of its measurement (`permitted_shapes`)."""
+        space = self.space_for(context)
+        known = zip(sample.settings, sample.label, strict=True)
+        ran = [(int(x), int(y)) for (x, y), cost in known if math.isfinite(cost)]
+        width, height = map(int, space.settings[space.default])
+        return space if (width, height) in ran or not ran else with_default(space, nearest_shape(ran, (width, height)))
+
+    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
+        everything = super().permitted(space, module, region, context)
+        if region is None:
+            return everything
+        bounds = block_bounds(module, region.symbol)
+        shapes = [(int(x), int(y)) for x, y in everything.settings]
+        kept = permitted_shapes(shapes, _HABIT[int(context[1])], region.function, bounds, cuda=bool(context[2]))
+        return Permitted(tuple(kept), bounds.text)
+
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """The binary logarithm of the size, and the others as they are. (3,)."""
         return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
@@ -127,10 +196,13 @@ class BlockSize(MeasuredTask):
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
         expected = self.details(answer)
+        tuner = f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]"
+        if answer.fixed:
+            return [tuner]
         best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_TOLD]
         lines = [
             "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
-            f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]",
+            tuner,
         ]
         if not expected["matters"]:
             lines.insert(0, f"block size does not matter here: {answer.default} is expected within 3 % of the best")

@@ -12,12 +12,14 @@ import numpy as np
 
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
-from mirenc.ir import OPENCL_X86
+from mirenc.ir import OPENCL_X86, IRModule, Region
+from mirenc.ir.block_bounds import group_bounds
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets.fetching import content_hash
 from mirenc.tasks.datasets.reading import read_archive, read_table, real
 from mirenc.tasks.datasets.registry import dataset_folder
 from mirenc.tasks.loading import join_same_code
+from mirenc.tasks.space import Permitted
 
 _SUITES = {"amd": "amd-app-sdk", "nvidia": "nvidia-sdk"}
 _HAND = ("comp", "rational", "mem", "localmem", "coalesced", "atomic")
@@ -85,6 +87,17 @@ class DeviceMapping(Task):
             suite=_SUITES.get(first := row["benchmark"].split("-")[0], first),
             hand=tuple(real(row, column, where) for column in _HAND),
         )
+
+    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
+        """All, where some kernel can be launched in groups of that many work-items. Raises TaskError: none can."""
+        items, bounds = context[self.context_names.index("wgsize")], group_bounds(module, region)
+        refusals = [one.items_refusal(items) for one in bounds]
+        if items and refusals and all(refusals):
+            allowed = "; ".join(one.text for one in bounds)
+            raise TaskError(
+                f"context feature 'wgsize' is {items:g}: {refusals[0]} ({allowed}). Give one that it allows"
+            )
+        return super().permitted(space, module, region, context)
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """log(1 + transfer), log(1 + wgsize). (2,)."""

@@ -234,7 +234,7 @@ class MeasuredTask(Task):
             if (kernel.region.level if kernel.region else "module") != self.level:
                 raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
             given = tuple(context[one] for one in self.context_names)
-            space = shared or self.space_for(given)
+            space = shared or self.measured_space(given, sample)
             if id(space) not in places:
                 places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
             costs, reported, effective = _columns(sample, places[id(space)], name)
@@ -262,6 +262,10 @@ class MeasuredTask(Task):
     def table_space(self, table: MeasuredTable) -> Space | None:
         """The settings of all samples, here the task's; None where `space_for` says each one's: an object for all."""
         return self.space
+
+    def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
+        """The space of a sample with these context features; one object for all that share it. Here: `space_for`."""
+        return self.space_for(context)
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
         """Context features that a sample itself says, such as what the compiler made of its default. Here: none."""

@@ -1,7 +1,7 @@
 """`Prediction`: what a head says about one piece of code, with the `Evidence` of what such answers were worth."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -92,6 +92,8 @@ class Prediction:
     """What of the module is decided about; None for the whole."""
     context: Mapping[str, object]
     """Context features that the answer was given for, by name: what the code told, and what was given."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """What in the code told some of these, by name; not of those that were given."""
     machine: str
     """What the costs were measured on."""
     distance: float
@@ -136,13 +138,16 @@ class Choice(Prediction):
     (`Evidence.pays`), and where they do not the best single setting, if that does. The default where nothing does, or
     held-out answers like this one were slower than it."""
     default: str
-    """The setting that runs when nobody decides."""
+    """The setting that runs when nobody decides; where the code forbids that (`limit`), the nearest it permits."""
     preference: dict[str, float]
     """Preference for each setting; they sum to 1."""
     expected: dict[str, float]
     """Expected cost of each setting over that of the default, for this piece of code; no caution in it."""
     fixed: bool = False
-    """Whether there is nothing to choose: no setting makes other code of it."""
+    """Whether there is nothing to choose: no setting makes other code of it, or it can run with one alone."""
+    limit: str = ""
+    """What the code says of the settings it can run with, in words; "" where any will do. No others are in the
+    answer, and the default is one of them."""
     proposals: tuple[tuple[Value, ...], ...] = ()
     """Settings to measure beside the default, the first first: of those that look ahead, one is good whichever way the
     head errs, and each makes other code."""

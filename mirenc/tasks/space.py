@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -70,13 +70,16 @@ class Space:
     def __len__(self) -> int:
         return len(self.settings)
 
+    @property
+    def default_first(self) -> tuple[tuple[Value, ...], ...]:
+        """The settings, with the default before the others."""
+        default = self.settings[self.default]
+        return (default, *(setting for setting in self.settings if setting != default))
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What each setting is called: the value of a single knob, else ``knob=value`` for each."""
-        if len(self.knobs) == 1:
-            return tuple(str(value) for (value,) in self.settings)
-        pairs = (zip(self.knobs, setting, strict=True) for setting in self.settings)
-        return tuple(" ".join(f"{knob}={value}" for knob, value in pair) for pair in pairs)
+        return tuple(setting_name(self.knobs, setting) for setting in self.settings)
 
     def runs(self, measured: Bool) -> Int64:
         """The setting that runs when each is asked for; -1 where nobody may ask (``missing``). (n, K) -> (n, K)."""
@@ -89,6 +92,20 @@ class Space:
         else:
             instead = np.full(measured.shape, self.default if self.missing == "default" else -1)
         return np.where(measured, own, instead).astype(np.int64)
+
+
+def setting_name(knobs: Sequence[str], setting: Sequence[Value]) -> str:
+    """The value of a single knob, else ``knob=value`` for each."""
+    if len(knobs) == 1:
+        return str(setting[0])
+    return " ".join(f"{knob}={value}" for knob, value in zip(knobs, setting, strict=True))
+
+
+class Permitted(NamedTuple):
+    """What one piece of code leaves of a space: at least one setting, its default first; ``limit`` says why, if so."""
+
+    settings: tuple[tuple[Value, ...], ...]
+    limit: str = ""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from mirenc.tasks.data import TaskData
 from mirenc.tasks.prediction import Choice, PredictedNumber, Prediction
 from mirenc.tasks.protocols import Protocol
 from mirenc.tasks.sample import IRSource, Sample
-from mirenc.tasks.space import Space, Value
+from mirenc.tasks.space import Permitted, Space, Value
 
 
 class Task(ABC):
@@ -146,6 +146,10 @@ class Task(ABC):
         """Values of `ir_context` for one region of a module, as `parse_context` takes them: text or numbers."""
         return {}
 
+    def context_sources(self, module: IRModule, region: Region | None) -> Mapping[str, str]:
+        """What in the IR tells values of `context_from_ir`, in words, by the feature's name. Here: not said."""
+        return {}
+
     def context_from_compiler(
         self, module: IRModule, region: Region | None, context: Mapping[str, Any]
     ) -> Mapping[str, Any]:
@@ -252,6 +256,13 @@ class Task(ABC):
         if self.space is None:
             raise TaskError(f"task {self.name!r} has no settings of its own: its class must define space_for(context)")
         return self.space
+
+    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
+        """The settings of a space that a piece of code can run with. Here: all.
+
+        Raises TaskError: it can run with none of them, or not in this context.
+        """
+        return Permitted(space.default_first)
 
     def directive(self, setting: tuple[Value, ...]) -> str:
         """The line that makes a setting in a source; "" for the default, and where none does."""

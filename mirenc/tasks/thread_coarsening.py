@@ -13,12 +13,14 @@ import numpy as np
 
 from mirenc.arrays import Float64
 from mirenc.errors import TaskError
-from mirenc.ir import OPENCL_X86
+from mirenc.ir import OPENCL_X86, IRModule, Region
+from mirenc.ir.block_bounds import group_bounds
 from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
 from mirenc.tasks.datasets.fetching import content_hash
 from mirenc.tasks.datasets.reading import read_archive, read_table, real
 from mirenc.tasks.datasets.registry import dataset_folder
 from mirenc.tasks.loading import join_same_code
+from mirenc.tasks.space import Permitted
 
 # Name in the CSV -> name of the GPU in the papers' tables.
 _GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
@@ -89,6 +91,19 @@ class ThreadCoarsening(Task):
                 ir = kernels[f"{kernel}.ll"]
                 samples.append(Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand))
         return TaskData(join_same_code(samples), self.space, content_hash("thread_coarsening", data_dir))
+
+    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
+        """Factors that some kernel's group has the work-items for: they are merged along x, within a group."""
+        every, bounds = super().permitted(space, module, region, context), group_bounds(module, region)
+        factors = [int(factor) for (factor,) in every.settings]
+        kept = tuple(
+            (factor,)
+            for factor in factors
+            if any(one.required[0] % factor == 0 if one.required else factor <= one.most for one in bounds)
+        )
+        if not bounds or len(kept) == len(space):
+            return every
+        return Permitted(kept, "; ".join(one.text for one in bounds))
 
     def encode_context(self, context: tuple[Any, ...]) -> Float64:
         """One column a GPU: (4,) of 0 and 1."""

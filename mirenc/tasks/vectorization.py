@@ -14,7 +14,7 @@ from mirenc.errors import ForeignIRError
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.dialect import SCALAR_LOOPS
 from mirenc.ir.functions import attributes_of, is_left_alone
-from mirenc.ir.trip_counts import constant_trip_count, profiled_runs
+from mirenc.ir.trip_counts import known_trip_count
 from mirenc.passes.hint import Hint
 from mirenc.passes.look_ahead import LoopCode, look_ahead
 from mirenc.passes.vectorizer import follows_hints, vectorizer_choices
@@ -120,11 +120,18 @@ class Vectorization(MeasuredTask):
     def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
         if region is None:
             return {}
-        return {"trip_count": profiled_runs(module, region)[1] or constant_trip_count(module, region)}
+        return {"trip_count": known_trip_count(module, region).iterations}
+
+    def context_sources(self, module: IRModule, region: Region | None) -> Mapping[str, str]:
+        source = "" if region is None else known_trip_count(module, region).source
+        return {"trip_count": source} if source else {}
 
     def remarks(self, answer: Any) -> list[str]:
         count = answer.context["trip_count"]
-        return [f"trip count {count if isinstance(count, str) else f'{count:g}'}" if count else "trip count not known"]
+        if not count:
+            return ["trip count not known"]
+        by = f", by {source}" if (source := answer.sources.get("trip_count")) else ""
+        return [f"trip count {count if isinstance(count, str) else f'{count:.10g}'}{by}"]
 
     def machine_context(self) -> Mapping[str, str]:
         return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}

@@ -7,6 +7,7 @@ source's name. What a build changes is kept as a `Variant`, so that several can 
 import contextlib
 import filecmp
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -14,10 +15,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mirenc.errors import CompileError, ToolchainError
+from mirenc.ir.deadline import variant_limit
 from mirenc.ir.files import SOURCE_LANGUAGES
 from mirenc.ir.standing_in import stand_in
+from mirenc.measure.supervised import run_supervised
+from mirenc.writing import delivered
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
@@ -29,6 +34,7 @@ exec "$MIRENC_TUNE_CC" --driver-mode=$mode "$@" "@$MIRENC_TUNE/flags"
 # A pragma that LLVM cannot follow is no error, and flags that a step has no use for are none.
 _FLAGS = ("-Qunused-arguments", "-Wno-error=pass-failed", "-Wno-error=profile-instr-unprofiled")
 _SKIPPED = {".git", ".hg", ".svn"}
+_LEAST = 10.0  # seconds that any build but the first may take
 _SHOWN = 12  # last lines of a build that fails
 
 
@@ -65,6 +71,7 @@ class UserBuild:
         self.command, self.folder, self.work, self.compiler = command, folder, work, compiler
         self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call, of earlier runs too
         self.count = 0  # builds so far
+        self.seconds = math.inf  # of the first one
         found = shutil.which(compiler)
         if found is None:
             raise ToolchainError(f"compiler {compiler!r} is not on PATH. Name a clang with --compiler")
@@ -80,7 +87,8 @@ class UserBuild:
     ) -> Variant:
         """Build with more flags, other texts of some sources, and another ``compiler`` like clang; keep what changed.
 
-        Raises CompileError: the command fails, or does not compile these sources.
+        Raises CompileError: the command fails, or does not compile these sources; OverLimitError: it took ten times as
+        long as the first build, and TimeUpError, as `run_supervised`.
         """
         texts = sources or {}
         known = {os.path.realpath(one) for one in self.sources}
@@ -89,27 +97,29 @@ class UserBuild:
         self._forget(again)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
-        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer({*texts, *again}):
+        with (
+            tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder,
+            tempfile.TemporaryFile() as output,  # no pipe: who goes on in the background would hold it open
+            _newer({*texts, *again}),
+        ):
             overlay = overlay_flags(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
             before = dict(self._files())
-            command = ["sh", "-c", self.command]
-            done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {}),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                check=False,
-            )
+            environment = self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {})
+            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+            limit = variant_limit(self.seconds, _LEAST)
+            done = run_supervised(["sh", "-c", self.command], limit, cwd=self.folder, env=environment, **streams)
+            output.seek(0)
+            said = output.read()
         self.count += 1
+        if self.count == 1:
+            self.seconds = done.wall
         compiled = self._note_calls()
-        if done.returncode:
-            last = "\n".join(done.stdout.decode("utf-8", "replace").splitlines()[-_SHOWN:])
+        if done.code:
+            last = "\n".join(said.decode("utf-8", "replace").splitlines()[-_SHOWN:])
             raise CompileError(
-                f"the build ends with {done.returncode}. Mend --build, which is run in {self.folder} with clang as CC, "
+                f"the build ends with {done.code}. Mend --build, which is run in {self.folder} with clang as CC, "
                 "or add what it needs",
                 diagnostic=f"error: of the build\n{last}\n",  # the first line is this error's own
             )
@@ -138,10 +148,9 @@ class UserBuild:
         for path, kept in variant.files.items():
             if path.is_file() and filecmp.cmp(path, kept, shallow=False):
                 continue
-            part = path.with_name(f"{path.name}.mirenc-part")
-            part.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(kept, part)
-            os.replace(part, path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with delivered(path) as part:
+                shutil.copy2(kept, part)
 
     @property
     def sources(self) -> list[Path]:

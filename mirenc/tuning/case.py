@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,9 +9,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from mirenc.deciding import TaskHead
-from mirenc.errors import MirencError, ToolchainError
+from mirenc.errors import EmptyInputs, MirencError, NoFunctionBodyError, ToolchainError
 from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
+from mirenc.ir.process import LONGEST_TIMEOUT, run_limited
 from mirenc.ir.projects import command_inputs
 from mirenc.ir.read import ReadOptions
 from mirenc.measure.building import link_problem
@@ -30,7 +30,7 @@ class Place:
     line: int
     function: str
     share: float  # of the instructions that all places of the kind run
-    trip_count: float = 0.0  # mean; 0 where the profile does not tell
+    trip_count: float = 0.0  # by the profile, of a loop LLVM's estimate; 0 where it does not tell
     source: Input | None = None  # how it is compiled to where it runs most
     region: Region | None = None
     context: Mapping[str, str] = field(default_factory=dict)  # features that a head is told
@@ -38,6 +38,11 @@ class Place:
     @property
     def key(self) -> Key:
         return str(self.file), self.line
+
+    @property
+    def title(self) -> str:
+        """Its file, or the program's folder, and the line, for a message."""
+        return f"{self.file.name}:{self.line}" if self.line else self.file.name
 
 
 class Case(ABC):
@@ -67,11 +72,16 @@ class Case(ABC):
         assert self.head.encoder is not None
         weight: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
-        for source in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler)):
+        sources = command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
+        empty = EmptyInputs(len(sources))
+        for source in sources:
             profiled = replace(source, flags=(*source.flags, *flags))
             try:
                 module = self.task.read(self.head.encoder, profiled)
                 regions = self.regions(module)
+            except NoFunctionBodyError as error:
+                empty.add(error)
+                continue
             except MirencError as error:
                 report(f"{source.name}: left alone, {error}")
                 continue
@@ -84,6 +94,8 @@ class Case(ABC):
                 weight[place.key] = weight.get(place.key, 0.0) + work
                 if work > heaviest.get(place.key, (0.0,))[0]:
                     heaviest[place.key] = work, place
+        if empty.empty:
+            report(empty.line)
         total = sum(weight.values())
         places = [replace(place, share=weight[key] / total) for key, (_, place) in heaviest.items()]
         return sorted((one for one in places if one.share > self.least), key=lambda one: -one.share)
@@ -163,11 +175,10 @@ def check_profile(compiler: str, flags: Sequence[str]) -> None:
 def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
     """Raw profiles of clang's as one that it reads. Raises ToolchainError: no llvm-profdata beside the compiler."""
     tool = beside(compiler, "llvm-profdata")
-    done = subprocess.run([tool, "merge", "-o", profile, *raw], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise ToolchainError(
-            f"{tool} cannot merge the profile: {done.stderr.strip()[:200]}. Build with one clang alone"
-        )
+    command = [str(tool), "merge", "-o", str(profile), *map(str, raw)]
+    done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
+    if done.code:
+        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build with one clang alone")
 
 
 def _place(region: Region, source: Input) -> Path | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from mirenc.errors import TaskError
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.pragmas import with_pragmas
-from mirenc.ir.trip_counts import profiled_runs
+from mirenc.ir.trip_counts import known_trip_count, profiled_iterations
 from mirenc.passes.hint import Hint
 from mirenc.tuning.case import Case, Place, text_of
 
@@ -21,8 +21,8 @@ class Loops(Case):
     def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
         every = regions_of(module, "loop")
         size = {(one.symbol, one.header): int((every.region == row).sum()) for row, one in enumerate(every.regions)}
-        runs = [(size[one.symbol, one.header], *profiled_runs(module, one)) for one in regions]
-        return [(instructions * iterations, trips) for instructions, iterations, trips in runs]
+        work = [size[one.symbol, one.header] * profiled_iterations(module, one) for one in regions]
+        return list(zip(work, [float(known_trip_count(module, one).iterations) for one in regions], strict=True))
 
     def context(self, module: IRModule, trips: float) -> dict[str, str]:
         bits = next((bits for feature, bits in _FEATURES if feature in module.text), 128)

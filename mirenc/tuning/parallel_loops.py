@@ -10,7 +10,7 @@ from mirenc.deciding import TaskHead
 from mirenc.errors import MirencError, TaskError
 from mirenc.ir import IRModule, Region, regions_of
 from mirenc.ir.profile import profiled_flow
-from mirenc.ir.trip_counts import profiled_runs
+from mirenc.ir.trip_counts import profiled_iterations
 from mirenc.measure.machine import describe_machine
 from mirenc.measure.openmp import OpenMPMethod, parallel_loops, with_clauses
 from mirenc.tasks.openmp import DIALECT, clauses, parallel_regions
@@ -56,7 +56,7 @@ class ParallelLoops(Case):
         for region in regions:
             header = headers[region.symbol]
             blocks = slice(header.first_block, header.last_block)
-            ran = max((profiled_runs(module, one)[0] for one in loops if one.symbol == region.symbol), default=0.0)
+            ran = max((profiled_iterations(module, one) for one in loops if one.symbol == region.symbol), default=0.0)
             entered = 0.0 if flow is None else float(flow.blocks[blocks.start])
             work = float(flow.blocks[blocks] @ sizes[blocks]) if flow is not None and entered else 0.0
             runs.append((work, ran / entered if work else 0.0))

@@ -12,6 +12,10 @@ from mirenc.errors import needs
 from mirenc.tuning.turns import Gain
 from mirenc.writing import delivered
 
+with needs("tasks", "a picture needs matplotlib"):  # said before anything is timed
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
 if TYPE_CHECKING:
     from mirenc.tuning.run import Outcome, Tuning
 
@@ -27,7 +31,7 @@ def write_report(run: Tuning) -> None:
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
     text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
     data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
-    data |= {"loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
+    data |= {"late": run.late, "loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
     files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
     for name, content in files.items():
         with delivered(run.folder / name) as part:
@@ -41,11 +45,14 @@ def summary(run: Tuning) -> str:
     if run.alone:
         share = sum(one.share for one in run.alone)
         found += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
+    late = ". The time was up; the same command goes on" if run.late else ""
     if run.whole is None or not run.kept:
-        return f"{found}: nothing is faster by more than the noise, and nothing is changed"
+        return f"{found}: nothing is faster by more than the noise, and nothing is changed{late}"
     kept = sum(bool(one.kept) for one in run.outcomes)
     gain, wall, noise = run.whole
-    return f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f})"
+    return (
+        f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
+    )
 
 
 def _lines(run: Tuning) -> list[str]:
@@ -94,9 +101,6 @@ def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
     ][::-1]
     if not rows:
         return False
-    with needs("tasks", "a picture needs matplotlib"):
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
     figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
     axis = figure.subplots()
     for place, (_, gain, kept) in enumerate(rows):

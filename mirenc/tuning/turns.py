@@ -1,12 +1,11 @@
 """`timed` and `Turns`: a user's command timed, and several of its builds in turns, with what the machine's noise is."""
 
 import hashlib
-import os
+import math
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,11 @@ import numpy as np
 from scipy.stats import trim_mean
 
 from mirenc.arrays import Float64
+from mirenc.ir.deadline import OverLimitError, TimeUpError
+from mirenc.measure.supervised import run_supervised
+
+LEAST_ROUNDS = 4
+"""So many are a comparison."""
 
 _TRIMMED = 0.25
 _RESAMPLES = 2000
@@ -39,18 +43,23 @@ class Gain(NamedTuple):
         return f"{self.factor:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
-def timed(command: str, folder: Path) -> Timing:
-    """Run a command of a shell in a folder, without input."""
+_NONE = Timing(math.nan, math.nan, 0, "")
+
+
+class WrongRunError(Exception):
+    """A run of a variant that does not say what the build as it was says, or does not end as it."""
+
+
+def timed(command: str, folder: Path, limit: float = math.inf) -> Timing:
+    """Run a command of a shell in a folder, without input, for at most ``limit`` seconds.
+
+    Raises OverLimitError and TimeUpError, as `run_supervised`.
+    """
     with tempfile.TemporaryFile() as output:
-        start = time.perf_counter()
-        # wait4 tells of this child alone, and of those that it waited for.
-        process = subprocess.Popen(["sh", "-c", command], cwd=folder, stdin=subprocess.DEVNULL, stdout=output)
-        _, status, used = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
+        used = run_supervised(["sh", "-c", command], limit, cwd=folder, stdin=subprocess.DEVNULL, stdout=output)
         output.seek(0)
         said = hashlib.file_digest(output, "sha256").hexdigest()
-    return Timing(used.ru_utime + used.ru_stime, wall, process.returncode, said)
+    return Timing(used.cpu, used.wall, used.code, said)
 
 
 @dataclass(frozen=True)
@@ -59,17 +68,37 @@ class Turns:
 
     timings: Sequence[Sequence[Timing]]  # R rounds of 1 + V
     clock: str
+    dropped: Mapping[int, Exception] = field(default_factory=dict)  # variants that are no candidates, and why
 
     @classmethod
     def run(cls, variants: int, once: Callable[[int], Timing], rounds: int, seed: Sequence[int], clock: str) -> "Turns":
-        """Run variant 0 twice and each other one once a round, in an order of its own each round."""
+        """Run variant 0 twice and each other one once a round, in an order of its own each round.
+
+        A variant for which ``once`` raises OverLimitError or WrongRunError is not run again; for variant 0 that is an
+        error. Rounds end with the call's time. Raises TimeUpError: it is up before `LEAST_ROUNDS`.
+        """
         order = np.random.default_rng(seed)
-        timings = []
-        for _ in range(rounds):
-            turn = order.permutation(variants + 1).tolist()  # a variant is one more than its place; 0 is the second 0
-            done = {place: once(max(place - 1, 0)) for place in turn}
-            timings.append([done[place] for place in range(variants + 1)])
-        return cls(timings, clock)
+        timings: list[list[Timing]] = []
+        dropped: dict[int, Exception] = {}
+
+        def run(variant: int) -> Timing:
+            try:
+                return _NONE if variant in dropped else once(variant)
+            except (OverLimitError, WrongRunError) as error:
+                if variant == 0:
+                    raise
+                dropped[variant] = error
+                return _NONE
+
+        try:
+            for _ in range(rounds):
+                turn = order.permutation(variants + 1).tolist()  # a variant is one more than its place; 0: the second 0
+                done = {place: run(max(place - 1, 0)) for place in turn}
+                timings.append([done[place] for place in range(variants + 1)])
+        except TimeUpError:
+            if len(timings) < LEAST_ROUNDS:
+                raise
+        return cls(timings, clock, dropped)
 
     @property
     def noise(self) -> float:
@@ -79,13 +108,13 @@ class Turns:
         return max(gain.factor, 1 / gain.factor)
 
     def gain(self, variant: int, clock: str = "") -> Gain:
-        """Of a variant over the first."""
+        """Of a variant over the first; NaN where it was dropped."""
         logs = np.log(self._seconds(clock or self.clock))
         return _gain((logs[:, 0] + logs[:, 1]) / 2 - logs[:, variant + 1])
 
     def faster(self, variant: int) -> bool:
         """Whether a variant is faster by more than the interval and the noise."""
-        return self.gain(variant).low > self.noise
+        return variant not in self.dropped and self.gain(variant).low > self.noise
 
     def _seconds(self, clock: str) -> Float64:
         return np.array([[getattr(one, clock) for one in turn] for turn in self.timings])

@@ -87,6 +87,9 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
             "makes in one"
         )
     available = ", ".join(list_models(failed=lambda error: None)) or "none"
+    if os.sep in name or os.path.exists(name):  # a path
+        what = "a file, and a model is a folder" if os.path.exists(name) else "no such folder"
+        raise ModelError(f"{name}: {what}. Give a model's folder, or a name: {available}")
     raise ModelError(f"unknown model {name!r}; available: {available}. To load a folder, give its path")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.arrays import Floating
 from mirenc.errors import ConfigError, ModelError
+from mirenc.ir.files import refuse_pointer
 from mirenc.model.config import ModelConfig, weight_shapes
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights.find import find_model
@@ -93,6 +94,8 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         config_data, tokenizer_data, weight_data = ((folder / name).read_bytes() for name in _REQUIRED)
     except OSError as error:
         raise ModelError(f"{folder}: cannot be read: {error.strerror}. Check its permissions") from None
+    for name, data in zip(_REQUIRED, (config_data, tokenizer_data, weight_data), strict=True):
+        refuse_pointer(str(folder / name), data, ModelError)
     try:
         values = json.loads(config_data)
         stored = load(weight_data)

@@ -97,18 +97,28 @@ def test_other_verbs_say_the_same(run: Run, model_dir: Path, verb: str) -> None:
         assert run(verb, *words, BROKEN / name).failed(WHAT_IS_WRONG[name])
 
 
+@pytest.mark.parametrize("suffix", ["ll", "bc", "ll.gz"])
+def test_a_pointer_of_git_lfs(embed: Run, tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x.{suffix}"
+    path.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    embed(path).failed(f"{path}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull")
+
+
 def batch(embed: Run, ir: Path, *words: object) -> Result:
-    """The good file among all the broken ones, which must all be listed."""
+    """The good file among all the broken ones, which must all be listed, but for an empty one, which is counted."""
     result = embed(*words, *(BROKEN / name for name in WHAT_IS_WRONG), ir, "none.ll")
     assert result.code == 1
-    *listed, last = result.error_lines
-    assert len(listed) == len(WHAT_IS_WRONG) + 1
-    for line, (name, wrong) in zip(listed, WHAT_IS_WRONG.items(), strict=False):
+    *listed, empty, last = result.error_lines
+    failing = {name: wrong for name, wrong in WHAT_IS_WRONG.items() if name != "no_body_declarations.ll"}
+    total = len(WHAT_IS_WRONG) + 2
+    assert len(listed) == len(failing) + 1
+    for line, (name, wrong) in zip(listed, failing.items(), strict=False):
         assert line.startswith(f"mirenc: warning: {BROKEN / name}: ")
         assert wrong in line
     assert listed[-1] == "mirenc: warning: none.ll: no such file. Check the path"
+    assert empty == f"mirenc: 1 of {total} files has no function body and is left out"
     assert last == (
-        f"mirenc: error: {len(listed)} of {len(listed) + 1} files failed (listed above); "
+        f"mirenc: error: {len(listed)} of {total} files failed (listed above); "
         "the other was delivered. Mend or leave out the listed files"
     )
     return result

@@ -279,3 +279,33 @@ def test_an_index_of_unreadable_files_says_so(run: Run, model_dir: Path, tmp_pat
     result = run("search", "--model", model_dir, O2 / "sorting.ll", tmp_path)
     assert (result.code, result.out) == (1, "")
     assert "2 of 2 files failed" in result.error_lines[-1]
+
+
+# -- equals ----------------------------------------------------------------------------------------------
+TWINS = "".join(f"define i32 @{name}(i32 %x) {{\n  %y = mul i32 %x, 3\n  ret i32 %y\n}}\n" for name in "abc")
+
+
+@pytest.mark.parametrize("options", [[], ["--no-rerank"]])
+def test_functions_of_equal_files_and_equal_functions_of_a_file(
+    run: Run, model_dir: Path, tmp_path: Path, options: list[str]
+) -> None:
+    for name in "xyz":
+        (tmp_path / f"{name}.ll").write_text(TWINS)
+    for name in "xyz":
+        query = tmp_path / f"{name}.ll"
+        words = ["search", query, tmp_path, "--level", "function", "--model", model_dir, "-k", 2, "--json", *options]
+        found = json.loads(run(*words).ok().out)["found"]
+        best = [(one["name"], one["matches"][0]["file"], one["matches"][0]["name"]) for one in found]
+        assert best == [(function, str(query), function) for function in "abc"]
+        # After it the first of the index that is not it.
+        second = [(one["matches"][1]["file"], one["matches"][1]["name"]) for one in found]
+        expected = ["b" if (name, function) == ("x", "a") else "a" for function in "abc"]
+        assert second == [(str(tmp_path / "x.ll"), function) for function in expected]
+
+
+def test_equal_functions_of_two_files_are_paired_by_their_symbols(run: Run, model_dir: Path, tmp_path: Path) -> None:
+    for name in "xy":
+        (tmp_path / f"{name}.ll").write_text(TWINS)
+    words = ["compare", tmp_path / "x.ll", tmp_path / "y.ll", "-l", "function", "--model", model_dir, "--json"]
+    matches = json.loads(run(*words).ok().out)["matches"]
+    assert [(one["name"], one["nearest"], one["mutual"]) for one in matches] == [(name, name, True) for name in "abc"]

@@ -84,12 +84,12 @@ def test_names_are_not_needed(run: Run, builds: tuple[Path, Path]) -> None:
     found = json.loads(run("diff", "--hide-names", *builds, "--json").ok().out)["functions"]
     paired = {one["old"]["name"]: one for one in found if one["old"]}
     assert {name: one["new"]["name"] for name, one in paired.items()} == {"main": "p", "helper": "q"}
-    assert {(one["kind"], one["bytes"], tuple(one["why"])) for one in paired.values()} == {("same size", 0, ())}
+    assert {(one["kind"], one["bytes"], tuple(one["why"])) for one in paired.values()} == {("renamed", 0, ())}
 
 
 def test_where_nothing_moved_no_function_is_listed(run: Run, builds: tuple[Path, Path]) -> None:
     lines = run("diff", builds[0], builds[0]).ok().out.splitlines()
-    assert "same size" in lines[0]
+    assert lines[0].endswith(": 2 identical")
     assert [line for line in lines if "function" in line] == []
     assert "| all" in lines[-1]
 
@@ -123,3 +123,92 @@ def test_long_and_odd_names_in_tables(run: Run, tmp_path: Path) -> None:
     assert any("| a b " in row for row in table)
     assert [len(row) > 150 for row in table] == [long in row for row in table]
     assert long.replace("<", "\\<") in report.read_text(encoding="utf-8")  # else a browser takes it for a tag
+
+
+CODE = """@.str = private unnamed_addr constant [3 x i8] c"hi\\00"
+@.str.1 = private unnamed_addr constant [3 x i8] c"no\\00"
+@limit = global i32 10
+declare i32 @puts(ptr)
+declare i32 @perror(ptr)
+define i32 @first(ptr %p) {
+  store i32 7, ptr %p
+  ret i32 3
+}
+define i32 @second(i32 %x, i32 %y) {
+entry:
+  %z = add i32 %x, 8
+  %d = sub i32 %z, %y
+  %v = load i32, ptr @limit
+  %c = icmp slt i32 %d, %v
+  br i1 %c, label %yes, label %no
+yes:
+  %r = call i32 @puts(ptr @.str.1)
+  ret i32 %r
+no:
+  ret i32 %d
+}
+"""
+
+
+def kinds(run: Run, tmp_path: Path, new: str) -> dict[str, tuple[str, int, list[str]]]:
+    """By the name in NEW: what became of the functions of `CODE`, how many bytes more, and why."""
+    for name, text in (("old.ll", CODE), ("new.ll", new)):
+        (tmp_path / name).write_text(HEAD + text, encoding="utf-8")
+    found = json.loads(run("diff", tmp_path / "old.ll", tmp_path / "new.ll", "--json").ok().out)["functions"]
+    return {one["new"]["name"]: (one["kind"], one["bytes"], one["why"]) for one in found}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ("%x, 8", "%x, 9", "constants, types, flags or instructions"),
+        ("sub i32 %z, %y", "sub i32 %y, %z", "operands or branches"),
+        ("label %yes, label %no", "label %no, label %yes", "operands or branches"),
+        ("icmp slt", "icmp sle", "constants, types, flags or instructions"),
+        ("call i32 @puts", "call i32 @perror", "no longer calls puts; calls perror"),
+        ('c"no', 'c"on', "constants, types, flags or instructions"),
+        ("@limit = global i32 10", "@limit = global i32 11", "value of limit"),
+        ("%x, i32 %y) {", "%x, i32 %y) nounwind {", "its type or attributes"),
+    ],
+)
+def test_changed_code_is_no_identical_code(run: Run, tmp_path: Path, before: str, after: str, why: str) -> None:
+    found = kinds(run, tmp_path, CODE.replace(before, after))
+    assert found["first"] == ("identical", 0, [])
+    kind, more, reasons = found["second"]
+    # An attribute may leave out unwind tables, and branches may be laid out in another way.
+    assert kind == ("grew" if more > 0 else "shrank" if more < 0 else "changed")
+    assert "; ".join(reasons) == why
+
+
+def test_what_is_no_change_is_identical(run: Run, tmp_path: Path) -> None:
+    """Other local names and labels, other numbers of strings, functions in another order."""
+    text = CODE.replace("%x", "%left").replace("yes", "then").replace("entry", "start").replace("%z", "%sum")
+    text = text.replace("@.str.1", "@.str.9")
+    first, second = text.index("define i32 @first"), text.index("define i32 @second")
+    text = text[:first] + text[second:] + text[first:second]
+    assert kinds(run, tmp_path, text) == dict.fromkeys(("first", "second"), ("identical", 0, []))
+
+
+def test_a_new_name_is_listed_where_nothing_else_changed(run: Run, tmp_path: Path) -> None:
+    new = CODE.replace("@second", "@zweite").replace("i32 3", "i32 4")
+    assert kinds(run, tmp_path, new) == {
+        "first": ("changed", 0, ["constants, types, flags or instructions"]),
+        "zweite": ("renamed", 0, []),
+    }
+    lines = run("diff", tmp_path / "old.ll", tmp_path / "new.ll", "-o", tmp_path / "x.opt.yaml").ok().out.splitlines()
+    assert lines[0].endswith(": 1 changed, 1 renamed")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if "first" in line or "zweite" in line]
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        ("+0", "first", "changed"),
+        ("+0", "second -> zweite", "renamed"),
+    ]
+    remarks = (tmp_path / "x.opt.yaml").read_text(encoding="utf-8").split("--- !Analysis\n")[1:]
+    assert [line for each in remarks for line in each.splitlines() if line.startswith("Name:")] == [
+        "Name: Changed",
+        "Name: Renamed",
+    ]
+
+
+def test_identical_functions_are_no_remarks(run: Run, builds: tuple[Path, Path], tmp_path: Path) -> None:
+    run("diff", builds[0], builds[0], "-o", tmp_path / "x.opt.yaml").ok()
+    assert "Analysis" not in (tmp_path / "x.opt.yaml").read_text(encoding="utf-8")

@@ -198,19 +198,26 @@ def test_jsonl_is_what_stdout_would_have(run: Run, model_dir: Path, folder: Path
     assert (tmp_path / "x.jsonl").read_text(encoding="utf-8") == shown
 
 
-def test_npz_cuts_long_instructions_only(run: Run, model_dir: Path, tmp_path: Path) -> None:
-    """An array gives every name the room of the longest: one long switch would cost gigabytes."""
+@pytest.mark.parametrize("most", [1 << 26, 1])
+def test_npz_has_long_names_whole(
+    run: Run, model_dir: Path, encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """An array gives every name the room of the longest; above a bound it is cut, and what was cut stands beside it."""
+    monkeypatch.setattr("mirenc.arrays._COLUMN", most)
     name = "f" * 300
     cases = "\n".join(f"    i32 {number}, label %end" for number in range(40))
     source = f"define void @{name}(i32 %x) {{\n  switch i32 %x, label %end [\n{cases}\n  ]\nend:\n  ret void\n}}\n"
     (tmp_path / "long.ll").write_text(source, encoding="utf-8")
-    for level, longest in (("instruction", 256), ("function", 300)):
+    for level in ("instruction", "function"):
         run(
             "embed", "--no-cache", "--model", model_dir, "-l", level, "-o", tmp_path / "x.npz", tmp_path / "long.ll"
         ).ok()
         with np.load(tmp_path / "x.npz") as stored:
-            assert max(map(len, stored["names"].tolist())) == longest
-            assert set(stored["functions"].tolist()) == {name}
+            assert (max(map(len, stored["names"].tolist())) == 256) == (most == 1)
+        table = read_vectors(tmp_path / "x.npz")
+        assert table.names == encoder.embed_parts(source, level=level).names
+        assert max(map(len, table.names)) > 256
+        assert set(table.labels["function"]) == {name}
 
 
 def test_an_output_is_replaced(run: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:

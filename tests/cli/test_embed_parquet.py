@@ -92,6 +92,8 @@ def test_a_batch_says_what_failed_and_who_made_it(model_dir: Path, encoder: Enco
     bad = rows.filter(rows["error"].is_valid()).select(["file", "error", "vector"]).to_pylist()
     assert [(row["file"], row["vector"]) for row in bad] == [("elf", None), ("none", None)]
     assert bad[0]["error"].startswith("elf: is an ELF")
+    empty = embedder({"code": ["declare void @f()"], "id": ["data"]}).select(["file", "error_type"]).to_pylist()
+    assert empty == [{"file": "data", "error_type": "NoFunctionBodyError"}]
 
 
 def test_batches_have_one_schema_whatever_failed(model_dir: Path) -> None:

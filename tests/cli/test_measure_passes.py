@@ -80,10 +80,12 @@ def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ir").mkdir()
     (tmp_path / "ir" / "good.ll").write_bytes(examples.read_bytes())
     (tmp_path / "ir" / "bad.ll").write_text("define nothing")
+    (tmp_path / "ir" / "data.ll").write_text("@table = constant i32 1\n")
     result = run("measure", "passes", tmp_path / "ir", "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
     assert result.code == 1
     assert f"warning: {tmp_path / 'ir' / 'bad.ll'}: line 1" in result.err
-    assert "error: 1 of 2 files failed (listed above); the other was delivered" in result.err
+    assert "mirenc: 1 of 3 files has no function body and is left out\n" in result.err
+    assert "error: 1 of 3 files failed (listed above); the other was delivered" in result.err
     assert len(read_compiled(tmp_path / "table").pieces) == 1
 
 

@@ -13,6 +13,7 @@ from command_line import Run
 
 import mirenc
 from mirenc import cli
+from mirenc.arrays import unpadded
 from mirenc.graph import build_graph
 from mirenc.ir import read_ir, statements_of
 from mirenc.pretraining.corpus import Corpus
@@ -192,6 +193,42 @@ def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
         ]
 
 
+def test_a_long_constant_does_not_decide_what_all_texts_take(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mirenc.arrays._COLUMN", 1000)
+    text = f'@s = constant [1000 x i8] c"{"x" * 1000}"\ndefine ptr @f() {{\n  ret ptr @s\n}}\n'
+    (tmp_path / "x.ll").write_text(text, encoding="utf-8")
+    assert run("graph", tmp_path / "x.ll", "-o", tmp_path / "g.npz").code == 0
+    graph = build_graph(text)
+    assert max(map(len, graph.texts)) > 1000
+    with np.load(tmp_path / "g.npz", allow_pickle=False) as stored:
+        assert max(map(len, stored["texts"].tolist())) == 256
+        assert unpadded(stored, ["texts", "functions"]) == {"texts": graph.texts, "functions": graph.functions}
+
+
+@pytest.mark.parametrize("verb", ["graph", "inspect", "embed"])
+def test_call_edges_that_are_left_out_are_told(run: Run, model_dir: Path, tmp_path: Path, verb: str) -> None:
+    """A function with 200 returns, called 300 times: 60,000 edges back, of which 8 a node are kept."""
+    cases = " ".join(f"i32 {number}, label %r{number}" for number in range(1, 200))
+    f = f"define void @f(i32 %x) {{\n  switch i32 %x, label %r0 [ {cases} ]\n"
+    f += "".join(f"r{number}:\n  ret void\n" for number in range(200)) + "}\n"
+    g = "define void @g() {\n" + "  call void @f(i32 1)\n" * 300 + "  ret void\n}\n"
+    path = tmp_path / "x.ll"
+    path.write_text(f + g, encoding="utf-8")
+    left_out = build_graph(read_ir(path)).call_edges_left_out
+    assert left_out > 0
+    model = [] if verb == "graph" else ["--model", model_dir]
+    result = run(verb, path, *model, *(["--json"] if verb == "inspect" else []))
+    assert result.code == 0
+    assert result.err == (
+        f"mirenc: warning: {path}: {left_out:,} edges from exits of functions back to their calls are left out of its "
+        "graph\n"
+    )
+    facts = json.loads(result.out)
+    assert facts.get("counts", facts)["call_edges_left_out"] == left_out
+
+
 # -- tokenizer -----------------------------------------------------------------------------------------
 def test_graph_writes_no_pickle(run: Run, ir: Path, tmp_path: Path) -> None:
     run("graph", "-o", tmp_path / "g.pt", ir).failed(".pt is a pickle, which runs code when it is read. Write .npz")
@@ -242,7 +279,7 @@ def test_tokenizer_of_bad_files_only(run: Run, ir: Path, tmp_path: Path) -> None
     assert (
         run("tokenizer", "train", "none.ll", "nor.ll", "-o", output)
         .error_lines[-1]
-        .startswith("mirenc: error: no statements to train on")
+        .startswith("mirenc: error: 2 of 2 files failed (listed above). Mend or leave out")
     )
     assert not output.exists()
     run("tokenizer", "train", ir, "-o", tmp_path / "none" / "x.json").failed("output folder", "mkdir -p")

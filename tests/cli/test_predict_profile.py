@@ -59,7 +59,18 @@ def test_a_source_by_line(run: Run, source: Path) -> None:
     assert (first["line"], first["constant"], second["line"], second["constant"]) == (4, 0, 9, 101)
     assert sum(first["chances"].values()) == pytest.approx(1)
     assert second["chances"]["32 to 255"] == 1
+    assert [(one["known"], one["source"]) for one in (first, second)] == [(0, ""), (101, "constants")]
     assert answered(run, "trip_count", source, "--function", "main").out == ""
+
+
+def test_a_profile_in_the_ir_is_believed(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "loop.ll"
+    file.write_text(
+        "define void @f(i1 %c) {\n  br label %h\nh:\n  br i1 %c, label %h, label %x, !prof !0\nx:\n  ret void\n}\n"
+        '!0 = !{!"branch_weights", i32 60, i32 4}\n'
+    )
+    (loop,) = answered(run, "trip_count", file).out.splitlines()
+    assert loop == f"{file}: f:%h: 16, by its branch weights"
 
 
 @pytest.mark.needs("C compiler")

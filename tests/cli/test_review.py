@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 import pytest
 from command_line import Run
@@ -37,9 +40,40 @@ def test_sarif_by_hand() -> None:
     first, second = run["results"]
     assert (first["ruleId"], first["level"], first["message"]) == ("loops", "note", {"text": "it's 8"})
     place = first["locations"][0]
-    assert place["physicalLocation"] == {"artifactLocation": {"uri": "a dir/x.c"}, "region": {"startLine": 7}}
+    assert place["physicalLocation"] == {"artifactLocation": {"uri": "a%20dir/x.c"}, "region": {"startLine": 7}}
     assert place["logicalLocations"] == [{"name": "f", "kind": "function"}]
     assert "physicalLocation" not in second["locations"][0]
+
+
+# RFC 3986, appendix A: URI-reference, of a file. What the format `uri-reference` of SARIF's schema demands.
+PCHAR = r"(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-F]{2})"
+REFERENCE = re.compile(rf"(?:file://(?:/{PCHAR}*)+|(?!{PCHAR}*:){PCHAR}+(?:/{PCHAR}*)*)", re.ASCII)
+PATHS = ["sp ace/ünï/a#b%c?.ll", "a.c", "../up/./b.c", "c:d/e.c", "a%20b.c", '[x]{y}|^`"<>\\.c', "tab\there\nline.c"]
+
+
+@pytest.mark.parametrize("path", [*PATHS, os.fsdecode(b"latin-\xe9/\xff.c"), "./-", *(f"/{path}" for path in PATHS)])
+def test_a_path_is_a_reference_that_gives_it_back(path: str) -> None:
+    finding = Finding("loops", "f", path, 1, [("String", "told")])
+    (result,) = json.loads(sarif("tool", {}, [finding]))["runs"][0]["results"]
+    uri = result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+    assert REFERENCE.fullmatch(uri)
+    assert os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))) == str(Path(path))
+
+
+def test_standard_input_is_no_file(run: Run, tmp_path: Path) -> None:
+    text = (EXAMPLES / "insertion_sort.ll").read_bytes()
+    target = tmp_path / "x.sarif"
+    assert run("predict", "size_after", "-", "-o", target, "-o", tmp_path / "x.opt.yaml", stdin=text).code == 0
+    results = json.loads(target.read_text(encoding="utf-8"))["runs"][0]["results"]
+    assert len(results) == 3
+    assert all(place.keys() == {"logicalLocations"} for one in results for place in one["locations"])
+    assert "DebugLoc" not in (tmp_path / "x.opt.yaml").read_text(encoding="utf-8")
+
+
+def test_what_is_no_utf_8_becomes_escapes() -> None:
+    name = b"caf\xe9".decode("utf-8", "surrogateescape")
+    (result,) = json.loads(sarif("tool", {}, [Finding("loops", name, "", 0, [("String", name)])]))["runs"][0]["results"]
+    assert result["message"]["text"] == result["locations"][0]["logicalLocations"][0]["name"] == "caf\\xe9"
 
 
 def test_answers_are_written_beside_the_screen(run: Run, tmp_path: Path) -> None:

@@ -55,8 +55,8 @@ def clock(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], l
     def wind(share: float) -> list[str]:
         builds: list[str] = []
 
-        def fake(command: str, folder: Path) -> Timing:
-            done = timed(command, folder)
+        def fake(command: str, folder: Path, limit: float) -> Timing:
+            done = timed(command, folder, limit)
             program = hashlib.sha256((project / "program").read_bytes()).hexdigest()
             if "LLVM_PROFILE_FILE" not in command:
                 builds.append(program)
@@ -74,7 +74,9 @@ WORDS = ("tune", "vectorization", "--build", "$CC -O3 main.c scale.c -o program"
 
 def test_what_is_faster_is_kept_as_a_patch(run: Run, project: Path, clock: Callable[[float], list[str]]) -> None:
     builds = clock(0.8)
-    done = run(*WORDS, "-o", "tuned", "--rounds", 4, "--tries", 2)
+    (project / "data.c").write_text("const int table[] = {1, 2};\n")
+    words = (word.replace("scale.c", "scale.c data.c") for word in WORDS)
+    done = run(*words, "-o", "tuned", "--rounds", 4, "--tries", 2)
     assert done.code == 0, done.err
     assert "1 changed: the program is 1.250" in done.out
     # Nothing of the user's was written, and the program is the one without pragmas.
@@ -86,7 +88,9 @@ def test_what_is_faster_is_kept_as_a_patch(run: Run, project: Path, clock: Calla
     assert "scale.c:4" in text
     assert "1.250 [1.250, 1.250]" in text
     assert "![gains](gains.svg)" in text
-    (loop,) = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))["loops"]
+    report = json.loads((project / "tuned/report.json").read_text(encoding="utf-8"))
+    assert report["unread"] == ["1 of 3 files has no function body and is left out"]
+    (loop,) = report["loops"]
     assert loop["trip_count"] == pytest.approx(500, rel=0.01)
     assert "<svg" in (project / "tuned/gains.svg").read_text(encoding="utf-8")
     subprocess.run(["git", "apply", "--whitespace=nowarn", "tuned/tuned.patch"], check=True)

@@ -16,6 +16,7 @@ from mirenc.embed import Encoder
 from mirenc.errors import HeadError, TaskError
 from mirenc.tasks import Sample, Space, Task, TaskData, get_task, list_tasks
 from mirenc.tasks.prediction import Evidence, Record
+from mirenc.tasks.space import Permitted
 from mirenc.weights import DEFAULT_MODEL, WhiteningMap, load_files, save_files
 
 SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
@@ -292,3 +293,38 @@ def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encode
     head = fit_head(task, TaskData(samples, task.space), encoder)
     for path in paths:
         assert head.predict(path, ("Tahiti",))[0].distance == pytest.approx(0.0, abs=0.05), path.name
+
+
+def test_what_the_machine_never_ran_is_no_answer(task: Task, encoder: Encoder, tmp_path: Path) -> None:
+    space = Space(("width",), (("narrow",), ("wide",), ("huge",)))
+    samples = [replace(one, space=space, costs=(*one.costs, float("nan"))) for one in task.load().samples]
+    other = type("Other", (type(task),), {"space": None, "space_for": lambda self, context: space})()
+    head = fit_head(other, TaskData(samples), encoder)
+    assert head.refused == (("huge",),)
+    (found,) = head.predict(kernel("mul"), (4096,))
+    assert list(found.preference) == list(found.expected) == ["narrow", "wide"]
+    assert sum(found.preference.values()) == pytest.approx(1)
+    again = TaskHead.load(head.save(tmp_path / "head"), other, encoder=encoder)
+    assert again.refused == head.refused
+    # One of them that runs for a single sample is one of the answers.
+    ran = fit_head(other, TaskData([replace(samples[0], costs=(1.0, 2.0, 3.0)), *samples[1:]]), encoder)
+    assert ran.refused == ()
+
+
+def test_what_code_permits_is_all_that_is_answered(
+    trained: TaskHead, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trained.task, "permitted", lambda *_: Permitted((("wide",),), "it must be wide"))
+    (found,) = trained.predict(kernel("add"), (8,))
+    assert (found.choice, found.default, found.fixed, found.limit) == ("wide", "wide", True, "it must be wide")
+    assert found.expected == found.preference == {"wide": 1}
+
+    def none(*_: object) -> Permitted:
+        raise TaskError("nothing runs. Go home")
+
+    monkeypatch.setattr(trained.task, "permitted", none)
+    with pytest.raises(TaskError, match="nothing runs"):
+        trained.predict(kernel("add"), (8,))
+    told: list[TaskError] = []
+    assert trained.predict(kernel("add"), (8,), refused=told.append) == []
+    assert [str(error) for error in told] == ["nothing runs. Go home"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from rewrite_ir import odd_name, rename_locals, without_groups, without_metadata
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc.embed import Encoder, load
+from mirenc.embed import Embedding, Encoder, load
 from mirenc.errors import ConfigError, IRFileError, IRParseError, ModelError, NoFunctionBodyError
 from mirenc.ir import LEVELS, IRModule, parse_ir, read_ir
 
@@ -124,9 +125,17 @@ def test_an_embedding_describes_itself(encoder: Encoder) -> None:
         # [external], twice, the instructions; the uses of %y (3), %c, %a and %at; %x; constants and @limit
         "nodes": 1 + 1 + 9 + 6 + 1 + len({"i32 10", "i32 1", "i64 0", "i32 0", "ptr @limit"}),
         "edges": len(found_edges(module)),
+        "call_edges_left_out": 0,
     }
     assert found.content_hash == module.content_hash
     np.testing.assert_array_equal(found.vector, np.concatenate([found.text, found.graph], axis=1))
+
+
+def test_an_entry_of_an_earlier_cache_has_all_counts(encoder: Encoder) -> None:
+    found = encoder.embed_parts(SOURCE)
+    earlier = {name: count for name, count in found.counts.items() if name != "call_edges_left_out"}
+    again = Embedding.from_bytes(replace(found, counts=earlier).to_bytes(), "x")
+    assert list(again.counts.items()) == list(found.counts.items())
 
 
 def found_edges(module: IRModule) -> np.ndarray:

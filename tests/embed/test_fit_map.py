@@ -13,7 +13,7 @@ from small_programs import program
 
 from mirenc.embed import Encoder, fit_map, load
 from mirenc.embed.maps import MIN_ROWS, shrinkage_floor
-from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError
+from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError, UnreadableIRWarning
 from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.model.whitening import fit_whitening
 from mirenc.tokenizer import IRTokenizer
@@ -51,6 +51,13 @@ def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where maps are kept: no test may touch the user's."""
     monkeypatch.setenv("MIRENC_MAPS", str(tmp_path / "maps"))
     return tmp_path / "maps"
+
+
+def test_files_without_a_function_body_are_left_out(encoder: Encoder, code: Path, own: WhiteningMap) -> None:
+    empty = "@table = constant i32 1\n"
+    with pytest.warns(UnreadableIRWarning, match=f"1 of {2 * PROGRAMS + 1} files has no function body") as found:
+        assert fit_map(encoder, [*sorted(code.rglob("*.ll")), empty]).digest == own.digest
+    assert found[0].filename == __file__
 
 
 def level_share(vectors: np.ndarray) -> float:

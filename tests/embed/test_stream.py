@@ -18,7 +18,14 @@ from same_vectors import assert_same_vectors
 from mirenc.cache import Cache
 from mirenc.embed import Encoder, load, processes, stream
 from mirenc.embed.embedding import Embedding
-from mirenc.errors import ConfigError, IRFileError, IRParseError, IRResourceError, UnreadableIRWarning
+from mirenc.errors import (
+    ConfigError,
+    IRFileError,
+    IRParseError,
+    IRResourceError,
+    NoFunctionBodyError,
+    UnreadableIRWarning,
+)
 from mirenc.ir import read_ir
 from mirenc.ir.inputs import Input, resolve_input
 
@@ -175,6 +182,32 @@ def test_skipped_inputs_keep_their_place(encoder: Encoder, tmp_path: Path, worke
     assert rows[1].shape == (0, encoder.text_dimension)
     with pytest.raises(IRParseError, match=r"bad\.ll: line 2"):
         encoder.embed(inputs, workers=workers)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_input_without_a_function_body_is_no_error_among_others(encoder: Encoder, workers: int) -> None:
+    empty = "@table = constant [2 x i32] [i32 1, i32 2]\n"
+    inputs = [TEXT, empty, FILES[0]]
+    with pytest.warns(
+        UnreadableIRWarning, match=r"1 of 3 inputs cannot .*: input 1: no function body .* out$"
+    ) as found:
+        vectors = encoder.embed(inputs, workers=workers)
+    assert (len(found), found[0].filename) == (1, __file__)
+    assert np.isnan(vectors[1]).all()
+    assert_same_vectors(vectors[[0, 2]], encoder.embed([TEXT, FILES[0]]))
+    with pytest.warns(UnreadableIRWarning):
+        rows = encoder.embed(inputs, level="function", workers=workers)
+    assert [len(each) for each in rows] == [1, 0, len(read_ir(FILES[0]).defined_functions)]
+    assert [outcome.is_empty for outcome in encoder.embed_stream(inputs, workers=workers)] == [False, True, False]
+
+
+def test_of_nothing_but_such_inputs_there_is_nothing_to_embed(encoder: Encoder) -> None:
+    empty = "declare void @f()\n"
+    for given in (empty, [empty], [empty, empty]):
+        with pytest.raises(NoFunctionBodyError, match="no function body"):
+            encoder.embed(given)
+    with pytest.warns(UnreadableIRWarning, match="2 of 2 inputs"):
+        assert np.isnan(encoder.embed([empty, empty], on_error="skip")).all()
 
 
 class Deadly(str):

@@ -49,6 +49,14 @@ def damaged(whole: Path, folder: Path, edit: Callable[[Any, Arrays], object]) ->
     return folder
 
 
+@pytest.mark.parametrize("name", [HEAD_FILE, ARRAY_FILE])
+def test_a_pointer_of_git_lfs(whole: Path, tmp_path: Path, name: str) -> None:
+    damaged(whole, tmp_path, lambda description, arrays: None)
+    (tmp_path / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    with pytest.raises(HeadError, match=rf"{name}: is a Git LFS pointer, .*\. Type: git lfs pull$"):
+        load_head(tmp_path)
+
+
 def names_of_arrays(whole: Path) -> list[str]:
     description = json.loads((whole / HEAD_FILE).read_text())
     return sorted([*load((whole / ARRAY_FILE).read_bytes()), *description["same"]])

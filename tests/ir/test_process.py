@@ -13,6 +13,7 @@ import pytest
 
 from mirenc.ir import process
 from mirenc.ir.child import Child, EndedError, llvmlite_folder
+from mirenc.ir.deadline import TimeUpError, within
 from mirenc.ir.process import memory_allowed, run_limited, without_memory
 
 ROOM = 2**30
@@ -124,3 +125,20 @@ def test_a_child_that_stands_still_is_ended_though_it_reads_nothing() -> None:
     with pytest.raises(EndedError, match=r"not done within 0\.2 s") as caught:
         child.send({"kind": "module"}, b"x" * 2**20, 0.2)
     assert (caught.value.status, child._process) == ("timeout", None)
+
+
+def test_a_child_ends_with_the_time_of_the_call_and_that_is_no_fault_of_its_input() -> None:
+    child = Child(Path(process.__file__).with_name("reading_side.py"), [llvmlite_folder()], 8 * ROOM)
+    child.version()
+    with within(0.2), pytest.raises(TimeUpError):
+        child.receive(3600.0)  # nothing was asked
+    assert child._process is None
+    assert child.version()
+    child.close()
+
+
+def test_a_program_ends_with_the_time_of_the_call() -> None:
+    with within(0.2), pytest.raises(TimeUpError):
+        run("sleep 3600", timeout=7200.0)
+    with within(3600.0), pytest.raises(subprocess.TimeoutExpired):
+        run("sleep 3600", timeout=0.2)

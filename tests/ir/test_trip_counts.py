@@ -1,4 +1,4 @@
-"""Constant trip counts: worked by hand, and against LLVM's scalar evolution."""
+"""Trip counts: worked by hand, and against LLVM's scalar evolution and its estimates by a profile."""
 
 from __future__ import annotations
 
@@ -8,11 +8,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from llvm_trip_counts import committed, peeled_counts
 
 from mirenc.ir import parse_ir, regions_of
 from mirenc.ir.compile import compile_source
 from mirenc.ir.dialect import SCALAR_LOOPS
-from mirenc.ir.trip_counts import constant_trip_count, profiled_runs
+from mirenc.ir.trip_counts import (
+    TripCount,
+    constant_trip_count,
+    estimated_trip_count,
+    estimated_trip_counts,
+    known_trip_count,
+    profiled_iterations,
+)
 
 # Headers of loops, and how often they run.
 LOOPS = {
@@ -164,15 +172,15 @@ out:
 """
 
 
-def test_what_a_profile_tells() -> None:
+def test_iterations_of_a_whole_profile() -> None:
     module = parse_ir(PROFILED)
-    found = {one.header: profiled_runs(module, one)[1] for one in regions_of(module, "loop").regions}
+    found = {one.header: profiled_iterations(module, one) for one in regions_of(module, "loop").regions}
     # Left at its head, after as many rounds as there are ways back; left at its end, one more.
-    assert found == {"%top": pytest.approx(12), "%bottom": pytest.approx(5)}
+    assert found == {"%top": pytest.approx(120), "%bottom": pytest.approx(50)}
     # Without weights; and with weights that no run gave.
     for bare in (PROFILED.replace(", !prof !0", "").replace(", !prof !1", ""), PROFILED.replace(" !prof !2", "")):
         module = parse_ir(bare)
-        assert [profiled_runs(module, one)[1] for one in regions_of(module, "loop").regions] == [0, 0]
+        assert [profiled_iterations(module, one) for one in regions_of(module, "loop").regions] == [0, 0]
 
 
 def test_of_a_loop_with_two_ways_out_both_count() -> None:
@@ -182,7 +190,65 @@ def test_of_a_loop_with_two_ways_out_both_count() -> None:
     )
     module = parse_ir(f'{early}!3 = !{{!"branch_weights", i32 5, i32 115}}\n')
     top = regions_of(module, "loop").regions[0]
-    # 10 times by the one, 5 by the other; the latch alone would say 24.
-    assert profiled_runs(module, top) == (pytest.approx(10 * 130 / 15), pytest.approx(130 / 15))
+    # Of its 10 entries it is left 10 times by the one for 5 by the other.
+    assert profiled_iterations(module, top) == pytest.approx(10 * 130 / 15)
+    assert estimated_trip_count(module, top) == (24, "branch weights")  # LLVM looks at the latch alone: 115 / 5 + 1
     # Where one of them has no weights, nobody knows.
-    assert profiled_runs(parse_ir(early.replace(", !prof !0", "").replace("!prof !3", "!prof !1")), top) == (0, 0)
+    assert profiled_iterations(parse_ir(early.replace(", !prof !0", "").replace("!prof !3", "!prof !1")), top) == 0
+
+
+@pytest.mark.parametrize("name", committed())
+def test_estimates_are_llvms(name: str) -> None:
+    text, counts = committed()[name]
+    module = parse_ir(text)
+    estimates = zip(regions_of(module, "loop").regions, estimated_trip_counts(module), strict=True)
+    assert {(loop.symbol, loop.header): one.iterations for loop, one in estimates} == counts
+    assert any(counts.values()) or "O0" in name
+
+
+# Without optimisation, loops are left at their heads, and LLVM estimates next to nothing.
+@pytest.mark.parametrize("name", [name for name in committed() if "O0" not in name])
+def test_estimates_are_llvm_22s_of_loops_that_it_can_peel(name: str) -> None:
+    text, counts = committed()[name]
+    peeled = peeled_counts(text)
+    assert len(peeled) >= (60 if name == "generated" else 8)
+    assert peeled == {loop: counts[loop] for loop in peeled}
+
+
+def latch(prof: str = "", loop: str = "", *, more: str = "%more") -> TripCount:
+    """What is known of a loop whose latch leaves by its second way, and has such nodes."""
+    attached = f"{', !prof !0' if prof else ''}{', !llvm.loop !1' if loop else ''}"
+    nodes = [f"!0 = {prof}"] * bool(prof) + [f"!1 = distinct !{{!1, {loop}}}"] * bool(loop)
+    module = parse_ir(
+        "define void @f(i1 %more) {\n  br label %h\nh:\n  %i = phi i32 [ 0, %0 ], [ %n, %h ]\n"
+        "  %n = add i32 %i, 1\n  %less = icmp ult i32 %n, 9\n"
+        f"  br i1 {more}, label %h, label %x{attached}\nx:\n  ret void\n}}\n" + "\n".join(nodes) + "\n"
+    )
+    return known_trip_count(module, regions_of(module, "loop").regions[0])
+
+
+ESTIMATED = "llvm.loop.estimated_trip_count"
+
+
+@pytest.mark.parametrize(
+    ("prof", "loop", "known"),
+    [
+        ('!{!"branch_weights", i32 5, i32 2}', "", (4, "branch weights")),  # a half is rounded up
+        ('!{!"branch_weights", i32 0, i32 7}', "", (1, "branch weights")),
+        ('!{!"branch_weights", i32 7, i32 0}', "", (0, "")),  # never left
+        ('!{!"branch_weights", !"expected", i32 2000, i32 1}', "", (2001, "branch weights of a hint")),
+        # LLVM prints the upper half of 32 bits with a sign; and more than 32 bits are cut.
+        ('!{!"branch_weights", i32 -2147483648, i32 1}', "", (2**31 + 1, "branch weights")),
+        ('!{!"branch_weights", i64 4294967303, i64 2}', "", (5, "branch weights")),
+        ('!{!"branch_weights", i32 -1, i32 1}', "", (2**32 - 1, "branch weights")),  # LLVM 22 stops there
+        ("", f'!{{!"{ESTIMATED}", i32 7}}', (7, ESTIMATED)),
+        ('!{!"branch_weights", i32 5, i32 2}', f'!{{!"{ESTIMATED}", i32 7}}', (7, ESTIMATED)),
+        ('!{!"branch_weights", i32 5, i32 2}', f'!{{!"{ESTIMATED}", i32 0}}', (0, "")),
+        ('!{!"branch_weights", i32 5, i32 2}', '!{!"llvm.loop.unroll.count", i32 7}', (4, "branch weights")),
+        ("", "", (0, "")),
+    ],
+)
+def test_what_a_latch_tells(prof: str, loop: str, known: tuple[int, str]) -> None:
+    assert latch(prof, loop) == known
+    # Constants are right, whatever was profiled.
+    assert latch(prof, loop, more="%less") == (9, "constants")

@@ -62,6 +62,51 @@ def test_a_refused_shape_is_no_candidate(tmp_path: Path) -> None:
     build = method.build(kernel, "a-cpu", tmp_path, method.find_compiler(None))
     refused = {cell.setting[0] for cell in build.cells if cell.problem}
     assert refused == {128, 256, 512, 1024, 2048, 4096}
+    assert build.cells[build.default].setting == (64, 1)  # else nothing could be compared
+    assert build.copy.setting == (64, 1)
+
+
+@pytest.mark.needs("clang")
+def test_a_device_has_bounds_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BlockSizeMethod, "describe", lambda self, part: {"max_block": 128})
+    method = BlockSizeMethod()
+    build = method.build(own("transpose_tiled"), "a-gpu", tmp_path, method.find_compiler(None))
+    able = [cell.setting for cell in build.cells if not cell.problem]
+    assert able == [one for one in block_space("cl", 2).settings if int(one[0]) * int(one[1]) <= 128]
+    assert build.cells[build.default].setting == (8, 8)  # of 64 items, as square as 16 x 16
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize(
+    ("suffix", "attribute", "most"),
+    [
+        ("cl", "__attribute__((reqd_work_group_size(64, 1, 1)))", 0),
+        ("cl", "__attribute__((work_group_size_hint(64, 1, 1)))", 4096),
+        ("cu", "__launch_bounds__(96)", 96),
+        ("cu", "__launch_bounds__(512, 2)", 512),
+        ("cu", "__launch_bounds__(32)", 0),
+    ],
+)
+def test_a_kernels_own_bounds_are_kept(tmp_path: Path, suffix: str, attribute: str, most: int) -> None:
+    source = SOURCE.replace("__kernel", f"__kernel {attribute}")
+    if suffix == "cu":
+        source = f'extern "C" __global__ void {attribute} twice(float *y, const int n)\n{{\n    y[0] = n;\n}}\n'
+    (tmp_path / f"twice.{suffix}").write_text(source)
+    (tmp_path / "twice.driver.toml").write_text("max_block = 4096\n" + DRIVER)
+    method = BlockSizeMethod()
+    toolchain = method.find_compiler(None)
+    kernel = next(method.user_kernels([tmp_path / f"twice.{suffix}"], toolchain))
+    part = CUDA if suffix == "cu" else "a-cpu"
+    if not most:
+        with pytest.raises(
+            CompileError,
+            match=r"twice can be launched in 1 of the 1\d shapes \((reqd_work_group_size\(64|__launch_bounds__\(32)",
+        ):
+            method.build(kernel, part, tmp_path, toolchain)
+        return
+    build = method.build(kernel, part, tmp_path, toolchain)
+    assert max(cell.setting[0] for cell in build.cells if not cell.problem) == min(most, 1024 if part == CUDA else 4096)
+    assert build.cells[build.default].setting[0] == min(most, 256)
 
 
 def test_own_kernels_are_for_the_parts_that_take_them() -> None:

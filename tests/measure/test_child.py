@@ -135,6 +135,14 @@ def test_what_is_mapped_counts_what_is_reserved() -> None:
         assert child._mapped() >= before + (1 << 30)
 
 
+def test_a_variant_gets_ten_times_the_default_and_a_grace() -> None:
+    limits: dict[int, set[float]] = {}
+    runner = MadeUp({"default": 0.1, "copy": 0.1, "slow": 0.9})
+    measure(runner, cells("default", "slow", "copy"), ASK, lambda *told: limits.setdefault(told[0], set()).add(told[1]))
+    assert limits[1] == limits[COPY] == {3.0}
+    assert limits[SETUP] == {10.0}
+
+
 def test_a_kernel_that_takes_minutes_is_dropped_after_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000, 100))
     monkeypatch.setattr("mirenc.measure.child.time.monotonic", lambda: float(next(clock)))

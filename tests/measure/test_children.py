@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from living import MARK, living
 from measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
 
 from mirenc.errors import CompileError, ToolchainError
+from mirenc.ir.deadline import TimeUpError, within
 from mirenc.measure import children
 from mirenc.measure.building import compile_problem
 from mirenc.measure.children import Timekeeper
@@ -97,12 +99,50 @@ def test_a_child_that_was_killed_costs_one_sample(build: Build, folder: Path) ->
         assert keeper.sample(kernel(), "", replace(build, cells=build.cells[:3]), folder, (0,)).dropped == ""
         child = keeper._child
         assert child is not None
-        child.kill()
-        child.wait()
+        child.process.kill()
+        child.process.wait()
         few = replace(build, cells=build.cells[:3])
         killed, after = (keeper.sample(kernel(), "", few, folder, (0,)) for _ in range(2))
     assert killed.dropped == "driver: its process gave no answer"
     assert after.dropped == ""
+
+
+FORKS = """
+#include <unistd.h>
+void scale(float *x, long n) {
+  if (!fork()) {
+    setsid();
+    for (;;) pause();
+  }
+  for (long i = 0; i < n; i++) x[i] = x[i] * 2.0f + 1.0f;
+#if FLAVOUR_hang
+  for (volatile int forever = 1; forever;) {}
+#endif
+}
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
+def test_what_kernels_start_ends_with_their_sample(
+    method: ToyMethod, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MARK, str(tmp_path))
+    build = method.build(kernel(source=FORKS), "", tmp_path, method.find_compiler(None))
+    bad = next(cell for cell in build.cells if cell.setting == ("hang",))
+    with closing(Timekeeper("c", 4)) as keeper:
+        outcome = keeper.sample(kernel(), "", replace(build, cells=(bad,)), tmp_path, (0,))
+        assert outcome.dropped == "default: timeout"
+        assert len(living(str(tmp_path))) == 2  # the child and who supervises it
+    assert living(str(tmp_path)) == []
+
+
+def test_when_the_time_is_up_there_is_no_sample(build: Build, folder: Path) -> None:
+    hanging = next(cell for cell in build.cells if cell.setting == ("hang",))
+    late = replace(build, cells=(hanging,))
+    with closing(Timekeeper("c", 4)) as keeper:
+        with within(0.5), pytest.raises(TimeUpError):
+            keeper.sample(kernel(), "", late, folder, (0,))
+        assert keeper.sample(kernel(), "", late, folder, (0,)).dropped == "default: timeout"
 
 
 def test_a_compiler_that_takes_too_long_is_a_problem_of_the_cell() -> None:

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from mirenc.embed import Encoder
-from mirenc.errors import IRFileError
+from mirenc.errors import ConfigError, IRFileError
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
 
 pytest.importorskip("usearch", reason="usearch, of the `ann` extra, is not installed")
 from mirenc.search.approximate import nearest_approximate
+from mirenc.search.itself import own_first, own_rows
 
 
 def made(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:
@@ -66,6 +67,72 @@ def test_it_is_made_once_and_again_for_another_file(tmp_path: Path) -> None:
     index.unlink()
     assert len(read_vectors(path, approximate=True)) == 300
     assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_damaged_or_foreign_index_is_refused_in_words(tmp_path: Path) -> None:
+    path, index = tmp_path / "x.parquet", tmp_path / "x.usearch"
+    made(path)
+    read_vectors(path, approximate=True)
+    good, graph = index.read_bytes(), 300 * 24
+    flipped = bytearray(good)
+    flipped[(graph + len(good)) // 2] ^= 64
+    cuts = [good[:size] for size in (0, 8, graph, len(good) - 1)]
+    for bad in (*cuts, bytes(flipped), bytes(len(good)), good + b"more"):
+        index.write_bytes(bad)
+        with pytest.raises(IRFileError, match=r"x\.usearch: is damaged.* type: rm \S*x\.usearch$"):
+            read_vectors(path, approximate=True)
+    index.write_bytes(good)
+    assert len(read_vectors(path, approximate=True)) == 300
+
+
+def test_an_index_that_is_not_ours_stays(tmp_path: Path) -> None:
+    path, index, sidecar = (tmp_path / f"x.{suffix}" for suffix in ("parquet", "usearch", "usearch.json"))
+    made(path)
+    index.write_bytes(b"somebody else's")
+    with pytest.raises(IRFileError, match=r"x\.usearch: is none of mirenc's.* Move it away"):
+        read_vectors(path, approximate=True)
+    assert index.read_bytes() == b"somebody else's"
+    index.unlink()
+    read_vectors(path, approximate=True)
+    for words in ("", "[]", "{"):
+        sidecar.write_text(words)
+        with pytest.raises(IRFileError, match=r"x\.usearch\.json, which says of what it was made, is lost"):
+            read_vectors(path, approximate=True)
+    index.unlink()
+    index.mkdir()
+    with pytest.raises(IRFileError, match=r"or type: rm -r \S*x\.usearch$"):
+        read_vectors(path, approximate=True)
+
+
+def test_of_another_table_it_is_made_anew(tmp_path: Path) -> None:
+    made(tmp_path / "x.parquet")
+    read_vectors(tmp_path / "x.parquet", approximate=True)
+    other = made(tmp_path / "y.parquet", seed=1, rows=200)
+    for name in ("usearch", "usearch.json"):
+        (tmp_path / f"x.{name}").rename(tmp_path / f"y.{name}")
+    read = read_vectors(tmp_path / "y.parquet", approximate=True)
+    assert nearest_approximate(other.vectors[:9], read.vectors, k=1)[0][:, 0].tolist() == list(range(9))
+
+
+def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
+    table = made(tmp_path / "x.parquet")
+    table.vectors[3, 2] = np.nan
+    write_vectors(tmp_path / "x.parquet", table)
+    with pytest.raises(ConfigError, match="no finite numbers"):
+        read_vectors(tmp_path / "x.parquet", approximate=True)
+    assert not list(tmp_path.glob("*.usearch*"))
+
+
+def test_equals_are_in_the_order_of_their_rows(tmp_path: Path) -> None:
+    table = made(tmp_path / "x.parquet")
+    twins = [5, 40, 41, 250]
+    table.vectors[twins] = table.vectors[7]
+    write_vectors(tmp_path / "x.parquet", table)
+    read = read_vectors(tmp_path / "x.parquet", approximate=True)
+    found = nearest_approximate(table.vectors[7:8], read.vectors, k=5)
+    assert found[0].tolist() == [[5, 7, 40, 41, 250]]
+    assert own_first(found, [41], table.vectors[7:8], read.vectors)[0].tolist() == [[41, 5, 7, 40, 250]]
+    assert own_rows(read, "b.ll", [""], found[0][0].tolist()) == [250]
 
 
 def test_only_parquet_of_ours_has_one(encoder: Encoder, tmp_path: Path) -> None:

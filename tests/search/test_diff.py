@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from mirenc.embed import Encoder
+from mirenc.ir.function_code import FunctionCode
 from mirenc.ir.inputs import path_input
 from mirenc.passes import EmbeddedEngine
 from mirenc.passes.object_file import elf_functions
@@ -16,11 +17,12 @@ from mirenc.search.pairs import Side
 
 O2 = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"
 E = np.eye(6, dtype=np.float32)
+CODE = FunctionCode("type", "statements", "operands", (), {})
 
 
 def function(symbol: str, file: str = "a.ll", size: int | None = 10, *calls: str, **facts: object) -> Function:
     counts = {"instructions": 5, "blocks": 1, "loops": 0, "vector_instructions": 0, "inlined": frozenset()}
-    place = {"source": "", "line": 0}
+    place = {"source": "", "line": 0, "code": CODE._replace(functions=calls)}
     return Function(
         **place | counts | {"file": file, "name": symbol, "symbol": symbol, "bytes": size} | facts,  # type: ignore[arg-type]
         calls=dict(zip(calls, calls, strict=True)),
@@ -53,18 +55,45 @@ def test_names_pair_before_vectors_unless_they_are_hidden() -> None:
 def test_what_has_no_partner_appeared_or_vanished() -> None:
     changes = pair_builds(build([function("f"), function("g", size=7)], [*E[:2]]), build([function("h")], [E[0]]))
     assert pairs(changes) == [("a.f", "a.h"), ("a.g", "")]
-    assert [(one.kind, one.bytes, one.cosine) for one in changes] == [("same size", 0, 1.0), ("vanished", -7, None)]
+    assert [(one.kind, one.bytes, one.cosine) for one in changes] == [("renamed", 0, 1.0), ("vanished", -7, None)]
     changes = pair_builds(build([function("f")], [E[0]]), build([function("f"), function("n", size=4)], [*E[:2]]))
-    assert [(one.kind, one.bytes) for one in changes] == [("same size", 0), ("appeared", 4)]
+    assert [(one.kind, one.bytes) for one in changes] == [("identical", 0), ("appeared", 4)]
 
 
 def test_sizes() -> None:
     before, after = ("f", 10), ("f", 14)
     assert [
         (one.kind, one.bytes)
-        for old, new in ((before, after), (after, before), (before, ("f", None)))
+        for old, new in ((before, after), (after, before), (before, ("f", None)), (before, before))
         for one in [Change(function(old[0], size=old[1]), function(new[0], size=new[1]))]
-    ] == [("grew", 4), ("shrank", -4), ("size unknown", None)]
+    ] == [("grew", 4), ("shrank", -4), ("size unknown", None), ("changed", 0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "kind"),
+    [("f", 10, "identical"), ("g", 10, "renamed"), ("f", None, "identical"), ("g", None, "renamed"), ("g", 11, "grew")],
+)
+def test_one_code_is_identical_or_renamed_unless_its_size_differs(name: str, size: int | None, kind: str) -> None:
+    (change,) = pair_builds(build([function("f")], [E[0]]), build([function(name, size=size)], [E[0]]))
+    assert (change.kind, change.same_code) == (kind, True)
+    assert change.why == (() if size == 10 else ("the same IR",))
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        (CODE._replace(signature="other"), "its type or attributes"),
+        (CODE._replace(statements="other", operands="other"), "constants, types, flags or instructions"),
+        (CODE._replace(operands="other"), "operands or branches"),
+        (CODE._replace(functions=("h",)), "other functions are referred to"),
+        (CODE._replace(globals={"@b": "2", "@a": "2", "@new": "1"}), "value of a"),
+    ],
+)
+def test_other_code_of_the_same_size_changed(code: FunctionCode, why: str) -> None:
+    first = function("f", code=CODE._replace(globals={"@a": "1", "@b": "2"}) if code.globals else CODE)
+    for name in ("f", "g"):
+        (change,) = pair_builds(build([first], [E[0]]), build([function(name, code=code)], [E[0]]))
+        assert (change.kind, change.bytes, change.why) == ("changed", 0, (why,))
 
 
 def test_why() -> None:
@@ -80,7 +109,7 @@ def test_why() -> None:
 def test_a_callee_with_another_name_is_the_same_callee() -> None:
     old = build([function("f", "a.ll", 10, "g"), function("g")], [*E[:2]])
     new = build([function("f", "a.ll", 10, "g2"), function("g2")], [*E[:2]])
-    assert [one.why for one in pair_builds(old, new)] == [(), ()]
+    assert [(one.kind, one.why) for one in pair_builds(old, new)] == [("identical", ()), ("renamed", ())]
 
 
 def test_inlined_is_said_where_both_have_debug_information() -> None:

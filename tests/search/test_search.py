@@ -12,7 +12,7 @@ from same_vectors import assert_same_vectors
 import mirenc
 from mirenc import cosines as search
 from mirenc.embed import Encoder
-from mirenc.errors import ConfigError, IRFileError, MirencError
+from mirenc.errors import ConfigError, IRFileError, MirencError, NoFunctionBodyError, UnreadableIRWarning
 from mirenc.search import Maker, VectorTable, compare, index, nearest
 from mirenc.search.rerank import rerank
 
@@ -154,6 +154,22 @@ def test_a_bad_file_is_told_or_raised(encoder: Encoder, tmp_path: Path) -> None:
     table = index(encoder, tmp_path, failed=failed.append)
     assert table.files == table.names == [str(tmp_path / "b.ll")]
     assert len(failed) == 1
+
+
+def test_files_without_a_function_body_are_left_out_with_one_warning(encoder: Encoder, tmp_path: Path) -> None:
+    (tmp_path / "code.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
+    for name in ("data.ll", "table.ll"):
+        (tmp_path / name).write_text("@table = constant [2 x i32] [i32 1, i32 2]\n")
+    with pytest.warns(UnreadableIRWarning, match="^2 of 3 files have no function body and are left out$") as found:
+        table = index(encoder, tmp_path, level="function")
+    assert (len(found), found[0].filename) == (1, __file__)
+    assert table.files == [str(tmp_path / "code.ll")]
+    told: list[MirencError] = []
+    assert len(index(encoder, tmp_path, failed=told.append)) == 1
+    assert [type(error) for error in told] == [NoFunctionBodyError] * 2
+    (tmp_path / "code.ll").unlink()
+    with pytest.raises(NoFunctionBodyError, match="none of 2 files has a function body"):
+        index(encoder, tmp_path)
 
 
 def test_a_folder_without_ir_is_an_error(encoder: Encoder, tmp_path: Path) -> None:

@@ -135,6 +135,43 @@ def test_damaged_files_are_refused(encoder: Encoder, tmp_path: Path, suffix: str
         read_vectors(path)
 
 
+def test_whatever_the_damage_it_is_refused_or_read(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
+    path = write(encoder, tmp_path / f"x{suffix}", level="module")
+    random, refused = np.random.default_rng(0), 0
+    for part in [path, *path.parent.glob("*.json")]:
+        good = part.read_bytes()
+        cuts = [good[:size] for size in np.linspace(0, len(good) - 1, 20, dtype=int)]
+        flipped = np.tile(np.frombuffer(good, np.uint8), (80, 1))
+        places = random.integers(len(good), size=80)
+        flipped[range(80), places] ^= random.integers(1, 256, 80, dtype=np.uint8)
+        for bad in (*cuts, *map(bytes, flipped)):
+            part.write_bytes(bad)
+            try:
+                table = read_vectors(path)
+            except IRFileError as error:
+                refused += 1
+                assert "mirenc embed FOLDER " in str(error)  # noqa: PT017 - some are read
+            else:
+                assert len(table) == len(table.files) == len(table.names) == 2
+                assert all(isinstance(file, str) for file in table.files)
+        part.write_bytes(good)
+    assert refused >= 20  # all that are cut
+
+
+def test_text_that_is_cut_in_a_number_is_refused(encoder: Encoder, tmp_path: Path) -> None:
+    path = write(encoder, tmp_path / "x.csv")
+    path.write_bytes(path.read_bytes()[:-4])  # of the last number, and the end of the line
+    with pytest.raises(IRFileError, match="its last line has no end"):
+        read_vectors(path)
+
+
+def test_a_pointer_of_git_lfs(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    path.write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    with pytest.raises(IRFileError, match=rf"x{suffix}: is a Git LFS pointer, .*\. Type: git lfs pull$"):
+        read_vectors(path)
+
+
 def foreign(path: Path) -> None:
     """A file of the right format that somebody else wrote."""
     import pyarrow as pa

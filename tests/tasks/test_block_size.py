@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from mirenc.errors import ForeignIRError, TaskError
-from mirenc.ir import parse_ir
+from mirenc.ir import parse_ir, read_ir
+from mirenc.ir.block_bounds import BlockBounds
 from mirenc.ir.regions import Region
-from mirenc.tasks.block_size import BlockSize, block_space, likely_shapes, tuner_restriction
+from mirenc.tasks.block_size import BlockSize, block_space, likely_shapes, permitted_shapes, tuner_restriction
 from mirenc.tasks.measured import MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.tasks.prediction import Choice, Evidence
 
@@ -38,6 +39,7 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
 """
 TASK = BlockSize()
+BOUNDS = Path(__file__).parent.parent / "fixtures" / "bounds"
 
 
 def test_kernels_are_decided_about_and_helpers_are_not() -> None:
@@ -94,6 +96,58 @@ def test_a_restriction_keeps_the_named_shapes_and_no_other() -> None:
     ]
     assert kept == [(8, 8), (32, 8)]
     assert tuner_restriction([(64, 1), (128, 1)]) == "block_size_x in [64, 128]"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "dimensions", "bounds", "permitted"),
+    [
+        (True, 1, BlockBounds(), [256, 32, 64, 96, 128, 192, 384, 512, 768, 1024]),
+        (True, 1, BlockBounds(most=96), [96, 32, 64]),  # the default is the nearest to what people write
+        (False, 1, BlockBounds(least=512, most=1024), [512, 1024]),
+        (True, 2, BlockBounds(most=64), [(8, 8)]),
+        (False, 2, BlockBounds(most=64, words=("a bound",)), [(8, 8), (1, 1), (4, 4), (16, 4), (64, 1), (1, 64)]),
+        (True, 2, BlockBounds(widest=(16, 8, 1)), [(16, 8), (8, 8)]),
+        (False, 1, BlockBounds(required=(48, 2, 1)), [(48, 2)]),  # whatever the shapes are
+    ],
+)
+def test_shapes_that_a_kernel_permits(
+    cuda: bool, dimensions: int, bounds: BlockBounds, permitted: list[object]
+) -> None:
+    shapes = [(int(x), int(y)) for x, y in block_space("cuda" if cuda else "cl", dimensions).settings]
+    wanted = [one if isinstance(one, tuple) else (one, 1) for one in permitted]
+    assert permitted_shapes(shapes, shapes[0], "k", bounds, cuda=cuda) == wanted
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (BlockBounds(most=16, words=("BOUND",)), "k has BOUND; answers are chosen among 32 x 1, .* Launch it with"),
+        (
+            BlockBounds(required=(8, 8, 8), words=("BOUND",)),
+            "k has BOUND; answers have two dim.* Launch it with 8 x 8 x 8",
+        ),
+        (
+            BlockBounds(required=(2048, 1, 1), words=("BOUND",)),
+            "no GPU can launch it: 2048 work-items, and at most 1024",
+        ),
+    ],
+)
+def test_no_shape_at_all_is_said(bounds: BlockBounds, words: str) -> None:
+    with pytest.raises(TaskError, match=words):
+        permitted_shapes([(256, 1), (32, 1)], (256, 1), "k", bounds, cuda=True)
+
+
+def test_every_kernel_has_its_own_bounds() -> None:
+    module = read_ir(BOUNDS / "clang-19.cuda.ll")
+    space = block_space("cuda", 1)
+    found = {}
+    for region in TASK.regions(module):
+        if region.symbol != "small":
+            found[region.symbol] = TASK.permitted(space, module, region, (64.0, 1.0, 1.0))
+    assert found["anything"] == (space.settings, "")
+    assert found["bounded"].settings == ((64, 1), (32, 1))
+    assert found["both"].settings == tuple(one for one in space.settings if one[0] <= 512)
+    assert found["bounded"].limit == "__launch_bounds__(64): at most 64 threads a block"
 
 
 def made_up(folder: Path) -> Path:
@@ -155,6 +209,26 @@ def test_a_measured_table_becomes_samples_of_two_spaces(tmp_path: Path) -> None:
     assert not data.shares_space
     assert {len(space) for space in data.spaces} == {13, 16}
     assert data.spaces[0].settings[data.labels[0]] == (8, 1)
+
+
+def test_a_kernel_that_forbids_the_default_is_measured_against_another(tmp_path: Path) -> None:
+    space = block_space("cl", 1)
+    costs = tuple(1.0 + x / 64 if x <= 64 else float("nan") for x, _ in space.settings)
+    status = tuple("ok" if x <= 64 else "compile" for x, _ in space.settings)
+    ir = OPENCL.replace("(ptr addrspace(1) %x) {", "(ptr addrspace(1) %x) !reqd_work_group_size !0 {", 1)
+    region = Region("function", "line", "line", "", 0, "", 0, "line")
+    context = {"n": 64, "dimensions": 1, "cuda": 0}
+    kernel = MeasuredKernel("k", "k", "f", "cl", "line", 0, 64, context, "", "", ir, region)
+    settings = space.settings
+    sample = MeasuredSample("k", "cpu", 0.01, 12, 9, "", settings, settings, status, ("",) * len(space), costs, costs)
+    machine = {"task": "block_size", "format": 1, "knobs": ["block_x", "block_y"], "title": "made up"}
+    MeasuredTable(machine, {"k": kernel}, [sample]).write(tmp_path)
+    data = TASK.load(tmp_path)
+    own = data.spaces[0]
+    assert own.settings[own.default] == own.settings[0] == (64, 1)
+    assert sorted(own.settings) == sorted(settings)
+    assert data.baseline.tolist() == [2.0]
+    assert own.settings[data.labels[0]] == (1, 1)
 
 
 @pytest.mark.parametrize(("default", "matters"), [(1.02, False), (1.2, True)])

@@ -197,3 +197,19 @@ def test_no_code_is_on_both_sides_of_a_grouped_fold(name: str, published_data: A
     codes = np.array([hash(tuple(statements_of(parse_ir(piece)))) for piece, _ in pieces])[of]
     for training, test in get_task(name).protocol("kernel").split(data, 0):
         assert not set(codes[training]) & set(codes[test])
+
+
+def test_a_group_that_the_kernel_forbids_is_refused() -> None:
+    task = get_task("device_mapping")
+    text = (
+        "define spir_kernel void @k(ptr %x) !reqd_work_group_size !0 {\n  ret void\n}\n!0 = !{i32 16, i32 4, i32 1}\n"
+    )
+    module = parse_ir(text)
+    assert task.space is not None
+    for items in (64.0, 0.0):  # 0: nobody said
+        assert task.permitted(task.space, module, None, (1024.0, items)) == ((("gpu",), ("cpu",)), "")
+    with pytest.raises(TaskError, match=r"'wgsize' is 128: 128 work-items, and 64 are allowed \(reqd_work_group_size"):
+        task.permitted(task.space, module, None, (1024.0, 128.0))
+    # Another kernel of the module may be the one.
+    both = parse_ir(text.replace("!0 = ", "define spir_kernel void @free(ptr %x) {\n  ret void\n}\n!0 = "))
+    assert task.permitted(task.space, both, None, (1024.0, 128.0)).limit == ""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.errors import TaskError
+from mirenc.ir import parse_ir
 from mirenc.metrics import decision_figures
 from mirenc.tasks import TaskData, get_task
 
@@ -166,3 +167,25 @@ def test_two_kernels_came_with_the_same_ir(published_data: Any) -> None:
 def test_a_gpu_that_the_data_do_not_have_is_no_gpu(context: tuple[str, ...]) -> None:
     with pytest.raises(TaskError, match=r"'gpu' is .*; allowed: HD5900"):
         get_task("thread_coarsening").checked_context(context)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "attached", "factors"),
+    [
+        ("", "", [1, 2, 4, 8, 16, 32]),
+        ("", "!reqd_work_group_size !0 ", [1, 2, 4]),  # of 12 work-items along x
+        ('"nvvm.maxntid"="8"', "", [1, 2, 4, 8]),
+        ('"nvvm.maxntid"="256"', "", [1, 2, 4, 8, 16, 32]),
+    ],
+)
+def test_no_more_work_items_are_merged_than_a_group_has(attributes: str, attached: str, factors: list[int]) -> None:
+    task = get_task("thread_coarsening")
+    module = parse_ir(
+        f"define ptx_kernel void @k(ptr %x) #0 {attached}{{\n  ret void\n}}\n"
+        f"attributes #0 = {{ nounwind {attributes} }}\n"
+        "!0 = !{i32 12, i32 4, i32 1}\n"
+    )
+    assert task.space is not None
+    permitted = task.permitted(task.space, module, None, ("K20c",))
+    assert [factor for (factor,) in permitted.settings] == factors
+    assert bool(permitted.limit) is (len(factors) < 6)

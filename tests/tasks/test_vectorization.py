@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,17 @@ def test_loops_of_templates_and_ranges(tmp_path: Path) -> None:
     module = read(tmp_path, TEMPLATE, "loops.cpp")
     found = sorted((loop.line, TASK.context_from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
     assert found == [(3, 0), (3, 0), (11, 64)]
+
+
+def test_a_trip_count_says_where_it_comes_from() -> None:
+    text = IR.format(body="%y = mul i32 %x, 3")
+    plain = parse_ir(text)
+    assert [TASK.context_sources(plain, loop) for loop in TASK.regions(plain)] == [{}]
+    (branch,) = re.findall(r"  br i1 .*", text)
+    weighted = parse_ir(text.replace(branch, f"{branch}, !prof !0") + '!0 = !{!"branch_weights", i32 8, i32 8}\n')
+    (loop,) = TASK.regions(weighted)
+    assert TASK.context_from_ir(weighted, loop) == {"trip_count": 2}
+    assert TASK.context_sources(weighted, loop) == {"trip_count": "branch weights"}
 
 
 @pytest.mark.needs("C compiler")

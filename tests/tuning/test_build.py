@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+from living import MARK, living
 
 from mirenc.errors import CompileError, ToolchainError
 from mirenc.ir.compile import find_compiler
+from mirenc.ir.deadline import OverLimitError
 from mirenc.tuning.build import UserBuild
 
 pytestmark = [pytest.mark.needs("clang"), pytest.mark.needs("C compiler")]
@@ -89,6 +93,30 @@ def test_a_build_that_fails_shows_its_last_words(project: Path, user: UserBuild)
     with pytest.raises(CompileError, match="the build ends with 1") as caught:
         user.build()
     assert "undeclared identifier 'nothing'" in caught.value.diagnostic
+
+
+def test_a_build_that_hangs_is_ended_with_all_it_started(
+    project: Path, user: UserBuild, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = user.build()
+    (project / "build.sh").write_text(SCRIPT + "sleep 3600 & sleep 3600\n")
+    monkeypatch.setattr("mirenc.tuning.build.variant_limit", lambda seconds, least: 5.0)
+    monkeypatch.setitem(user.environment, MARK, str(project))
+    with pytest.raises(OverLimitError):
+        user.build(sources={project / "main.c": b"int main(void) { return 0; }\n"})
+    assert living(str(project)) == []
+    user.restore(plain)
+    assert said(project) == "2\n"
+
+
+def test_what_a_build_leaves_running_holds_nothing_up(
+    project: Path, user: UserBuild, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "build.sh").write_text(SCRIPT + "sleep 3600 &\n")
+    monkeypatch.setitem(user.environment, MARK, str(project))
+    user.build()
+    (server,) = living(str(project))
+    os.kill(server, signal.SIGKILL)
 
 
 def test_no_compiler_of_that_name(project: Path, tmp_path: Path) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mirenc.tuning.turns import Timing, Turns, timed
+from mirenc.ir.deadline import OverLimitError, TimeUpError
+from mirenc.tuning.turns import Timing, Turns, WrongRunError, timed
 
 
 def turns(factors: list[float], *, spread: float = 0.001, rounds: int = 12, slow_rounds: int = 0) -> Turns:
@@ -61,6 +63,50 @@ def test_each_clock_has_its_own_gain() -> None:
     rows = [[Timing(1.0, 4.0, 0, ""), Timing(1.0, 4.0, 0, ""), Timing(0.5, 4.0, 0, "")]] * 4
     assert Turns(rows, "cpu").gain(1).factor == pytest.approx(2.0)
     assert Turns(rows, "cpu").gain(1, "wall").factor == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("problem", [OverLimitError(9.0), WrongRunError("another output")])
+def test_a_variant_that_is_dropped_does_not_run_again_and_cannot_win(problem: Exception) -> None:
+    asked: list[int] = []
+
+    def once(number: int) -> Timing:
+        asked.append(number)
+        if number == 2 and asked.count(2) == 3:
+            raise problem
+        return Timing((1.0, 0.8, 0.1)[number], 1.0, 0, "")
+
+    found = Turns.run(3, once, 8, (0,), "cpu")
+    assert asked.count(2) == 3
+    assert (asked.count(0), asked.count(1)) == (16, 8)
+    assert found.dropped == {2: problem}
+    assert found.faster(1)
+    assert not found.faster(2)
+    assert math.isnan(found.gain(2).factor)
+
+
+def test_the_first_cannot_be_dropped() -> None:
+    def once(number: int) -> Timing:
+        raise OverLimitError(9.0)
+
+    with pytest.raises(OverLimitError):
+        Turns.run(2, once, 8, (0,), "cpu")
+
+
+@pytest.mark.parametrize(("runs", "rounds"), [(11, None), (12, 4), (13, 4), (15, 5)])
+def test_rounds_end_with_the_time_and_four_are_a_comparison(runs: int, rounds: int | None) -> None:
+    left = iter([Timing(1.0, 1.0, 0, "")] * runs)
+
+    def once(number: int) -> Timing:
+        done = next(left, None)
+        if done is None:
+            raise TimeUpError
+        return done
+
+    if rounds is None:
+        with pytest.raises(TimeUpError):
+            Turns.run(2, once, 8, (0,), "cpu")
+    else:
+        assert len(Turns.run(2, once, 8, (0,), "cpu").timings) == rounds
 
 
 def test_a_command_is_timed_with_all_that_it_starts(tmp_path: Path) -> None:

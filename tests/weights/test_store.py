@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -315,6 +316,14 @@ def change(folder: Path, edit: Callable[[dict], object]) -> None:
     path.write_text(json.dumps(values), encoding="utf-8")
 
 
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_pointer_of_git_lfs(folder: Path, name: str) -> None:
+    (folder / name).write_text(f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 9\n")
+    found = f"{folder / name}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull"
+    with pytest.raises(ModelError, match=f"^{re.escape(found)}$"):
+        load_files(folder)
+
+
 # -- parts that do not belong together -----------------------------------------------------------------
 def test_a_tokenizer_of_another_size(folder: Path, fixture_statements: list[str]) -> None:
     train_tokenizer(fixture_statements[::20], TokenizerConfig(vocab_size=300)).save(folder / "tokenizer.json")
@@ -350,12 +359,20 @@ def test_weights_of_another_architecture(folder: Path, part: str, key: str, valu
 
 
 # -- names ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("name", ["mirenc-bse", "", "no/such/folder"])
+@pytest.mark.parametrize("name", ["mirenc-bse", ""])
 def test_an_unknown_name(name: str) -> None:
     available = ", ".join(list_models()) or "none"
     with pytest.raises(ModelError) as caught:
         load_files(name)
     assert str(caught.value) == f"unknown model {name!r}; available: {available}. To load a folder, give its path"
+
+
+def test_a_path_without_a_folder() -> None:
+    names = ", ".join(list_models()) or "none"
+    for path in ("./missing", "no/such/folder"):
+        with pytest.raises(ModelError) as caught:
+            load_files(path)
+        assert str(caught.value) == f"{path}: no such folder. Give a model's folder, or a name: {names}"
 
 
 def test_a_folder_is_found_by_its_path(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,7 +382,7 @@ def test_a_folder_is_found_by_its_path(model_folder: Path, monkeypatch: pytest.M
 
 
 def test_a_file_is_no_model_folder(model_folder: Path) -> None:
-    with pytest.raises(ModelError, match=r"unknown model .*config\.json"):
+    with pytest.raises(ModelError, match=r"config\.json: a file, and a model is a folder\. Give a model's"):
         load_files(model_folder / "config.json")
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from mirenc.cache import Cache, cache_key
-from mirenc.errors import IRParseError, MirencError
+from mirenc.errors import IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import read_ir, statements_of
 from mirenc.ir.files import read_input
 from mirenc.measure.passes.inputs import IRFile
@@ -41,7 +41,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a file has: the module first, then its functions in their order; or the problem with reading it."""
+    """What a file has: the module first, then its functions in their order; or the problem with reading it.
+
+    Without a function body it has neither.
+    """
 
     candidates: tuple[Candidate, ...]
     problem: str = ""
@@ -78,6 +81,8 @@ def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
 def _scan(path: Path) -> Scan:
     try:
         module = read_ir(path)
+    except NoFunctionBodyError:
+        return Scan(())
     except MirencError as error:
         return Scan((), str(error))
     statements = statements_of(module)

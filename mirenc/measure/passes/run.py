@@ -61,7 +61,8 @@ class PassRun(EngineRun):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
-        self.files = self.unread = 0  # files of IR, and those that cannot be read; known after `prepare`
+        # Files of IR, those that cannot be read, and those without a function body; known after `prepare`.
+        self.files = self.unread = self.empty = 0
         self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
         self._names = [source.resolve().name for source in self.plan.sources]  # however they were typed
 
@@ -93,6 +94,7 @@ class PassRun(EngineRun):
             self.unread = len(problems)
             for problem in problems:
                 self.failed(IRFileError(problem))
+            self.empty = sum(not scan.candidates for scan in scans) - self.unread
             self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
             self.pieces = self.choice.pieces
             if not self.pieces:

@@ -4,6 +4,7 @@ Reading writes parts; a part that is there is not read again, so a build that wa
 20 bytes a text and one part at a time.
 """
 
+import contextlib
 import itertools
 import json
 import multiprocessing
@@ -13,14 +14,14 @@ import signal
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mirenc.arrays import Bool, Int32, Int64, UInt16, UInt64
-from mirenc.errors import ConfigError, IRResourceError
+from mirenc.errors import ConfigError, IRResourceError, NoFunctionBodyError
 from mirenc.ir import ReadOptions, read_ir, statements_of
 from mirenc.ir.inputs import Input
 from mirenc.ir.level_paths import is_level
@@ -50,6 +51,8 @@ class BuildReport:
     """Kept, but had more nodes than ``max_nodes``."""
     failures: list[tuple[str, str]] = field(default_factory=list)
     """Path and message of what could not be read."""
+    empty: list[str] = field(default_factory=list)
+    """Paths, left out: without a function body."""
 
 
 def build_corpus(
@@ -88,6 +91,7 @@ def build_corpus(
     for path in _read_parts(files, root, parts, config.normalisation, options, workers, advance):
         read = Part.load(path)
         report.failures += read.failures
+        report.empty += read.empty
         for number, module in enumerate(read.modules):
             if reserved is not None and np.isin(module.function_hash, reserved).any():
                 report.reserved.append(module.path)
@@ -102,6 +106,7 @@ def build_corpus(
             found = f"{root}: no module is left: {len(report.reserved)} of {report.files} have a function kept"
             raise ConfigError(f"{found} for evaluation. Give other IR, or less to --exclude-ir")
         reason = f": {report.failures[0][1]}" if report.failures else ""
+        reason += f"; {len(report.empty)} of {report.files} files have no function body" if report.empty else ""
         raise ConfigError(f"{root}: no IR could be read{reason}. Give a folder with .ll or .bc files")
     texts = _Texts(kept)
     if tokenizer is None:
@@ -130,10 +135,16 @@ def build_corpus(
 def hashes_of_ir(
     files: Iterable[Path | Input], normalisation: str = "locals", *, options: ReadOptions | None = None
 ) -> UInt64:
-    """Function hashes (F,) of IR that a corpus must not have. Raises MirencError: an unread kernel would go unseen."""
-    modules = (read_ir(path, options=options) for path in files)
-    hashes = [function_hashes(module, statements_of(module, normalisation)) for module in modules]
-    return np.unique(np.concatenate([np.zeros(0, dtype=np.uint64), *hashes]))
+    """Function hashes (F,) of IR that a corpus must not have, of which files without a function body have none.
+
+    Raises MirencError: an unread kernel would go unseen.
+    """
+    hashes = [np.zeros(0, dtype=np.uint64)]
+    for path in files:
+        with contextlib.suppress(NoFunctionBodyError):
+            module = read_ir(path, options=options)
+            hashes.append(function_hashes(module, statements_of(module, normalisation)))
+    return np.unique(np.concatenate(hashes))
 
 
 def _read_parts(
@@ -154,7 +165,8 @@ def _read_parts(
         paths = [str(path) for path in own]
         for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
             # Another part where a file changed, or what may be spent on it, or what a part holds.
-            what = (normalisation, repr(options), str(default_worker().memory_limit), *PART_ARRAYS)
+            held = (*PART_ARRAYS, *(each.name for each in fields(Part)))
+            what = (normalisation, repr(options), str(default_worker().memory_limit), *held)
             parts.append(folder / f"{stamp_of(map(Path, chunk), *chunk, *what)}.part")
             if parts[-1].exists():
                 advance(len(chunk))

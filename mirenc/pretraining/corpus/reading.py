@@ -6,7 +6,6 @@ A part holds its texts once, with a 64-bit hash each: so the merge numbers the t
 import hashlib
 import itertools
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -16,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.arrays import UInt64
-from mirenc.errors import MirencError, one_input
+from mirenc.errors import MirencError, NoFunctionBodyError, one_input
 from mirenc.graph import build_graph
 from mirenc.ir import IRModule, ReadOptions, Statements, read_ir, statements_of
 from mirenc.model.sample import GRAPH_ARRAYS
 from mirenc.pretraining.corpus.packing import from_bytes, to_bytes
 from mirenc.pretraining.corpus.store import CorpusModule
+from mirenc.writing import delivered
 
 # Shorter functions (wrappers, getters) are alike in unrelated programs: they tell nothing about copies.
 MIN_FUNCTION = 8
@@ -43,12 +43,16 @@ PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one chunk of files gave: its distinct texts (U) and their hashes; failures are (path, message)."""
+    """What one chunk of files gave: its distinct texts (U) and their hashes; failures are (path, message).
+
+    ``empty`` are the paths of files without a function body.
+    """
 
     texts: list[str]
     text_hash: UInt64
     modules: list[PartModule]
     failures: list[tuple[str, str]]
+    empty: list[str]
 
     def save(self, path: Path) -> None:
         """Write the part; it appears whole or not at all."""
@@ -56,12 +60,11 @@ class Part:
         for number, module in enumerate(self.modules):
             arrays |= {f"{number}.{name}": getattr(module, name) for name in PART_ARRAYS}
         modules = [{name: getattr(module, name) for name in _LISTED} for module in self.modules]
-        listing = json.dumps({"texts": self.texts, "modules": modules, "failures": self.failures})
+        others = {"failures": self.failures, "empty": self.empty}
+        listing = json.dumps({"texts": self.texts, "modules": modules, **others})
         arrays["listing"] = np.frombuffer(listing.encode("utf-8"), dtype=np.uint8)
-        # A process of a build that was killed may still be writing the same part.
-        partial = path.with_suffix(f".{os.getpid()}.partial")
-        partial.write_bytes(to_bytes(arrays, level=1))
-        os.replace(partial, path)
+        with delivered(path) as part:
+            part.write_bytes(to_bytes(arrays, level=1))
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -71,7 +74,8 @@ class Part:
         for number, listed in enumerate(listing["modules"]):
             own: dict[str, Any] = {name: arrays[f"{number}.{name}"] for name in PART_ARRAYS}
             modules.append(PartModule(**listed, **own))
-        return cls(listing["texts"], arrays["text_hash"], modules, list(map(tuple, listing["failures"])))
+        failures = list(map(tuple, listing["failures"]))
+        return cls(listing["texts"], arrays["text_hash"], modules, failures, listing["empty"])
 
 
 def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: ReadOptions | None) -> None:
@@ -79,14 +83,17 @@ def read_chunk(paths: Sequence[str], target: Path, normalisation: str, options: 
     rows: dict[str, int] = {}
     modules: list[PartModule] = []
     failures: list[tuple[str, str]] = []
+    empty: list[str] = []
     for path in paths:
         try:
             with one_input(path, "read"):
                 modules.append(_read_module(path, rows, normalisation, options))
+        except NoFunctionBodyError:
+            empty.append(path)
         except MirencError as error:
             failures.append((path, str(error)))
     digests = (hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).digest() for text in rows)
-    Part(list(rows), np.frombuffer(b"".join(digests), dtype="<u8")[::2], modules, failures).save(target)
+    Part(list(rows), np.frombuffer(b"".join(digests), dtype="<u8")[::2], modules, failures, empty).save(target)
 
 
 def _read_module(path: str, rows: dict[str, int], normalisation: str, options: ReadOptions | None) -> PartModule:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mirenc.arrays import Bool, Int64, Integer
 from mirenc.embed import load
-from mirenc.errors import ConfigError, IRParseError
+from mirenc.errors import ConfigError, IRParseError, MirencError, NoFunctionBodyError
 from mirenc.ir import ReadOptions
 from mirenc.ir.files import find_inputs, folder_error
 from mirenc.model.mirencoder import MIREncoder
@@ -107,8 +107,8 @@ def _data(corpus: Corpus, modules: Int64, counts: Int64) -> Figures:
 
 def evaluate_folder(
     model: str | os.PathLike[str], root: Path, *, options: ReadOptions | None = None
-) -> tuple[Figures, list[IRParseError]]:
-    """Figures of a model on a folder of IR, and what is wrong with the files that could not be read.
+) -> tuple[Figures, list[MirencError]]:
+    """Figures of a model on a folder of IR, and why files were left out: unread, or without a function body.
 
     They are `evaluate_model`'s, with ``model``, ``digest``, and how many ``files`` and ``duplicates`` there are. The
     baselines are the model's own, or fitted on the folder where it has none. Raises IRFileError: no IR; ConfigError:
@@ -139,4 +139,5 @@ def evaluate_folder(
             retrieval=lambda: evaluate_retrieval(encoder, pairs),
         )
     head = {"model": loaded.name, "digest": loaded.digest, "files": len(files), "duplicates": report.duplicates}
-    return {**head, **figures}, [IRParseError(message) for _, message in report.failures]
+    left_out = [NoFunctionBodyError(path) for path in report.empty]
+    return {**head, **figures}, [*left_out, *(IRParseError(message) for _, message in report.failures)]

@@ -87,6 +87,18 @@ def test_duplicates_and_bad_files_are_left_out(ir_folder: Path, tmp_path: Path) 
     assert json.loads((tmp_path / "corpus" / "report.json").read_text())["duplicates"] == 1
 
 
+def test_files_without_a_function_body_are_counted_and_have_not_failed(ir_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    data = tmp_path / "one" / "data.ll"
+    data.write_text("@table = constant i32 1\n")
+    with pytest.raises(ConfigError, match="1 of 1 files have no function body"):
+        build_corpus([data], tmp_path, tmp_path / "none", SMALL)
+    shutil.copy(next(iter(sorted((ir_folder / "alpha").rglob("*.ll")))), tmp_path / "one" / "a.ll")
+    _, report = build_corpus(sorted(tmp_path.rglob("*.ll")), tmp_path, tmp_path / "corpus", SMALL)
+    assert (report.files, report.modules, report.failures, report.empty) == (2, 1, [], [str(data)])
+    assert len(hashes_of_ir([data])) == 0
+
+
 def test_modules_with_a_function_kept_for_evaluation_are_left_out(ir_folder: Path, tmp_path: Path) -> None:
     files = sorted((ir_folder / "alpha" / "O2").glob("*.ll"))
     # The same function in another module, with other names and in other company.

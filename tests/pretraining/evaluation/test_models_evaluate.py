@@ -88,6 +88,13 @@ def test_a_bad_file_is_named_and_the_others_are_measured(
     assert "1 of 5 files failed" in result.error_lines[1]
 
 
+def test_a_file_without_a_function_body_is_counted(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(levels_folder / "clang-19", tmp_path / "p")
+    (tmp_path / "p" / "data.ll").write_text("@table = constant i32 1\n", encoding="utf-8")
+    result = run(model_folder, "--ir", tmp_path, "--json")
+    assert (result.code, result.err) == (0, "mirenc: 1 of 5 files has no function body and is left out\n")
+
+
 def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
     assert "is a folder without IR files" in refused(model_folder, "--ir", tmp_path)
     shutil.copy(levels_folder / "clang-14" / "O0" / "numeric.ll", tmp_path / "one.ll")

@@ -1,0 +1,33 @@
+"""Tables of vectors as .npz: arrays of numpy's that any program reads, without pickle."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.arrays import padded, unpadded
+from mirenc.search.table import LABELS, NUMBERS, SOURCE, Maker, VectorTable
+
+_TEXTS = {name: f"{name}s" for name in LABELS if name not in NUMBERS}
+
+
+def write_npz(part: Path, table: VectorTable, path: str) -> None:
+    """Write a table to ``part``, which will be ``path``."""
+    sources = {"files" if name == "file" else name: [one[name] for one in table.sources] for name in SOURCE}
+    columns: dict[str, Any] = padded({array: table.labels[name] for name, array in _TEXTS.items()} | sources)
+    columns |= {f"{name}s": np.array(table.labels[name], dtype=np.int64) for name in NUMBERS}
+    columns["file_row"] = np.array(table.source_row, dtype=np.int64)
+    columns["meta"] = np.array(json.dumps({**table.maker.to_json(), "files": table.sources}), dtype=np.str_)
+    with open(part, "wb") as stream:
+        np.savez_compressed(stream, vectors=table.vectors, **columns)
+
+
+def read_npz(path: str) -> VectorTable:
+    """The table in a file of this version, or of one that padded every text."""
+    with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+        head = json.loads(str(arrays["meta"]))
+        texts = unpadded(arrays, [*_TEXTS.values()])
+        labels: dict[str, list[Any]] = {name: texts[array] for name, array in _TEXTS.items()}
+        labels |= {name: arrays[f"{name}s"].tolist() for name in NUMBERS}
+        return VectorTable(Maker.from_json(head), arrays["vectors"], labels, head["files"], arrays["file_row"].tolist())
