@@ -172,6 +172,10 @@ def _logged(name: str, text: str) -> bool:
     return False
 
 
+class LeftOutWarning(UserWarning):
+    """Files or flags of a project are left out; of all others there is a result."""
+
+
 class UnreadableIRWarning(UserWarning):
     """Some inputs could not be embedded, or have no function body: they have no rows, or rows of NaN."""
 

@@ -27,7 +27,8 @@ from typing import Any
 from debian_recipe import Package, Recipe, RecipeLimits, read_recipe
 
 from mirenc.errors import IRFileError, MirencError, ToolchainError
-from mirenc.ir.projects import Report, header_flags, header_folders
+from mirenc.ir.commands import Report
+from mirenc.ir.projects import header_flags, header_folders
 from mirenc.sources.compiling import CHUNK, Advance, Choices, Program, compile_chunk, run_quietly
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Key, digest
 from mirenc.sources.programs import find_sources, make_program

@@ -40,10 +40,10 @@ import pyarrow.parquet as pq
 from mirenc.config import Config, load_toml
 from mirenc.errors import MirencError
 from mirenc.ir import IRModule, read_ir
+from mirenc.ir.commands import program_flags
 from mirenc.ir.loops import find_loops
 from mirenc.ir.process import run_limited
 from mirenc.ir.profile import Flow, profiled_flow
-from mirenc.ir.projects import kept_flags
 from mirenc.measure.run import one_line
 from mirenc.sources.ir_folder import digest
 from mirenc.tasks.tables import write_json, write_parquet
@@ -253,7 +253,7 @@ class Work:
         root = self.source.resolve()
         for line in self.log.read_text(encoding="utf-8").splitlines():
             folder, clang, words = json.loads(line)
-            flags = kept_flags(words)
+            flags = program_flags(words)
             taken = {value for word, value in pairwise(words) if word in ("-include", "-o", "-MF", "-MT", "-MQ")}
             for word in words:
                 path = Path(folder, word).resolve()

@@ -180,14 +180,15 @@ def is_project(given: str) -> bool:
     return given not in ("", "-") and projects.is_project(Path(given))  # Path takes "" for this folder
 
 
-def expand(inputs: list[str]) -> list[Given]:
+def expand(inputs: list[str], options: Reading) -> list[Given]:
     """What the inputs stand for (`mirenc.ir.inputs`), twice what is given twice. What is left out is told."""
     from mirenc.ir.inputs import path_input
     from mirenc.ir.projects import expand_inputs
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
-    return list(expand_inputs((Path(given) if is_project(given) else path_input(given) for given in inputs), say))
+    given = (Path(given) if is_project(given) else path_input(given) for given in inputs)
+    return list(expand_inputs(given, say, options))
 
 
 def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
@@ -231,7 +232,7 @@ def open_index(
         raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")
     else:
         # A folder is embedded now; what the cache has of it is not computed again.
-        level, files = level or default, expand([index])
+        level, files = level or default, expand([index], options)
         name, failures = model or search_model(level), Failures(len(files))
         encoder = load(name, options=options, whitening_map=whitening_map, hide_names=hide_names)
         table = make_index(encoder, files, level=level, failed=failures.add, progress=True)

@@ -34,7 +34,7 @@ def compare(
     With --level function (or a finer one), of two files: what each function of the first is nearest to in the second,
     and how often that was the right one at such a cosine, on projects never trained on.
     """
-    paths = common.expand(files)
+    paths = common.expand(files, options)
     if len(paths) < 2:
         raise typer.BadParameter(f"{len(paths)} file to compare; give at least two", param_hint="FILE FILE ...")
     if level != "module" and len(paths) > 2:

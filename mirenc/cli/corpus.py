@@ -13,8 +13,7 @@ from mirenc.errors import ConfigError, MirencError, NoFunctionBodyError, needs
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {
     "ir": (),
-    "commands": ("--levels", "--compiler", "--cuda-path"),
-    "sources": ("--levels", "--compiler", "--cflags", "--cuda-path"),
+    **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path")),
 }
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
@@ -76,7 +75,7 @@ def build(
         raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
     workers = jobs or os.cpu_count() or 1
-    kept_out = common.expand([str(path) for path in exclude_ir or ()])
+    kept_out = common.expand([str(path) for path in exclude_ir or ()], options)
     reserved = hashes_of_ir(kept_out, config.normalisation, options=options) if exclude_ir else None
     choices = Choices([level.strip() for level in levels.split(",")] if levels else None, compiler, flags, cuda_path)
     with only_one(output):

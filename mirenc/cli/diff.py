@@ -58,7 +58,7 @@ def diff(
         if path.suffix not in formats:
             raise typer.BadParameter(f"{path}: unknown suffix; available: {', '.join(formats)}", param_hint="--output")
         common.check_output(path)
-    files = [common.expand([given]) for given in (old, new)]
+    files = [common.expand([given], options) for given in (old, new)]
     failures = common.Failures(sum(map(len, files)))
     encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
     with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:

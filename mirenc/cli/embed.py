@@ -60,7 +60,7 @@ def embed(
     how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
     encoder = load(**loading)
     if column is None:
-        files: Any = common.expand(inputs)
+        files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))
     else:
         from mirenc.search.batches import embed_on_ray

@@ -136,7 +136,7 @@ def adapt(
 
     encoder = load(model, options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
-    files = common.expand(inputs)
+    files = common.expand(inputs, options)
     failures = common.Failures(len(files))
     fitted = fit_map(encoder, files, pairs="levels" if pairs else None, level=level, failed=failures.add, progress=True)
     path, facts = save_map(fitted, name), fitted.facts

@@ -117,7 +117,7 @@ def predict(
     if look_ahead is None and task.looks_ahead and head is None:
         trained = replace(trained, quick=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
-    files = common.expand(names)
+    files = common.expand(names, options)
     if restrict is not None:
         check_restriction(restrict, len(files))
     answers = Answers(trained, as_json)

@@ -57,7 +57,7 @@ def print_profiles(
     from mirenc.profiling.static import FRONT_END
 
     options = replace(options, dialect=FRONT_END)
-    files = common.expand([*names])
+    files = common.expand([*names], options)
     weighted = [path for path in outputs if path.suffix == ".ll"]
     if weighted and (task != "branch_probability" or len(files) != 1):
         raise TaskError(f"{weighted[0]}: weights are of branch_probability and one file. Name one, or leave -o out")

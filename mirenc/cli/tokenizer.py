@@ -21,7 +21,7 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
     """Distinct statements of each file, end to end; files that fail are named on stderr and left out."""
     from mirenc.ir import read_ir, statements_of
 
-    files = list(dict.fromkeys(common.expand(inputs)))
+    files = list(dict.fromkeys(common.expand(inputs, options)))
     failures = common.Failures(len(files))
     read = failures.results("reading", files, lambda file: statements_of(read_ir(file, options=options), level).texts)
     return [text for texts in read for text in texts], failures

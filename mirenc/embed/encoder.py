@@ -277,7 +277,7 @@ class Encoder:
         request = Request(levels, purpose, function, whiten, *how)
         if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
             inputs = [inputs]
-        resolved: Iterable[Input] = expand_inputs(inputs)
+        resolved: Iterable[Input] = expand_inputs(inputs, options=self.options)
         resolved = list(resolved) if isinstance(inputs, Sized) else resolved
         total = len(resolved) if isinstance(resolved, list) else None
         with progress_bar("embedding", total, show=progress is True) as advance:

@@ -92,7 +92,7 @@ def domain_vectors(
     progress: bool | Progress = False,
 ) -> tuple[dict[str, Float32], Int64, int]:
     """What a map is fitted on: vectors (M, D) by part, not whitened; rows (P, 2) that are one program; files read."""
-    files = list(expand_inputs(inputs))
+    files = list(expand_inputs(inputs, options=encoder.options))
     partners = _file_pairs([given.name for given in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
     empty = EmptyInputs(len(files))

@@ -2,12 +2,13 @@
 
 import importlib.util
 import os
+import platform
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from mirenc.errors import CompileError, IRFileError, IRResourceError, ToolchainError
@@ -21,6 +22,9 @@ _OPENCL = "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-
 _CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknown-cuda-version"
 LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.split()), "cuda": tuple(_CUDA.split())}
 """Flags by language, where no `Dialect` has others: OpenCL C with clang's own header, CUDA for the device only."""
+# A compiler's line about an error, its place or the compiler's name before it; not a warning above.
+_HEADLINE = re.compile(r"^(?:[^\s'\"].*?: )?(?:fatal )?error: .*$", re.MULTILINE)
+_TARGET = re.compile(r"(?:^| )--?target[= ](\S+)")
 _CUDA_EXAMPLE = "--cflags=--cuda-path=/usr/local/cuda-12.4, or --cflags=-nocudainc where no CUDA header is needed"
 
 
@@ -55,6 +59,36 @@ def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = Fa
     return [*command, "-fno-sanitize=undefined"] if "ziglang" in command else command
 
 
+def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:
+    """The words of a command as its compiler spells them: zig's targets have no vendor, its processors no hyphen."""
+    if "ziglang" not in compiler:
+        return list(words)
+    spelled: list[str] = []
+    for word in words:
+        option, _, value = word.partition("=")
+        if spelled and spelled[-1] in ("-target", "--target"):
+            word = _zig_target(word)
+        elif value and option == "--target":
+            word = f"{option}={_zig_target(value)}"
+        elif value and option in ("-march", "-mcpu", "-mtune"):
+            word = f"{option}={value.replace('-', '_')}"
+        spelled.append(word)
+    return spelled
+
+
+def _zig_target(triple: str) -> str:
+    arch, *others = triple.split("-")
+    arch = re.sub("^armv.*", "arm", re.sub("^i[3-6]86$", "x86", arch.replace("arm64", "aarch64")))
+    last = others[-1] if others else ""
+    if "linux" in others:
+        return f"{arch}-linux-{last.replace('linux', 'gnu')}"
+    if last.startswith("mingw"):
+        return f"{arch}-windows-gnu"
+    if last in ("elf", "eabi", "eabihf"):
+        return f"{arch}-freestanding-{last.replace('elf', 'none')}"
+    return f"{arch}-macos" if "apple" in others else triple
+
+
 def assemble_old_text(
     text: bytes, *, timeout: float | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
 ) -> tuple[bytes, str] | None:
@@ -83,6 +117,7 @@ def compile_source(
     compiler: str | None = None,
     cflags: Sequence[str] = (),
     folder: str = "",
+    called: str = "",
     dialect: Dialect | None = None,
     timeout: float | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
@@ -91,7 +126,8 @@ def compile_source(
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
     clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. It runs in
-    ``folder``, where one is named. Raises IRFileError, ToolchainError, CompileError, IRResourceError.
+    ``folder``, where one is named; there the source is ``called`` so. Raises IRFileError, ToolchainError,
+    CompileError, IRResourceError.
     """
     name = os.fspath(path)
     check_file(name)
@@ -104,9 +140,10 @@ def compile_source(
         raise ToolchainError(f"{name}: {error}") from None
     who = "zig cc" if "ziglang" in command else command[0]
     flags = LANGUAGE_FLAGS | (dict(dialect.flags) if dialect else {})
-    command = [*command, "-S", "-emit-llvm", "-fno-crash-diagnostics", "-O2", *flags[language], *cflags]
+    command += ["-S", "-emit-llvm", "-fno-crash-diagnostics", "-O2"]
+    command += spelled_for(command, (*flags[language], *cflags))
     # A name that begins with a dash would be an option.
-    source = os.path.abspath(name) if folder else name
+    source = called or (os.path.abspath(name) if folder else name)
     command.append(f"./{source}" if source.startswith("-") else source)
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         # A file, because zig cc writes `-o -` to a file named "-"; last, so that it wins over an -o of the user's.
@@ -125,10 +162,16 @@ def compile_source(
     if done.code != 0:
         if without_memory(words):
             raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
-        headline = re.search(r"^(?:.*?:(\d+):(\d+): )?(?:fatal )?error: .*$", words, re.MULTILINE)
+        headline = _HEADLINE.search(words)
         first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         flag = _CUDA_EXAMPLE if language == "cuda" else "--cflags=-Iinclude"
         advice = f"Mend it, or give flags it needs, as in {flag}"
+        target = (_TARGET.findall(" ".join(cflags)) or [platform.machine()])[-1]
+        if "file not found" in first and not target.startswith(platform.machine()):
+            where = f"The headers of {target} may be missing here"
+            advice = f"{where}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
+        if "unknown target triple" in first:
+            advice = "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
         raise CompileError(f"{name}: {who} refuses it: {first}. {advice}", diagnostic=words)
     if not data.startswith(b"; ModuleID"):
         advice = "Give a clang with --compiler, and no flag that asks for other output"

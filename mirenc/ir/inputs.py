@@ -30,6 +30,8 @@ class Input:
     language: str = ""  # of a source, as clang's -x wants it
     flags: tuple[str, ...] = ()  # of a source that a project stands for, before the user's own
     folder: str = ""  # in which that source is compiled
+    source: str = ""  # what its compiler is told it is called, as `__FILE__` has it; "": the path
+    problem: str = ""  # why that source cannot be compiled
 
 
 def path_input(path: str | os.PathLike[str]) -> Input:

@@ -18,7 +18,6 @@ from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command
 from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input
 from mirenc.ir.llvm import TEXT_FACTOR, default_worker
 from mirenc.ir.module import IRModule
-from mirenc.ir.projects import refused_flags
 from mirenc.ir.reader import read_canonical
 from mirenc.ir.rewrite import bring
 
@@ -106,19 +105,18 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
 
 
 def _compiled(given: Input, options: ReadOptions) -> bytes:
-    """IR of a source. What a project's compiler was told and this one does not know is no reason to go without."""
-    flags = given.flags
+    """IR of a source."""
+    if given.problem:
+        raise CompileError(f"{given.name}: {given.problem}")
     memory = options.memory_limit or default_worker().memory_limit
-    how: Any = {"compiler": options.compiler, "folder": given.folder, "dialect": options.dialect}
+    how: Any = {
+        "compiler": options.compiler,
+        "folder": given.folder,
+        "called": given.source,
+        "dialect": options.dialect,
+    }
     how |= {"timeout": options.timeout, "memory_limit": memory, "max_bytes": options.max_bytes}
-    while True:
-        try:
-            return compile_source(str(given.value), given.language, cflags=(*flags, *options.cflags), **how)
-        except CompileError as error:
-            unknown = refused_flags(error.diagnostic).intersection(flags)
-            if not unknown:
-                raise
-            flags = tuple(flag for flag in flags if flag not in unknown)
+    return compile_source(str(given.value), given.language, cflags=(*given.flags, *options.cflags), **how)
 
 
 def module_of(loaded: InputBytes, options: ReadOptions) -> IRModule:

@@ -164,7 +164,8 @@ def index(
     unknown.
     """
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    files = list(expand_inputs(one if isinstance(one, Input) else Path(one) for one in several))
+    given = (one if isinstance(one, Input) else Path(one) for one in several)
+    files = list(expand_inputs(given, options=encoder.options))
     empty = EmptyInputs(len(files))
     with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
         embedded = ((one.name, one.embedded(failed or empty.add)) for one in outcomes)

@@ -14,7 +14,6 @@ from pydantic import Field
 from mirenc.config import Config
 from mirenc.errors import ConfigError
 from mirenc.ir.process import run_limited
-from mirenc.ir.projects import refused_flags
 from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
 Advance = Callable[[int, str], None]
@@ -78,8 +77,8 @@ class Program:
     commands: Mapping[str, tuple[str, ...]]  # level -> command that writes text IR; where to is added when it runs
     stamp: str = ""
     version: str = ""
-    # Flags that another compiler (gcc) was told: one that this one does not know is no reason to lose all of a project
-    others: frozenset[str] = frozenset()
+    refused: tuple[str, ...] = ()  # flags of its build that this compiler does not know
+    problem: str = ""  # why it cannot be compiled here
 
 
 def levels_of(project: str, file: str, language: str, levels: Sequence[str] | None = None) -> tuple[str, ...]:
@@ -129,21 +128,16 @@ def _compile(
 def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRRecord, bytes | None]:
     status: Status
     code: int | None = 1
-    words = f"error: no folder {program.root}"  # removed since a build's commands were written
-    language, reason, unknown = program.language, "", set[str]()
+    words = f"error: {program.problem or f'no folder {program.root}'}"  # removed since a build's commands were written
+    language, reason = program.language, ""
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         output = Path(scratch, "output.ll")
         # flang writes a `.mod` file for every module: kept out of the sources, where the next file would find it or
         # not, depending on the order.
         modules = ("-module-dir", scratch) if language == "fortran" else ()
         command = ("nice", "-n", "10", *program.commands[level], *modules, "-o", str(output))
-        while program.root.is_dir():
+        if program.root.is_dir() and not program.problem:
             code, words = run_quietly(command, program.root, limits.seconds)
-            refused = refused_flags(words) & program.others & {*command} if code else set()
-            if not refused:
-                break
-            unknown |= refused
-            command = tuple(word for word in command if word not in refused)
         size = output.stat().st_size if output.is_file() else 0
         ir = output.read_bytes() if 0 < size <= limits.max_file_bytes else b""
         if code is None:
@@ -154,7 +148,7 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         elif size > limits.max_file_bytes:
             status = "large"
         elif b"\ndefine " in ir:
-            status, reason = "ok", f"without {' '.join(sorted(unknown))}" if unknown else ""
+            status, reason = "ok", f"without {' '.join(program.refused)}" if program.refused else ""
             language += "+openmp" if b"__kmpc_" in ir else ""
         else:
             status = "empty"

@@ -4,8 +4,9 @@ import os
 from pathlib import Path
 
 from mirenc.errors import IRFileError
+from mirenc.ir.commands import Report
 from mirenc.ir.files import find_inputs
-from mirenc.ir.projects import COMMANDS, Report
+from mirenc.ir.projects import COMMANDS
 from mirenc.sources.compiling import Advance, Choices, Limits, compile_programs
 from mirenc.sources.ir_folder import IRFolder, IRRecord
 from mirenc.sources.programs import command_programs, find_sources, source_programs

@@ -7,17 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.errors import IRFileError, ToolchainError
-from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler
-from mirenc.ir.projects import (
-    COMMANDS,
-    Report,
-    find_headers,
-    header_flags,
-    header_folders,
-    kept_flags,
-    read_entries,
-    walk_sources,
-)
+from mirenc.ir.commands import Report, read_commands, without_refused
+from mirenc.ir.compile import LANGUAGE_FLAGS, find_compiler, spelled_for
+from mirenc.ir.flags import words_of
+from mirenc.ir.projects import COMMANDS, find_headers, header_flags, header_folders, walk_sources
 from mirenc.sources.compiling import LEVEL_FLAGS, Choices, Program, levels_of
 from mirenc.sources.ir_folder import digest, stamp_of
 from mirenc.sources.reserved import is_reserved, is_reserved_package
@@ -79,7 +72,7 @@ def compile_command(
         command += ["-fno-sanitize=undefined", "-fno-stack-protector", "-g0"]
     if cuda_path is not None and language == "cuda":
         command.append(f"--cuda-path={cuda_path}")
-    return (*command, *options, place)
+    return (*command, *spelled_for(compiler, options), place)
 
 
 def _find_compilers(languages: Collection[str], choices: Choices, report: Report) -> dict[str, list[str]]:
@@ -169,27 +162,31 @@ def command_programs(
     """
     choices = choices or Choices()
     path = path / COMMANDS if path.is_dir() else path
-    entries = read_entries(path, _LANGUAGE_OF, report)
-    shared = Path(os.path.commonpath([entry.file.parent for entry in entries]))
+    commands = read_commands(path, _LANGUAGE_OF, report)
+    shared = Path(os.path.commonpath([one.file.parent for one in commands]))
     top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
-    compilers = _find_compilers({_LANGUAGE_OF[entry.file.suffix] for entry in entries}, choices, report)
+    compilers = _find_compilers({one.language for one in commands}, choices, report)
+    asked = {each: [*command, *_DIALECT.get(each, ()), *choices.cflags] for each, command in compilers.items()}
     reserved = 0
-    for directory, file, arguments in entries:
-        language, below = _LANGUAGE_OF[file.suffix], file.relative_to(shared)
+    for one in without_refused(path, commands, asked, report):
+        below = one.file.relative_to(shared)
         project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
         if not choices.with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
             reserved += 1
             continue
-        if language not in compilers:
+        if one.language not in compilers:
             continue
-        command, options = compilers[language], kept_flags(arguments)
-        if language != "fortran":
+        command, options = compilers[one.language], words_of(one.flags)
+        if one.language != "fortran":
             # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
             options.append(f"-fmacro-prefix-map={top}/=")
-        stamp = stamp_of([file], *command, *options, str(choices.toolkit))
-        facts: dict[str, Any] = {"project": project, "language": language, "root": directory, "stamp": stamp}
-        facts["others"] = frozenset(options)
+        options += choices.cflags
+        stamp = stamp_of([one.file], *command, *options, str(choices.toolkit))
+        facts: dict[str, Any] = {"project": project, "language": one.language, "root": one.directory, "stamp": stamp}
+        facts |= {"refused": one.refused, "problem": one.problem}
         name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
-        yield make_program(choices, command, options, file=name, place=os.path.relpath(file, directory), **facts)
+        yield make_program(
+            choices, command, options, file=name, place=os.path.relpath(one.file, one.directory), **facts
+        )
     if reserved:
         report(f"{path}: {reserved} entries are left out: they are reserved for evaluation")

@@ -14,6 +14,7 @@ from mirenc.ir import IRModule, Region
 from mirenc.ir.inputs import Input
 from mirenc.ir.process import LONGEST_TIMEOUT, run_limited
 from mirenc.ir.projects import command_inputs
+from mirenc.ir.read import ReadOptions
 from mirenc.measure.building import link_problem
 from mirenc.measure.machine import compiler_version
 
@@ -71,7 +72,7 @@ class Case(ABC):
         assert self.head.encoder is not None
         weight: dict[Key, float] = {}
         heaviest: dict[Key, tuple[float, Place]] = {}
-        sources = list(command_inputs(commands))
+        sources = command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
         empty = EmptyInputs(len(sources))
         for source in sources:
             profiled = replace(source, flags=(*source.flags, *flags))

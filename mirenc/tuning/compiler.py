@@ -11,6 +11,7 @@ from pathlib import Path
 from mirenc.deciding import TaskHead
 from mirenc.errors import PassError
 from mirenc.ir.projects import command_inputs
+from mirenc.ir.read import ReadOptions
 from mirenc.ir.standing_in import driver, write_script
 from mirenc.passes.levels import expanded, level
 from mirenc.tuning.case import Key, Place, beside, major_of
@@ -67,7 +68,10 @@ class PassLists(Loops):
         self.clang, self.opt = beside(compiler, "clang"), beside(compiler, "opt")
 
     def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
-        self.sources = [Path(str(one.value)).absolute() for one in command_inputs(commands)]
+        self.sources = [
+            Path(str(one.value)).absolute()
+            for one in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
+        ]
         shares: dict[Path, float] = {}
         for one in super().places(commands, flags, report):
             assert one.source is not None

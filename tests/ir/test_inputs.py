@@ -112,15 +112,19 @@ def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     said: list[str] = []
     first, second = expand_inputs([path], said.append)
-    assert (first.name, first.flags[:-1], first.language) == ("a.cc", ("-std=c++20",), "c++")
-    assert (second.name, second.flags[:-1], second.folder) == (
+    assert (first.name, first.flags, first.language) == ("a.cc", ("-std=c++20",), "c++")
+    assert (second.name, second.flags, second.folder) == (
         "sub/b.c",
         ("-DX=1", "-I", "../inc"),
         str(tmp_path / "sub"),
     )
     assert ["no source that is compiled here: .S 1" in said[0], "1 entries are left out" in said[1]] == [True, True]
+    assert said[2].endswith("not as their commands do (number of files): no -O (1), -O3 (1)")
     monkeypatch.chdir(tmp_path / "..")
-    assert [one.name for one in expand_inputs([path])] == [f"{tmp_path.name}/a.cc", f"{tmp_path.name}/sub/b.c"]
+    assert [one.name for one in expand_inputs([path], said.append)] == [
+        f"{tmp_path.name}/a.cc",
+        f"{tmp_path.name}/sub/b.c",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from fake_tools import FakeTools
 
 from mirenc.errors import ConfigError
-from mirenc.ir.projects import kept_flags
+from mirenc.ir.commands import program_flags
 from mirenc.sources.compiling import Choices, Limits, Program, compile_programs
 from mirenc.sources.ir_folder import IRFolder
 from mirenc.sources.programs import command_programs
@@ -23,18 +23,22 @@ WriteTree = Callable[[Path, dict[str, str]], Path]
     ("given", "kept"),
     [
         ("-Iinc -I more -isystem sys -DX=1 -D Y -UZ", "-Iinc -I more -isystem sys -DX=1 -D Y -UZ"),
-        ("-std=c11 -x c -fPIC -fno-exceptions -fopenmp -pthread -march=x86-64-v3", None),
+        ("-std=c11 -fPIC -fno-exceptions -fopenmp -pthread -march=x86-64-v3", None),
         ("-include config.h -imacros m.h --sysroot=/s -isysroot /t -nostdinc -ansi", None),
         ("-c -o a.o -MD -MMD -MF a.d -MT a.o -MQ a.o -MP a.c", ""),
-        ("-O3 -Ofast -Os -g -g3 -ggdb -gdwarf-4 -Wall -Werror -Werror=format -pedantic -w -pipe", ""),
-        ("-Xclang -load -Xclang plugin.so -fplugin=p.so -fpass-plugin=q.so -mllvm -debug", ""),
+        ("-O3 -Ofast -Os -g -g3 -ggdb -gdwarf-4 -Wall -Werror -Werror=format -pedantic -w -pipe", "-ffast-math"),
+        ("-Wno-implicit-int -Wno-error=int-conversion -Wno-error", "-Wno-implicit-int -Wno-error=int-conversion"),
+        ("-Xclang -load -Xclang plugin.so -fplugin=p.so -fpass-plugin=q.so -mllvm -debug", "-mllvm -debug"),
+        ("-include-pch x.pch -fwrapv -include y.h.gch -DX", "-fwrapv -DX"),
+        ("-x c++ -DX a.c b.c -- c.c -DNO", "-DX"),
+        ("-Wp,-DA=1,-MD,x.d -Wp,-UB", "-Xpreprocessor -DA=1 -Xpreprocessor -UB"),
         ("-fsanitize=address -fprofile-instr-generate -fcoverage-mapping -flto=thin -fdiagnostics-color", ""),
-        ("-L lib -lm -Wl,-z,now -Xlinker x -T script.ld -save-temps", ""),
+        ("-L lib -lm -Wl,-z,now -Xlinker x -T script.ld -save-temps -Rpass=x", ""),
         ("-target arm-linux --target=x86_64-linux", "-target arm-linux --target=x86_64-linux"),
     ],
 )
-def test_kept_flags(given: str, kept: str | None) -> None:
-    assert kept_flags(given.split()) == (given if kept is None else kept).split()
+def test_flags_of_the_program_are_kept(given: str, kept: str | None) -> None:
+    assert program_flags(given.split()) == (given if kept is None else kept).split()
 
 
 @pytest.fixture
