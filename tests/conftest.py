@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from outside_programs import needs_old_clang, why_missing
+from compilers import path_with
+from outside_programs import compiler_kinds, needs_old_clang, why_missing
 from random_model import random_weights
 
 from mirenc.embed import Encoder, load
@@ -25,6 +26,7 @@ from mirenc.weights import save_files
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
+PATH = os.environ["PATH"]  # with all compilers that there are
 
 
 class TorchIsMissing:
@@ -47,12 +49,43 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that compiles runs under every kind of compiler: one after the other in its file."""
+    if kinds := compiler_kinds({mark.args[0] for mark in metafunc.definition.iter_markers("needs")}):
+        metafunc.parametrize("compiler", kinds, indirect=True, scope="module")
+
+
+def pytest_runtest_setup(item: pytest.Function) -> None:
     """Skip what needs a program that is not here, or fail, as asked for."""
-    for mark in item.iter_markers("needs"):
-        if reason := why_missing(*mark.args):
-            judge = pytest.fail if item.config.getoption("require_programs") else pytest.skip
-            judge(f"needs {mark.args[0]}: {reason}")
+    needs = [mark.args[0] for mark in item.iter_markers("needs")]
+    if compiler_kinds(needs):
+        kind = item.callspec.params["compiler"]  # so the mark is the function's or the file's, not a parameter's
+        needs = [kind, *(each for each in needs if each not in ("clang", "C compiler"))]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", PATH)  # the test before may have been of one kind
+        for each in needs:
+            if reason := why_missing(each):
+                judge = pytest.fail if item.config.getoption("require_programs") else pytest.skip
+                judge(f"needs {each}: {reason}")
+
+
+@pytest.fixture(scope="session")
+def links(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the links that `path_with` makes."""
+    return tmp_path_factory.mktemp("compilers")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiler(request: pytest.FixtureRequest, links: Path) -> Iterator[str]:
+    """The kind of compiler that there is while a test that compiles runs; "" and all of them for other tests.
+
+    A fixture of more than one test that compiles asks for it, to be made anew for the next kind.
+    """
+    kind = getattr(request, "param", "")
+    with pytest.MonkeyPatch.context() as patch:
+        if kind:
+            patch.setenv("PATH", path_with(kind, PATH, links))
+        yield kind
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,14 +2,19 @@
 
 A test says what it needs: ``@pytest.mark.needs("llvm2graph-10")``. Where that is missing the test skips with the
 reason; with ``--require-programs``, as in CI, it fails, because there a skip would hide what nobody compared.
+
+One that needs a "C compiler", or a "clang" of any version, runs once for each kind of them (`compilers.COMPILERS`).
 """
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterable
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
+from compilers import COMPILERS
 from llvm2graph import build_programl
 
 from mirenc.errors import MissingExtraError, ModelError, ToolchainError
@@ -23,18 +28,27 @@ from mirenc.tuning.case import beside, check_profile
 from mirenc.weights import find_model
 
 
+def compiler_kinds(needs: Iterable[str]) -> tuple[str, ...]:
+    """Kinds of compilers under which a test runs that needs these programs; none if it does not say that it compiles.
+
+    Only a clang compiles OpenCL and CUDA, or builds what `mirenc measure` times.
+    """
+    if "clang" in needs:
+        return tuple(kind for kind in COMPILERS if kind != "zig")
+    return COMPILERS if "C compiler" in needs else ()
+
+
 @cache
 def why_missing(program: str) -> str:
-    """Why a program cannot be used here; "" if it can."""
+    """Why a program, or a kind of compiler, cannot be used here; "" if it can."""
+    if program.startswith("clang-") and program in COMPILERS:
+        return "" if shutil.which(program) else f"it is not on PATH. Type: apt-get install {program}"
     return {
         "llvm2graph-10": _llvm2graph,
-        "clang": lambda: _compiler("cl"),
-        "C compiler": lambda: _compiler("c"),
+        "zig": lambda: "" if find_spec("ziglang") else "ziglang is not installed. Type: pip install 'mirenc[compile]'",
         # Up to 16 they read typed pointers, from 15 on opaque ones.
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
-        # Of one version, as tables of passes are.
-        "clang-19": lambda: "" if shutil.which("clang-19") else "it is not on PATH. Type: apt-get install clang-19",
         "opt": lambda: _opt(15),
         "opt-19": lambda: "" if shutil.which("opt-19") else "it is not on PATH. Type: apt-get install llvm-19",
         "llvm-profdata": _profdata,
@@ -51,10 +65,8 @@ def why_missing(program: str) -> str:
 
 def _profdata(compiler: str = "") -> str:
     """Of a clang, or that which is found first, with the runtime of programs that write a profile."""
-    if why := why_missing("clang"):
-        return why
-    compiler = compiler or find_compiler("c")[0]
     try:
+        compiler = compiler or find_compiler("cl")[0]
         beside(compiler, "llvm-profdata")
         check_profile(compiler, ("-fprofile-instr-generate",))
     except ToolchainError as error:
@@ -84,14 +96,6 @@ def _mirenc_base() -> str:
     try:
         find_model("mirenc-base")
     except ModelError as error:
-        return str(error)
-    return ""
-
-
-def _compiler(language: str) -> str:
-    try:
-        find_compiler(language)
-    except ToolchainError as error:
         return str(error)
     return ""
 

@@ -268,7 +268,7 @@ class Copies:
             region, line = one.region, self.task.directive_of(one)
             if region is None or not region.line:
                 doubts[file if region is None else region.name] = "its line is not known"
-            elif Path(region.file).resolve() != Path(file).resolve():
+            elif region.file != file:
                 if line:
                     doubts[f"{region.file}:{region.line}"] = "it is in another file"
             elif wanted.setdefault(region.line, line) != line:

@@ -24,6 +24,7 @@ def inspect(
     """Show statements, tokens, [UNK] and truncation rates, nodes, edges and loops of one file."""
     from mirenc.graph import Flow, NodeKind, build_graph
     from mirenc.ir import read_ir, regions_of, statements_of
+    from mirenc.ir.files import language_of
     from mirenc.weights import load_files
 
     files = load_files(model)
@@ -40,7 +41,7 @@ def inspect(
     shown = numbers[: statements or None]
     facts: dict[str, Any] = {
         "file": module.name,
-        "source": module.source_name,
+        "source": module.name if language_of(module.name) else module.source_name,
         "content_hash": module.content_hash,
         "model": files.name,
         "normalisation": level,

@@ -1,5 +1,6 @@
 """From inputs to what the model computes on: read, and prepared for a model."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -112,12 +113,15 @@ class Reader:
             return error
 
     def _key(self, content: IRModule | InputBytes | MirencError) -> bytes:
-        """Key of an input's bytes: whatever reading made of them once, it would make again."""
+        """Key of what an answer depends on: an input's bytes and, for those with source places, how these are named."""
         request = self._request
         if request.cache is None or not isinstance(content, InputBytes):
             return b""
-        function = "" if request.function is None else f"\0{request.function}"
-        return cache_key(f"all-{'+'.join(request.levels)}", content.data + function.encode("utf-8", "surrogateescape"))
+        words = "" if request.function is None else f"\0{request.function}"
+        # Without this flag LLVM drops debug information, of text and bitcode alike.
+        if request.levels != ("module",) and b"Debug Info Version" in content.data:
+            words += f"\0{content.name}\0{os.getcwd()}"
+        return cache_key(f"all-{'+'.join(request.levels)}", content.data + words.encode("utf-8", "surrogateescape"))
 
     def _answer(self, content: IRModule | InputBytes | MirencError, key: bytes, cached: bytes | None) -> Answer:
         if isinstance(content, MirencError):

@@ -1,5 +1,6 @@
 """Sources to IR through a clang on PATH or, for C and C++, the ``compile`` extra's (ziglang)."""
 
+import atexit
 import importlib.util
 import os
 import platform
@@ -44,12 +45,25 @@ def find_compiler(language: str, compiler: str | None = None, *, oldest: bool = 
         if shutil.which(name):
             return [name]
     if language in ("c", "c++") and importlib.util.find_spec("ziglang") is not None:
+        _give_zig_a_cache()
         return [sys.executable, "-m", "ziglang", "cc" if language == "c" else "c++"]
     extra = " or `pip install 'mirenc[compile]'`" if language in ("c", "c++") else ""
     raise ToolchainError(
         f"no clang on PATH to compile {language} (looked for {_NAMES[0]}, {_NAMES[1]} ... {_NAMES[-1]}). "
         f"Install one (Debian: `apt-get install clang`){extra}, or give IR"
     )
+
+
+def _give_zig_a_cache() -> None:
+    """Name a folder for zig's own files where the user's home takes none; it goes when this process ends."""
+    folder = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")
+    while folder and not os.path.exists(folder):
+        folder = os.path.dirname(folder)
+    if "ZIG_GLOBAL_CACHE_DIR" in os.environ or (folder and os.access(folder, os.W_OK | os.X_OK)):
+        return
+    own = tempfile.TemporaryDirectory(prefix="mirenc-zig-")
+    os.environ["ZIG_GLOBAL_CACHE_DIR"] = own.name
+    atexit.register(own.cleanup)
 
 
 def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:

@@ -1,5 +1,6 @@
 """`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information."""
 
+import os
 import re
 from functools import cached_property
 from typing import NamedTuple
@@ -7,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mirenc.arrays import Int64
+from mirenc.ir.files import language_of
 from mirenc.ir.loops import LoopForest
 from mirenc.ir.module import IRModule
 from mirenc.ir.symbols import unescaped
@@ -19,6 +21,7 @@ _NODE = re.compile(r"!(\d+) = ")
 _LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _LINE = re.compile(r"\bline: (\d+)")
 _FILE = re.compile(r"\bfile: !(\d+)")
+_UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of one unit
 _STRING = re.compile(r'"([^"]*)"')
 _NAME = re.compile(r'[( ]name: "([^"]*)"')
 _SCOPE = re.compile(r"\bscope: !(\d+)")
@@ -28,7 +31,7 @@ _SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume
 
 
 class Place(NamedTuple):
-    """A line of a source file, 1-based; line 0 of a file is code the compiler made up, as debug information says."""
+    """A line of a source file (as `source_name` has it), 1-based; line 0 is code that the compiler made up."""
 
     file: str
     line: int
@@ -44,6 +47,11 @@ class Places:
         self._module = module
         self._places: dict[int, Place] = {}  # by DILocation
         self._files: dict[int, str] = {}  # by scope
+        self._names: dict[tuple[str, str], str] = {}  # by what `_named` has
+        if language_of(module.name) and (unit := _UNIT.search(module.annotated)):
+            # The source that mirenc compiled, whose folder flags may have mapped to another.
+            self._names[self._named(int(unit[1]))] = module.name
+        self._names["", ""] = ""
 
     def of_instruction(self, instruction: int) -> Place:
         """Place of an instruction's ``!dbg`` location; of inlined code, where it was written."""
@@ -152,10 +160,49 @@ class Places:
 
     def _file_of(self, scope: int) -> str:
         if scope not in self._files:
-            file = _FILE.search(_bare(self._nodes[scope]))
-            name = _STRING.search(self._nodes[int(file[1])]) if file else None
-            self._files[scope] = unescaped(name[1]) if name else ""
+            named = self._named(scope)
+            if named not in self._names:
+                self._names[named] = source_name(*named, self._module.name)
+            self._files[scope] = self._names[named]
         return self._files[scope]
+
+    def _named(self, scope: int) -> tuple[str, str]:
+        """A scope's file as debug information names it, and the folder that the name is relative to; "": not known."""
+        file = _FILE.search(_bare(self._nodes[scope]))
+        strings = _STRING.findall(self._nodes[int(file[1])])[:2] if file else []
+        name, folder = (*map(unescaped, strings), "", "")[:2]
+        return os.path.normpath(name) if name else "", folder if os.path.isabs(folder) else ""
+
+
+def source_name(name: str, folder: str, given: str) -> str:
+    """What an answer about an input calls the source that debug information calls ``name``, relative to ``folder``.
+
+    The input is called as it was ``given``; a file below its folder after that; any other by its absolute path, or, for
+    an input that was given by a relative one, relative to the working folder, if that has no more ``..`` than what was
+    typed. A relative name stays where no folder is known.
+    """
+    path = os.path.join(folder, name)
+    if not name or not os.path.isabs(path):
+        return name
+    parent, leaf = os.path.split(given)
+    try:
+        here, home, there = map(os.path.realpath, ("", parent, os.path.dirname(path)))
+    except ValueError:  # a NUL or a lone surrogate, which no path has
+        return name
+    full = os.path.join(there, os.path.basename(path))
+    if full == os.path.join(home, leaf):
+        return given
+    from_home, from_here = os.path.relpath(full, home), os.path.relpath(full, here)
+    if parent and not _climbs(from_home):
+        return os.path.join(parent, from_home)
+    typed = [given] if os.path.isabs(name) or os.path.realpath(folder) != here else [given, name]
+    if not os.path.isabs(given) and _climbs(from_here) <= max(map(_climbs, typed)):
+        return from_here
+    return os.path.normpath(path) if os.pardir not in path.split(os.sep) else full
+
+
+def _climbs(path: str) -> int:
+    return os.path.normpath(path).split(os.sep).count(os.pardir)
 
 
 def _bare(line: str) -> str:

@@ -19,7 +19,8 @@ _ESTIMATED = "llvm.loop.estimated_trip_count"
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 _BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
 _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
-# With no bit in common, which LLVM says since 18, an or is an add.
+# With no bit in common, which LLVM says since 18, an or is an add. Before, it may be one: `_or_adds`.
+_OR = re.compile(rf"  ({_NAME}) = or i\d+ ({_NAME}), (\d+)$")
 _STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
 _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
 _INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
@@ -152,7 +153,7 @@ def _count(module: IRModule, forest: LoopForest, row: int) -> int:
 
 def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> tuple[int, int] | None:
     """What is compared in the first iteration, and how far it goes in each: of a counter with a constant added."""
-    steps = {match[1]: match for line in lines if (match := _STEP.match(line))}
+    steps, ors = ({match[1]: match for line in lines if (match := form.match(line))} for form in (_STEP, _OR))
     for line in header:
         phi = _PHI.match(line)
         incoming = {block: value for value, block in _INCOMING.findall(phi[2])} if phi else {}
@@ -162,15 +163,23 @@ def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> 
             continue
         # The counter itself, the next one, or either with a constant added: ``i + 3 < n`` compares the third from it.
         distance = {phi[1]: 0, after: int(step[3])}
-        beside = steps.get(compared)
+        starts = set(incoming.values())
+        start = starts.pop() if len(starts) == 1 else "%"
+        beside = steps.get(compared) or (ors.get(compared) if _or_adds(start, step[3], ors.get(compared)) else None)
         if compared not in distance and beside is not None and beside[2] in distance:
             distance[compared] = distance[beside[2]] + int(beside[3])
         if compared not in distance:
             continue
-        starts = set(incoming.values())
-        start = starts.pop() if len(starts) == 1 else "%"
         return None if start.startswith("%") else (int(start) + distance[compared], int(step[3]))
     return None
+
+
+def _or_adds(start: str, step: str, match: re.Match[str] | None) -> bool:
+    """Whether an or with a counter adds: all its bits are below the step's lowest, and the start has none of them."""
+    if match is None or start.startswith("%"):
+        return False
+    bits, lowest = int(match[3]), int(step) & -int(step)
+    return bits < lowest and not int(start) & bits
 
 
 def _iterations(first: int, step: int, predicate: str, limit: int, bits: int) -> int:

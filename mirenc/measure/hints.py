@@ -24,6 +24,7 @@ _BACK_EDGE = (
     r"^  br (?:label %(?P<always>[\w.$-]+)|i1 (?P<condition>\S+), label %(?P<header>[\w.$-]+), label \S+),"
     r"[^\n]*!llvm\.loop !{node}$"
 )
+_TYPED_POINTER = re.compile(r"^define .*\w\*", re.MULTILINE)  # clang up to 14, which knows no other
 _COUNTERS = "@mirenc_header = global i64 0\n@mirenc_back = global i64 0"
 _LOCATION = re.compile(r"!(\d+) = !DILocation\(line: (\d+),(?: column: (\d+),)? scope: !(\d+)")
 
@@ -119,11 +120,12 @@ class HintedLoop:
         """
         body = "\n".join(self._bodies[self.function])
         number = itertools.count()
+        pointer = "i64*" if _TYPED_POINTER.search(body) else "ptr"
 
         def count(counter: str, step: str) -> str:
             one, two = (f"%mirenc.{next(number)}" for _ in range(2))
-            added = f"  {one} = load i64, ptr @{counter}\n  {two} = add i64 {one}, {step}\n"
-            return f"{added}  store i64 {two}, ptr @{counter}\n"
+            added = f"  {one} = load i64, {pointer} @{counter}\n  {two} = add i64 {one}, {step}\n"
+            return f"{added}  store i64 {two}, {pointer} @{counter}\n"
 
         back = re.compile(_BACK_EDGE.format(node=self._loop), re.MULTILINE)
         edges = list(back.finditer(body))

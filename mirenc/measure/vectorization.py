@@ -117,8 +117,7 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
     kept: dict[int, Region] = {}
     reason = "its loops are all of other files"
     for loop in loops:
-        # Debug information has a path from what the source's folder and the compiler's have in common.
-        if not str(path.absolute()).endswith(loop.file):
+        if loop.file != str(path):
             continue
         try:
             HintedLoop(text, function, loop.line)

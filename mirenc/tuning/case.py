@@ -86,8 +86,8 @@ class Case(ABC):
                 report(f"{source.name}: left alone, {error}")
                 continue
             for region, (work, trips) in zip(regions, self.weigh(module, regions), strict=True):
-                file = _place(region, source)
-                if not work or not region.line or file is None:
+                file = Path(region.file).absolute()
+                if not work or not region.line or not file.is_file():
                     continue
                 context = self.context(module, trips)
                 place = Place(file, region.line, region.function, 0.0, trips, profiled, region, context)
@@ -179,12 +179,3 @@ def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
     done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
     if done.code:
         raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build with one clang alone")
-
-
-def _place(region: Region, source: Input) -> Path | None:
-    """The file of a loop: debug information names it from what its folder and the compiler's have in common."""
-    here = Path(source.folder)
-    if Path(source.name).resolve().as_posix().endswith(region.file.removeprefix(".")):
-        return Path(str(source.value)).absolute()
-    every = (folder / region.file for folder in (here, *here.parents))
-    return next((one for one in every if one.is_file()), None)

@@ -708,6 +708,20 @@ def test_ziglang_where_there_is_no_clang(
     embed("twice.c").failed("twice.c: zig cc refuses it: twice.c:1:8: error: ")
 
 
+@pytest.mark.parametrize("home", ["", "file"])
+def test_ziglang_where_no_home_takes_its_files(
+    embed: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    pytest.importorskip("ziglang")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path / home) if home else "")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", "")  # to be put back
+    monkeypatch.delenv("ZIG_GLOBAL_CACHE_DIR")
+    embed(source).ok()
+
+
 def script(path: Path, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     path.chmod(0o755)

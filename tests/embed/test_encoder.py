@@ -336,6 +336,20 @@ def test_a_cached_answer_has_the_hash_of_the_input_asked_for(model_folder: Path,
     assert [cached.embed_parts(each).file_hash for each in given] == ["", own, ""]
 
 
+def test_a_cached_answer_names_sources_as_its_own_input_was_given(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cached = load(model_folder, cache=tmp_path / "cache")
+    monkeypatch.chdir(tmp_path)
+    text = (FILE.parents[3] / "loops" / "places.ll").read_text(encoding="utf-8")
+    Path("places.ll").write_text(text.replace('directory: ""', f'directory: "{tmp_path}"'), encoding="utf-8")
+    absolute = str(tmp_path / "places.ll")
+    for given, said in (("places.ll", "café/other.h"), (absolute, f"{tmp_path}/café/other.h")):
+        for _ in range(2):  # made, then from the cache
+            regions = cached.embed_parts(given, level="function").regions
+            assert {region.name: region.file for region in regions}["no_preheader"] == said
+
+
 def test_a_changed_file_is_read_again(model_folder: Path, tmp_path: Path) -> None:
     cached = load(model_folder, cache=tmp_path / "cache")
     path = tmp_path / "f.ll"

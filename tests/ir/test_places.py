@@ -11,7 +11,7 @@ import pytest
 from llvm_loops import find_opts
 
 from mirenc.ir import IRModule, Regions, parse_ir, read_ir, regions_of, statements_of
-from mirenc.ir.places import Places
+from mirenc.ir.places import Places, source_name
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 PLACES = FIXTURES / "loops" / "places.ll"
@@ -165,3 +165,56 @@ def test_inlined_functions_are_named_through_blocks_and_calls() -> None:
     assert (
         Places(parse_ir(re.sub(", !dbg !\\d+|!dbg !4 ", "", INLINED.partition("!llvm")[0]))).inlined(0) == frozenset()
     )
+
+
+# Debug information's name and folder, what the input is called, and what an answer says; TOP is a folder that holds
+# src/, inc/, link -> src and work/, which is the working folder.
+NAMES = [
+    # The input itself, as clang names it from another folder: without what both folders have in common.
+    ("src/x.c", "TOP", "TOP/src/x.c", "TOP/src/x.c"),
+    ("../src/x.c", "TOP/work", "../src/x.c", "../src/x.c"),
+    ("TOP/src/x.c", "TOP/work", "../src/x.c", "../src/x.c"),
+    ("src/x.c", "TOP", "../link/x.c", "../link/x.c"),
+    ("x.c", "TOP/work", "./x.c", "./x.c"),
+    ("x.c", "TOP/work", "TOP/work/x.c", "TOP/work/x.c"),
+    # A header below the input's folder.
+    ("src/h.h", "TOP", "TOP/src/x.c", "TOP/src/h.h"),
+    ("src/sub/h.h", "TOP", "../link/x.c", "../link/sub/h.h"),
+    ("TOP/work/h.h", "/", "x.c", "h.h"),
+    ("h.h", "TOP/work", "./x.c", "./h.h"),
+    # One beside it: relative where the input is, and no further up than what was typed.
+    ("inc/h.h", "TOP", "TOP/src/x.c", "TOP/inc/h.h"),
+    ("inc/h.h", "TOP", "../src/x.c", "../inc/h.h"),
+    ("../inc/h.h", "TOP/work", "x.c", "../inc/h.h"),
+    ("./../link/../inc/h.h", "TOP/work", "x.c", "../inc/h.h"),
+    ("inc/h.h", "TOP", "x.c", "TOP/inc/h.h"),
+    ("TOP/link/../inc/h.h", "", "TOP/src/x.c", "TOP/inc/h.h"),
+    ("/usr/include/stdio.h", "TOP/work", "x.c", "/usr/include/stdio.h"),
+    # IR, of a source elsewhere, here, or nobody knows where.
+    ("src/x.c", "/a/build", "x.ll", "/a/build/src/x.c"),
+    ("src/x.c", "TOP/work", "x.ll", "src/x.c"),
+    ("src/x.c", "TOP/work", "TOP/work/x.ll", "TOP/work/src/x.c"),
+    ("src/x.c", "TOP/work", "<stdin>", "src/x.c"),
+    ("src/x.c", ".", "x.ll", "src/x.c"),
+    ("src/x.c", "", "x.ll", "src/x.c"),
+    ("", "TOP", "x.ll", ""),
+    ("a\0b/x.c", "TOP", "x.ll", "a\0b/x.c"),
+]
+
+
+@pytest.mark.parametrize(("name", "folder", "given", "said"), NAMES)
+def test_a_source_is_called_as_it_was_given(
+    name: str, folder: str, given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for below in ("src/sub", "inc", "work"):
+        (tmp_path / below).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("src")
+    monkeypatch.chdir(tmp_path / "work")
+    name, folder, given, said = (word.replace("TOP", str(tmp_path)) for word in (name, folder, given, said))
+    assert source_name(name, folder, given) == said
+
+
+def test_a_compiled_source_is_the_input_whatever_flags_made_of_its_name() -> None:
+    ir = "define void @f() !dbg !4 {\n  ret void, !dbg !12\n}\n" + INLINED[INLINED.index("!llvm.dbg") :]
+    for name, said in (("TOP/work.c", "TOP/work.c"), ("work.ll", 'name: "no".c')):
+        assert Places(parse_ir(ir, name=name)).of_function(0) == (said, 1)

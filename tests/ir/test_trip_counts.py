@@ -50,7 +50,7 @@ def functions() -> str:
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> str:
+def text(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("loops") / "loops.c"
     path.write_text(functions())
     return compile_source(path, "c", dialect=SCALAR_LOOPS).decode()
@@ -133,7 +133,10 @@ def test_counters(
         ("or disjoint i8 %next, 2", 50, 12),  # 6, 10, ... and 50 is none below
         ("or disjoint i8 %next, 2", 51, 13),
         ("add nuw i8 %i, 3", 50, 13),  # 3, 7, ... 51
-        ("or i8 %next, 2", 50, 0),  # whether it adds is not said
+        ("or i8 %next, 2", 50, 12),  # so before LLVM 18; a multiple of four has no bit of two
+        ("or i8 %next, 3", 50, 12),  # 7, 11, ... and 51 is none below
+        ("or i8 %next, 4", 50, 0),  # may add nothing
+        ("or i8 %next, 6", 50, 0),
         ("add i8 %other, 2", 50, 0),
     ],
 )

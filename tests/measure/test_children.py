@@ -33,12 +33,12 @@ def method() -> ToyMethod:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("toy")
 
 
 @pytest.fixture(scope="module")
-def build(method: ToyMethod, folder: Path) -> Build:
+def build(compiler: str, method: ToyMethod, folder: Path) -> Build:
     return method.build(kernel(), "", folder, method.find_compiler(None))
 
 

@@ -82,18 +82,18 @@ Check = Callable[[Iterable[MeasuredKernel]], None]
 
 
 @pytest.fixture(scope="module")
-def check(tmp_path_factory: pytest.TempPathFactory) -> Check:
+def check(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Check:
     """Builds kernels with their drivers, runs each twice, stops at undefined behaviour and, if it can, bad addresses.
 
     All are one program, asked for one kernel at a time: starting a compiler takes longer than compiling a kernel.
     """
-    compiler = find_compiler("c")
+    own = find_compiler("c")
     flags = [*WARNINGS, *UNDEFINED]
     probe = tmp_path_factory.mktemp("probe") / "probe.c"
     probe.write_text("int main(void) { return 0; }\n", encoding="utf-8")
-    linked = [*compiler, *ADDRESS, probe, "-o", probe.with_suffix("")]
+    linked = [*own, *ADDRESS, probe, "-o", probe.with_suffix("")]
     # ziglang has no such run-time library, and takes half a minute to say so.
-    if "ziglang" not in compiler and subprocess.run(linked, capture_output=True, check=False).returncode == 0:
+    if compiler != "zig" and subprocess.run(linked, capture_output=True, check=False).returncode == 0:
         flags += ADDRESS
 
     def build_and_run(kernels: Iterable[MeasuredKernel]) -> None:
@@ -113,7 +113,7 @@ def check(tmp_path_factory: pytest.TempPathFactory) -> Check:
         table = f"#include <stdlib.h>\n{declared}static int (*const entries[])(void) = {{{entries}}};\n"
         (folder / "main.c").write_text(table + text, encoding="utf-8")
         sources = [*(f"{number}.c" for number in numbers), "main.c"]
-        command = [*compiler, *flags, f"-I{HEADERS}", *sources, "-o", "program", "-lm"]
+        command = [*own, *flags, f"-I{HEADERS}", *sources, "-o", "program", "-lm"]
         built = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         assert built.returncode == 0, built.stderr
         for number, kernel in enumerate(chosen):

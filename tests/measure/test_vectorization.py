@@ -6,7 +6,9 @@ import ctypes
 import os
 import re
 import shutil
+import signal
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -180,7 +182,7 @@ exec {real} "$@"
     assert hasattr(ctypes.CDLL(str(tmp_path / hinted[0].library)), hinted[0].symbol)
 
 
-def ends_itself(folder: Path, signal: str) -> Toolchain:
+def ends_itself(folder: Path, name: str) -> Toolchain:
     """A clang that is ended by a signal at each module with a loop of width 8, and writes its session down."""
     real = shutil.which(METHOD.find_compiler(None).compiler)
     compiler = folder / "clang"
@@ -188,7 +190,7 @@ def ends_itself(folder: Path, signal: str) -> Toolchain:
 cut -d' ' -f6 /proc/$$/stat >> {folder}/sessions
 for word; do
   case $word in
-    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then kill -{signal} $$; fi;;
+    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then kill -{name} $$; fi;;
   esac
 done
 exec {real} "$@"
@@ -197,10 +199,19 @@ exec {real} "$@"
     return Toolchain(str(compiler))
 
 
+@pytest.fixture
+def sigint_ends_children() -> Iterator[None]:
+    """What a shell runs in the background ignores SIGINT, and hands that down."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.needs("clang")
-@pytest.mark.parametrize("signal", ["INT", "TERM", "KILL"])
-def test_a_compiler_that_was_ended_from_outside_says_nothing_of_a_setting(tmp_path: Path, signal: str) -> None:
-    toolchain = ends_itself(tmp_path, signal)
+@pytest.mark.parametrize("name", ["INT", "TERM", "KILL"])
+@pytest.mark.usefixtures("sigint_ends_children")
+def test_a_compiler_that_was_ended_from_outside_says_nothing_of_a_setting(tmp_path: Path, name: str) -> None:
+    toolchain = ends_itself(tmp_path, name)
     with pytest.raises(ToolchainError, match="the compiler was ended from outside"):
         build_variants(written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -16,16 +15,13 @@ from mirenc.ir.compile import compile_source
 from mirenc.tasks import get_task
 from mirenc.tasks.openmp import DIALECT, OpenMP, openmp_space, parallel_regions, without_places
 
-CLANGS = [f"clang-{version}" for version in range(14, 23) if shutil.which(f"clang-{version}")]
-
 
 # -- what is decided about ---------------------------------------------------------------------------------
 @pytest.mark.needs("clang")
-@pytest.mark.parametrize("clang", CLANGS)
-def test_regions_are_the_loops_that_a_clang_outlined(tmp_path: Path, clang: str) -> None:
+def test_regions_are_the_loops_that_a_clang_outlined(tmp_path: Path) -> None:
     source = tmp_path / "two.c"
     source.write_text(SOURCE)
-    module = parse_ir(compile_source(source, "c", compiler=clang, dialect=DIALECT), name="two.c")
+    module = parse_ir(compile_source(source, "c", dialect=DIALECT), name="two.c")
     whole = parallel_regions(module)
     assert [region.line for region in whole] == [3, 11, 14]
     assert all("omp_outlined" in region.symbol for region in whole)

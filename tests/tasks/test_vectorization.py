@@ -74,10 +74,11 @@ def test_innermost_loops_by_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("C compiler")
-def test_loops_of_templates_and_ranges(tmp_path: Path) -> None:
+def test_loops_of_templates_and_ranges(tmp_path: Path, compiler: str) -> None:
     module = read(tmp_path, TEMPLATE, "loops.cpp")
     found = sorted((loop.line, TASK.context_from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
-    assert found == [(3, 0), (3, 0), (11, 64)]
+    # clang 14 compares pointers in the last, which `constant_trip_count` does not follow: not known.
+    assert found == [(3, 0), (3, 0), (11, 0 if compiler == "clang-14" else 64)]
 
 
 def test_a_trip_count_says_where_it_comes_from() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from pathlib import Path
 
@@ -110,7 +111,8 @@ def test_rounds_end_with_the_time_and_four_are_a_comparison(runs: int, rounds: i
 
 
 def test_a_command_is_timed_with_all_that_it_starts(tmp_path: Path) -> None:
-    busy = f"{sys.executable} -c 'import time; end = time.process_time() + 0.2\nwhile time.process_time() < end: pass'"
+    code = "import time; end = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
+    busy = shlex.join([sys.executable, "-c", code])
     done = timed(f"{busy}; pwd; exit 3", tmp_path)
     assert done.cpu >= 0.2
     assert done.wall >= 0.2
