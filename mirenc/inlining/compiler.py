@@ -109,7 +109,8 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
         wanted = {(one["caller"], one["callee"], one["number"]): one["inline"] for one in known.get("calls", ())}
         decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
         passes = known.get("passes", level("Oz"))
-        bitcode.write_text(engine.text(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
+        run = engine.deciding.text if decisions else engine.text
+        bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
     subprocess.run([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], check=True)
     return made.read_bytes()
 
