@@ -21,7 +21,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from two_units import LIBRARY, TEMPLATES, Program, programs
+import two_units
+from two_units import Program
 from typer.testing import CliRunner
 
 from mirenc.cli import make_app
@@ -44,7 +45,7 @@ def write(program: Program, folder: Path) -> Path:
     """Write a program's sources to a folder of its own, and return it."""
     place = folder / program.name
     place.mkdir(parents=True, exist_ok=True)
-    shutil.copy(TEMPLATES / "generator.h", place)
+    shutil.copy(two_units.TEMPLATES / "generator.h", place)
     for name, text in zip("ab", program.units, strict=True):
         source_of(place, name, program).write_text(text)
     return place
@@ -126,7 +127,7 @@ def run(program: Program, place: Path, made: Path) -> Behaviour:
     environment = dict(os.environ)
     if program.link == "preload":
         source, library = place / "preloaded.c", place / "preloaded.so"
-        source.write_text(LIBRARY)
+        source.write_text(two_units.LIBRARY)
         subprocess.run(["clang-19", "-shared", "-fPIC", source, "-o", library], check=True)
         environment["LD_PRELOAD"] = str(library)
     output = place / "output"
@@ -189,7 +190,7 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, required=True)
     asked = parser.parse_args()
-    chosen = programs(asked.csmith, tuple(filter(None, asked.kinds.split(","))))
+    chosen = two_units.programs(asked.csmith, tuple(filter(None, asked.kinds.split(","))))
     record = examine(chosen, asked.work.resolve(), asked.budget, asked.jobs)
     asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     print(f"{record['programs']} programs, {len(record['differences'])} differences", *record["differences"], sep="\n")

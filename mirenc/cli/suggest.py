@@ -72,7 +72,7 @@ def show_lists(
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
     from mirenc.inlining import try_inlining
-    from mirenc.passes.installed import find_engine, major_of
+    from mirenc.passes.installed import SharedEngine, find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
 
@@ -97,6 +97,7 @@ def show_lists(
                 )
             outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
             if inline:
+                assert isinstance(engine, SharedEngine)  # no other knows -Oz
                 builds = _INLINING if budget is None else max(0, budget - 1 - len(lists))
                 try:
                     inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)

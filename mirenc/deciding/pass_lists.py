@@ -133,11 +133,11 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     """
     words = list(attributes_of(text))
     if (added := _ADDED.search(text)) or any("sanitize" in one for one in words):
-        found = {"calls": "-finstrument-functions", "profile": "a profile", "coverage": "--coverage"}
-        what = found[added.lastgroup or ""] if added else "a sanitizer"
+        asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
+        by = asked[added.lastgroup or ""] if added else "-fsanitize"
         raise ForeignIRError(
-            f"{name}: it is to be instrumented ({what}), which clang does by passes that no list has: the result would "
-            "lose it. Compile without"
+            f"{name}: clang instruments it by passes of its own, which no list has, so the result would do without. "
+            f"Compile without {by}"
         )
     total, untouched = len(words), sum("optnone" in one for one in words)
     moderate = sum("optsize" in one and "minsize" not in one for one in words)

@@ -24,7 +24,7 @@ from mirenc.errors import MirencError
 from mirenc.inlining.calls import calls_of
 from mirenc.inlining.trying import try_inlining, weight
 from mirenc.ir.standing_in import driver, stand_in
-from mirenc.passes.engine import Engine, Failed
+from mirenc.passes.engine import Failed
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
 from mirenc.writing import delivered
@@ -115,7 +115,7 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
     return made.read_bytes()
 
 
-def _search(engine: Engine, text: str, settings: Settings) -> dict[str, Any]:
+def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, Any]:
     """The best list, and decisions under it."""
     pipelines = [level("Oz"), *settings.pipelines]
     sizes = [
