@@ -90,10 +90,8 @@ def test_decisions_of_a_source_that_has_changed(run: Run, project: Path) -> None
 
 
 def test_a_decision_about_what_has_become_weak_is_not_applied(run: Run, project: Path) -> None:
-    folder, source = (
-        project / "smaller",
-        "int work(int x) { return (x ^ 7) * 5; }\nint f(int x) { return work(x) + 1; }\n",
-    )
+    folder = project / "smaller"
+    source = "int work(int x) { return (x ^ 7) * 5; }\nint f(int x) { return work(x) + 1; }\n"
     (project / "a.c").write_text(source)
     build = ("--", "sh", "-c", "$CC -c a.c -o a.o")
     run("serve", "inliner", folder, "--budget", "1", *build)
