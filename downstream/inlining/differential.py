@@ -18,6 +18,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +29,7 @@ from typer.testing import CliRunner
 from mirenc.cli import make_app
 from mirenc.errors import MirencError
 from mirenc.inlining.compiler import DECISIONS, LOG
+from mirenc.inlining.trying import weight
 
 COMPILERS = {"c": "clang-19", "c++": "clang++-19"}
 WAYS = ("oz", "suggest", "serve")
@@ -62,29 +64,20 @@ def compilation(program: Program, compiler: str, place: Path, unit: str, way: st
     return [compiler, "-Oz", *flags, "-c", str(source_of(place, unit, program)), "-o", str(place / f"{way}_{unit}.o")]
 
 
-def by_clang_and_suggest(program: Program, place: Path, budget: int) -> int:
-    """Write both objects of both ways; of how many ``mirenc suggest`` found other lists or decisions than -Oz's.
-
-    Where it refuses a source, there is no object.
-    """
+def by_clang_and_suggest(program: Program, place: Path, budget: int) -> None:
+    """Write both objects of both ways; where ``mirenc suggest`` refuses a source, there is none."""
+    flags = shlex.join(["-w", *program.flags.split()])
     for unit in "ab":
         subprocess.run(compilation(program, COMPILERS[program.language], place, unit, "oz"), check=True)
-    return sum(_suggested(program, place, unit, budget) for unit in "ab")
+        words = ["suggest", str(source_of(place, unit, program)), "--try", "--inline", "-k", "1"]
+        words += ["--budget", str(budget), f"--cflags={flags}", "-o", str(place / f"suggest_{unit}.o")]
+        made = CliRunner().invoke(make_app("suggest"), words)
+        if made.exception is not None and not isinstance(made.exception, MirencError):
+            raise made.exception
 
 
-def _suggested(program: Program, place: Path, unit: str, budget: int) -> bool:
-    flags = shlex.join(["-w", *program.flags.split()])
-    words = ["suggest", str(source_of(place, unit, program)), "--try", "--inline", "-k", "1", "--budget", str(budget)]
-    words += [f"--cflags={flags}", "--json", "-o", str(place / f"suggest_{unit}.o")]
-    made = CliRunner().invoke(make_app("suggest"), words)
-    if isinstance(made.exception, MirencError):
-        return False
-    line = json.loads(made.stdout)
-    return bool(line["saved"] or line.get("inlined"))
-
-
-def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int, jobs: int) -> set[str]:
-    """Write all units' objects by one build through ``mirenc serve inliner``; the sources of which it made smaller."""
+def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int, jobs: int) -> int:
+    """Write all units' objects by one build through ``mirenc serve inliner``; how many have other inlining than -Oz."""
     lines = {
         str(place / f"serve_{unit}.o"): compilation(
             program, {"c": "$(CC)", "c++": "$(CXX)"}[program.language], place, unit, "serve"
@@ -100,8 +93,9 @@ def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int,
     log = {one["source"]: one for one in map(json.loads, (decisions / LOG).read_text(encoding="utf-8").splitlines())}
     if len(log) != len(lines) or any("problem" in one for one in log.values()):
         raise RuntimeError(f"{decisions / LOG}: {len(log)} of {len(lines)} units, or with problems")
-    assert (decisions / DECISIONS).exists()
-    return {str(folder / source) for source, one in log.items() if one["bytes"] < one["oz"]}
+    smaller = {source for source, one in log.items() if one["bytes"] < one["oz"]}
+    kept = map(json.loads, (decisions / DECISIONS).read_text(encoding="utf-8").splitlines())
+    return len({one["source"] for one in kept if one["calls"]} & smaller)
 
 
 def link(program: Program, place: Path, way: str) -> Path:
@@ -145,38 +139,47 @@ def differences(program: Program, place: Path, ways: Sequence[str] = WAYS) -> It
             yield f"{program.name}, {way}: {found} where -Oz gives {expected}"
 
 
+def judge(program: Program, place: Path) -> tuple[dict[str, int], list[str]]:
+    """Of each way, how many objects are smaller than by -Oz; and `differences`. A way without objects is left out."""
+
+    def sizes(way: str) -> list[int]:
+        return [weight((place / f"{way}_{unit}.o").read_bytes()).loaded_bytes for unit in "ab"]
+
+    there = [way for way in WAYS if all((place / f"{way}_{unit}.o").exists() for unit in "ab")]
+    made = {way: sum(new < old for new, old in zip(sizes(way), sizes("oz"), strict=True)) for way in there[1:]}
+    return made, list(differences(program, place, there))
+
+
 def examine(asked: Sequence[Program], folder: Path, budget: int, jobs: int = 1) -> dict[str, Any]:
     """Compile, link and run every program; the record."""
     written = [(program, write(program, folder)) for program in asked]
-    changed: defaultdict[str, Counter[str]] = defaultdict(Counter)
     with ProcessPoolExecutor(jobs) as pool:
-        done = pool.map(by_clang_and_suggest, *zip(*written, strict=True), [budget] * len(written))
-        for number, (program, count) in enumerate(zip(asked, done, strict=True), 1):
-            changed[program.kind]["suggest"] += count
+        for number, _ in enumerate(pool.map(by_clang_and_suggest, *zip(*written, strict=True), repeat(budget)), 1):
             print(f"\r{number} of {len(written)} by suggest", end="", file=sys.stderr, flush=True)
-    served = by_serve(written, folder, budget, jobs)
-    found: list[str] = []
-    refusals: list[str] = []
-    for program, place in written:
-        changed[program.kind]["serve"] += sum(str(source_of(place, unit, program)) in served for unit in "ab")
-        refused = not all((place / f"suggest_{unit}.o").exists() for unit in "ab")
-        refusals += [program.name] * refused
-        found += differences(program, place, [way for way in WAYS if not (refused and way == "suggest")])
-    counts = Counter(program.kind for program in asked)
-    total = {way: sum(changed[kind][way] for kind in counts) for way in WAYS[1:]}
+        inlined = by_serve(written, folder, budget, jobs)
+        judged = list(pool.map(judge, *zip(*written, strict=True)))
+    return record_of(asked, judged, budget, inlined)
+
+
+def record_of(
+    asked: Sequence[Program], judged: Sequence[tuple[dict[str, int], list[str]]], budget: int, inlined: int
+) -> dict[str, Any]:
+    """What was found; ``objects_inlined_otherwise`` is of ``serve``."""
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for program, (made, _) in zip(asked, judged, strict=True):
+        kinds[program.kind] += Counter(programs=1)
+        kinds[program.kind].update({f"smaller_by_{way}": count for way, count in made.items()})
     version = subprocess.run(["clang-19", "--version"], capture_output=True, text=True, check=True).stdout
     return {
         "clang": version.splitlines()[0],
         "programs": len(asked),
         "objects_each_way": 2 * len(asked),
         "compilations_an_object": budget,
-        "objects_changed": total,
-        "refused_by_suggest": refusals,
-        "differences": found,
-        "kinds": {
-            kind: {"programs": counts[kind], **{f"changed_by_{way}": changed[kind][way] for way in WAYS[1:]}}
-            for kind in counts
-        },
+        "objects_smaller": {way: sum(made.get(way, 0) for made, _ in judged) for way in WAYS[1:]},
+        "objects_inlined_otherwise": inlined,
+        "refused_by_suggest": [one.name for one, (made, _) in zip(asked, judged, strict=True) if "suggest" not in made],
+        "differences": [line for _, found in judged for line in found],
+        "kinds": kinds,
     }
 
 

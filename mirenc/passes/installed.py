@@ -61,7 +61,8 @@ class EmbeddedEngine(Engine):
 
     It has no pass text, no -Oz, and no options for a pass, so it knows the passes of `mirenc.passes.llvmlite_api`
     without options, in any adaptors that fit, and the levels O0 to O3. On functions marked ``minsize`` or ``optsize``
-    its O2 is near -Oz, since those words decide most of what differs.
+    its O2 is near -Oz, since those words decide most of what differs. Its object files are for sizes: they list
+    constructors in ``.ctors``, where LLD and current C libraries do not look for them.
     """
 
     def __init__(self, *, timeout: float | None = None, memory_limit: int | None = None) -> None:
