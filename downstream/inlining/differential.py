@@ -173,7 +173,7 @@ def record_of(
     return {
         "clang": version.splitlines()[0],
         "programs": len(asked),
-        "objects_each_way": 2 * len(asked),
+        "programs_compared": {way: sum(way in made for made, _ in judged) for way in WAYS[1:]},
         "compilations_an_object": budget,
         "objects_smaller": {way: sum(made.get(way, 0) for made, _ in judged) for way in WAYS[1:]},
         "objects_inlined_otherwise": inlined,

@@ -13,7 +13,6 @@ from typer import Argument, Option
 
 from mirenc.cli import common
 from mirenc.errors import ConfigError, ForeignIRError
-from mirenc.passes.engine import CHECKED
 
 if TYPE_CHECKING:
     from mirenc.deciding import Code, FixedList, Outcome
@@ -72,6 +71,7 @@ def show_lists(
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
     from mirenc.inlining import try_inlining
+    from mirenc.passes.engine import CHECKED
     from mirenc.passes.installed import SharedEngine, find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
@@ -135,6 +135,8 @@ def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
+    from mirenc.passes.engine import CHECKED
+
     listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {
         "input": code.name,
