@@ -68,7 +68,8 @@ def csmith_programs(count: int) -> Iterator[Program]:
     while found < count:
         seed += 1
         words = ["csmith", "-s", str(seed), *_OPTIONS.split(), "--inline-function", *(["--float"] if seed % 2 else [])]
-        text = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60).stdout
+        with tempfile.TemporaryDirectory() as folder:  # for the file that it writes about the platform
+            text = subprocess.run(words, capture_output=True, text=True, check=True, timeout=60, cwd=folder).stdout
         if len(_DEFINED.findall(text)) > 2 and _ends(text):
             found += 1
             yield Program("csmith", f"csmith-{seed}", "c", CSMITH_FLAGS, "program", split(text, weak=not seed % 3))
