@@ -85,7 +85,7 @@ class InliningRun(EngineRun):
         calls = calls_of(engine.text(ir))
 
         def weigh(decisions: Decisions) -> int:
-            return weight(engine.compile(calls.decided(decisions).encode(), oz)).loaded_bytes
+            return weight(engine.deciding.compile(calls.decided(decisions).encode(), oz)).loaded_bytes
 
         own = weigh({})
         inlined = [not kept for kept in calls.kept(engine.text(ir, oz))] if calls.calls else []

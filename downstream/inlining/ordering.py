@@ -62,7 +62,7 @@ def known(one: IRFile, rows: Sequence[dict[str, Any]], engine: SharedEngine, enc
     inlined = [not kept for kept in calls.kept(engine.text(ir, level("Oz")))]
     before = weight(engine.compile(ir, level("Oz"))).functions
     nothing = calls.decided(dict.fromkeys(range(len(inlined)), False)).encode()
-    alone = weight(engine.compile(nothing, level("Oz"))).functions
+    alone = weight(engine.deciding.compile(nothing, level("Oz"))).functions
     place = {(call.caller, call.callee, call.number): row for row, call in enumerate(calls.calls)}
     changes = [tuple(place[call["caller"], call["callee"], call["number"]] for call in row["calls"]) for row in rows]
     promises = by_size(calls, State({}, tuple(inlined), before, alone), changes)

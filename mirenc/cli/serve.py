@@ -40,6 +40,8 @@ def inliner(
 
     The compiler is CC, CXX, and cc, gcc, clang and their C++ names on PATH. A build that names another wants
     CC=FOLDER/bin/cc, which works without mirenc serve, too. Whatever level the build asks for, -Oz comes last.
+
+    LLVM's verifier sees each module: that it is well-formed IR, not that the program behaves as before. Run its tests.
     """
     from mirenc.deciding import TaskHead, fixed_lists, ready_heads
     from mirenc.deciding.pass_lists import TASK
@@ -71,6 +73,7 @@ def inliner(
 def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int:
     """Run the build, say what came of it, and return its exit code."""
     from mirenc.inlining.compiler import LOG
+    from mirenc.passes.engine import CHECKED
 
     if shutil.which(command[0], path=environment["PATH"]) is None:
         raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, as in -- make -j2")
@@ -85,4 +88,5 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
     before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
     share = 100 * (1 - after / max(before, 1))
     common.say(f"{len(lines)} sources: {after:,} loaded bytes, {before - after:,} less than by -Oz ({share:.1f} %)")
+    common.say(f"checked: {CHECKED}: run its tests")
     return done.returncode

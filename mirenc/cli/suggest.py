@@ -55,8 +55,10 @@ def show_lists(
     -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding). Then it is
     the same as `mirenc tune passes INPUT`.
 
-    With --inline, calls are then inlined or not against LLVM's own judgement, dozens in one compilation, and what makes
-    the object smaller is kept.
+    With --inline, calls are then inlined or not against LLVM's own estimate of cost, dozens in one compilation, and
+    what makes the object smaller is kept. Whether a call may be inlined at all stays LLVM's answer.
+
+    LLVM's verifier sees each result: that it is well-formed IR, not that the program behaves as before. Run its tests.
     """
     if (inline or budget is not None) and not (attempt and inline):
         raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")
@@ -69,7 +71,8 @@ def show_lists(
     from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
     from mirenc.deciding.pass_lists import TASK
     from mirenc.inlining import try_inlining
-    from mirenc.passes.installed import find_engine, major_of
+    from mirenc.passes.engine import CHECKED
+    from mirenc.passes.installed import SharedEngine, find_engine, major_of
     from mirenc.passes.levels import level
     from mirenc.tasks import get_task
 
@@ -94,6 +97,7 @@ def show_lists(
                 )
             outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
             if inline:
+                assert isinstance(engine, SharedEngine)  # no other knows -Oz
                 builds = _INLINING if budget is None else max(0, budget - 1 - len(lists))
                 try:
                     inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)
@@ -108,7 +112,7 @@ def show_lists(
     typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
     first = [f"  first: {code.preparation()}"] if code.compiled_by else []
     if outcome is not None:
-        lines = [*_result(code, lists, outcome, first), *_decisions(inlining)]
+        lines = [*_result(code, lists, outcome, first), *_decisions(inlining), f"checked: {CHECKED}: run its tests"]
     else:
         each = ((f"{number:3}. {one.origin}", one) for number, one in enumerate(lists, 1))
         lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]
@@ -131,6 +135,8 @@ def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
+    from mirenc.passes.engine import CHECKED
+
     listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {
         "input": code.name,
@@ -154,6 +160,7 @@ def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlin
         "saved": outcome.saved,
         "best_list": outcome.best + 1,
         "best_command": code.command(outcome.winner.pipeline),
+        "checked": CHECKED,
     }
 
 
@@ -168,7 +175,7 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: lis
     assert outcome.oz.loaded_bytes is not None
     share = 100 * outcome.saved / max(outcome.oz.loaded_bytes, 1)
     what = f"list {outcome.best + 1}" if outcome.best >= 0 else "-Oz itself"
-    lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}, verified")
+    lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}")
     if outcome.best >= 0:
         lines += [*first, f"  {code.command(outcome.winner.pipeline)}"]
     return lines
@@ -181,7 +188,7 @@ def _decisions(inlining: Inlining | None) -> list[str]:
     if not inlining.decisions:
         return [f"inlining: {builds} compilations with other decisions found nothing smaller"]
     share = 100 * inlining.saved / before
-    lines = [f"inlining: {after:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations, verified"]
+    lines = [f"inlining: {after:,} bytes, {inlining.saved:,} less ({share:.1f} %), in {builds} compilations"]
     for call, inline in inlining.decisions:
         lines.append(f"  {'inline' if inline else 'keep'} call {call.number + 1} of {call.callee} in {call.caller}")
     return lines

@@ -5,6 +5,7 @@ saved no more than the ten that did best together in training (``downstream/pass
 """
 
 import os
+import re
 import shlex
 import shutil
 from collections.abc import Sequence
@@ -26,6 +27,12 @@ from mirenc.tasks.pass_tasks import BEFORE_OZ
 
 _OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
+# What clang adds by passes of its own, which no list has: the code would come out without it.
+_ADDED = re.compile(
+    r'^(?:attributes #\d+ = .*"(?P<calls>instrument-function-e)|declare .*@(?P<profile>llvm\.instrprof)'
+    r"|!(?P<coverage>llvm\.gcov) = )",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
@@ -120,8 +127,18 @@ def clang_for(version: str) -> str | None:
 
 
 def _remarks(text: str, name: str) -> tuple[str, ...]:
-    """What its functions say of themselves that -Oz minds. Raises ForeignIRError: no pass would touch any of them."""
+    """What its functions say of themselves that -Oz minds.
+
+    Raises ForeignIRError: no pass would touch any of them, or clang has still to instrument them.
+    """
     words = list(attributes_of(text))
+    if (added := _ADDED.search(text)) or any("sanitize" in one for one in words):
+        asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
+        by = asked[added.lastgroup or ""] if added else "-fsanitize"
+        raise ForeignIRError(
+            f"{name}: clang instruments it by passes of its own, which no list has, so the result would do without. "
+            f"Compile without {by}"
+        )
     total, untouched = len(words), sum("optnone" in one for one in words)
     moderate = sum("optsize" in one and "minsize" not in one for one in words)
     plain = total - untouched - sum(bool(one & {"minsize", "optsize"}) for one in words)

@@ -1,7 +1,11 @@
 """The calls of a module that may be inlined, and the module with decisions about some of them written into it.
 
-A decision is a word at the call, ``alwaysinline`` or ``noinline``: every LLVM and every list of passes keeps to it,
-and so do the copies of the call that other inlining makes.
+A decision is an attribute of the call, which copies of the call have too: ``noinline``, or the cost that LLVM's inliner
+is to take for its own estimate, ``"function-inline-cost"="0"``, less than any threshold. Only the estimate is replaced.
+Whether a call may be inlined at all stays LLVM's answer, given where the call stands when the inliner comes to it: not
+where the linker may replace the callee (weak, or any that LLVM calls interposable), where target features or other
+attributes do not fit, not a second return of ``setjmp``. ``alwaysinline`` at a call would overrule these checks.
+Modules with decisions run in `mirenc.passes.installed.SharedEngine.deciding`.
 """
 
 import re
@@ -15,10 +19,12 @@ from mirenc.ir.lines import balanced
 
 _WORD = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 _DEFINITION = re.compile(rf"^define ([^@\n]*){_WORD}\(")
-_CALL = re.compile(rf"\b(?:call|invoke) [^\n\"@]*?{_WORD}\(")
+_INSTRUCTION = r' +(?:%(?:"[^"]*"|[^ "]+) = )?(?:(?:tail|musttail|notail) )?(?:call|invoke) '
+_CALL = re.compile(rf'{_INSTRUCTION}(?:"[^"]*"|[^"@])*?{_WORD}\(')
 _GROUP = re.compile(r"^attributes (#\d+) = \{(.*)\}$", re.MULTILINE)
 _NO_WORDS = re.compile(r'"[^"]*"|,')
 _DECIDED = {"noinline", "alwaysinline", "optnone"}
+_NOTHING_TO_PAY = '"function-inline-cost"="0"'
 _LOCAL = {"internal", "private", "linkonce", "linkonce_odr", "available_externally"}
 
 
@@ -40,10 +46,10 @@ class Calls:
     local: frozenset[str]
 
     def decided(self, decisions: Mapping[int, bool]) -> str:
-        """The module with decisions about the calls in these rows, True for inlined."""
+        """The module with decisions about the calls in these rows, True for inlined if LLVM may."""
         parts, start = [], 0
         for row in sorted(decisions):
-            parts += [self.text[start : self.places[row]], " alwaysinline" if decisions[row] else " noinline"]
+            parts += [self.text[start : self.places[row]], f" {_NOTHING_TO_PAY if decisions[row] else 'noinline'}"]
             start = self.places[row]
         return "".join([*parts, self.text[start:]])
 
@@ -71,7 +77,7 @@ def calls_of(text: str) -> Calls:
     for line in lines:
         if line.startswith("define "):
             caller = next(names)
-        elif "(" in line and (found := _CALL.search(line)):
+        elif "(" in line and (found := _CALL.match(line)):
             callee = object_name(found[1])
             end = balanced(line, found.end() - 1)
             words = {*_NO_WORDS.sub("", line[end:]).split(), *attributes.get(callee, _DECIDED)}

@@ -24,7 +24,7 @@ from mirenc.errors import MirencError
 from mirenc.inlining.calls import calls_of
 from mirenc.inlining.trying import try_inlining, weight
 from mirenc.ir.standing_in import driver, stand_in
-from mirenc.passes.engine import Engine, Failed
+from mirenc.passes.engine import Failed
 from mirenc.passes.installed import SharedEngine
 from mirenc.passes.levels import level
 from mirenc.writing import delivered
@@ -109,12 +109,13 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
         wanted = {(one["caller"], one["callee"], one["number"]): one["inline"] for one in known.get("calls", ())}
         decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
         passes = known.get("passes", level("Oz"))
-        bitcode.write_text(engine.text(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
+        run = engine.deciding.text if decisions else engine.text
+        bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
     subprocess.run([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], check=True)
     return made.read_bytes()
 
 
-def _search(engine: Engine, text: str, settings: Settings) -> dict[str, Any]:
+def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, Any]:
     """The best list, and decisions under it."""
     pipelines = [level("Oz"), *settings.pipelines]
     sizes = [

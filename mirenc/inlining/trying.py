@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from mirenc.errors import ForeignIRError, IRParseError, PassError
 from mirenc.inlining.calls import Call, calls_of
 from mirenc.inlining.search import Decisions, Promise, Weight, by_size, search, with_unwinding
-from mirenc.passes.engine import Engine, Optimised
+from mirenc.passes.engine import Optimised
+from mirenc.passes.installed import SharedEngine
 from mirenc.passes.object_file import elf_functions, elf_sections, is_elf, sums
 
 
@@ -28,10 +29,10 @@ class Inlining:
         return self.before.loaded_bytes - self.after.loaded_bytes
 
 
-def try_inlining(engine: Engine, ir: bytes, pipeline: str, builds: int, promise: Promise = by_size) -> Inlining:
+def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, promise: Promise = by_size) -> Inlining:
     """Try other decisions than LLVM's in so many compilations, and keep what is smallest in loaded bytes.
 
-    ``ir`` is a module that no pass has seen, text or bitcode; the engine verifies what is kept. Raises IRParseError,
+    ``ir`` is a module that no pass has seen, text or bitcode; LLVM's verifier sees what is kept. Raises IRParseError,
     ToolchainError as an `Engine`; PassError: ``pipeline`` fails on it; ForeignIRError: it becomes no ELF object.
     """
     calls = calls_of(engine.text(ir))
@@ -40,15 +41,18 @@ def try_inlining(engine: Engine, ir: bytes, pipeline: str, builds: int, promise:
 
     def weigh(decisions: Decisions) -> Weight | None:
         try:
-            return weight(engine.compile(calls.decided(decisions).encode(), pipeline))
+            return weight(engine.deciding.compile(calls.decided(decisions).encode(), pipeline))
         except (IRParseError, PassError):  # a crash or a limit, of these decisions alone
             return None
 
     found = search(calls, inlined, weight(engine.compile(ir, pipeline)), weigh, builds, promise)
-    after = engine.run(calls.decided(found.decisions).encode(), pipeline)
+    kept = calls.kept(engine.deciding.text(calls.decided(found.decisions).encode(), pipeline))
+    # Where LLVM may not inline a call, the attribute changes nothing.
+    decisions = {row: inline for row, inline in found.decisions.items() if not (inline and kept[row])}
+    after = engine.deciding.run(calls.decided(decisions).encode(), pipeline)
     if after.loaded_bytes >= before.loaded_bytes:
         return Inlining((), before, before, found.history)
-    decided = tuple((calls.calls[row], inline) for row, inline in sorted(found.decisions.items()))
+    decided = tuple((calls.calls[row], inline) for row, inline in sorted(decisions.items()))
     return Inlining(decided, before, after, found.history)
 
 

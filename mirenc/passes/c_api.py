@@ -10,7 +10,7 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, 
 from functools import cache
 from typing import Any
 
-from mirenc.passes.object_file import Section, named_section
+from mirenc.passes.object_file import Section, is_elf, named_section
 from mirenc.passes.side import Answer, PassLibrary, RefusedError
 
 _TARGETS = ("X86", "AArch64", "ARM", "RISCV", "PowerPC", "SystemZ", "LoongArch", "Mips", "Sparc", "WebAssembly")
@@ -20,6 +20,8 @@ _DEFAULT_CODE_MODEL = 0
 _OBJECT = 1  # LLVMObjectFile
 _RETURN_STATUS = 2  # LLVMReturnStatusAction
 _ERROR = 0  # LLVMDSError
+_AVAILABLE_EXTERNALLY, _PRIVATE = 1, 9  # LLVMLinkage
+_LAST = 65535  # the priority of constructors and destructors without one
 # A pass that takes away what it works on, such as a loop, leaves nothing to print: it is told as invalidated. So are
 # the managers around it, whose names are no words, and adaptors.
 _CHANGED = re.compile(
@@ -33,15 +35,23 @@ _HANDLER = ctypes.CFUNCTYPE(None, c_void_p, c_void_p)
 _P, _M, _I, _U = c_void_p, POINTER(c_char_p), c_int, POINTER(c_uint)
 _FUNCTIONS: tuple[tuple[Any, ...], ...] = (
     ("ContextCreate CreatePassBuilderOptions GetDefaultTargetTriple", _P),
-    ("GetBufferStart GetDiagInfoDescription GetErrorMessage ObjectFileCopySectionIterator", _P, _P),
+    ("GetBufferStart GetComdat GetDiagInfoDescription GetErrorMessage GetInitializer", _P, _P),
+    ("ObjectFileCopySectionIterator TypeOf", _P, _P),
     ("GetFirstBasicBlock GetFirstFunction GetFirstInstruction WriteBitcodeToMemoryBuffer", _P, _P),
     ("GetNextBasicBlock GetNextFunction GetNextInstruction PrintModuleToString", _P, _P),
     ("ContextDispose DisposeBinary DisposeErrorMessage DisposeMemoryBuffer DisposeMessage", None, _P),
-    ("DisposeModule DisposeSectionIterator MoveToNextSection", None, _P),
-    ("GetDiagInfoSeverity StripModuleDebugInfo", _I, _P),
+    ("DeleteGlobal DisposeModule DisposeSectionIterator MoveToNextSection", None, _P),
+    ("GetDiagInfoSeverity GetLinkage GetNumOperands IsDeclaration IsNull StripModuleDebugInfo", _I, _P),
     ("GetSectionName GetTarget", c_char_p, _P),
     ("GetBufferSize", c_size_t, _P),
-    ("GetSectionSize", c_uint64, _P),
+    ("ConstIntGetZExtValue GetSectionSize", c_uint64, _P),
+    ("SetComdat SetInitializer", None, _P, _P),
+    ("SetLinkage", None, _P, _I),
+    ("SetSection", None, _P, c_char_p),
+    ("GetNamedGlobal", _P, _P, c_char_p),
+    ("ModuleCreateWithName", _P, c_char_p),
+    ("AddGlobal", _P, _P, _P, c_char_p),
+    ("GetOperand", _P, _P, c_uint),
     ("ContextSetDiagnosticHandler", None, _P, _HANDLER, _P),
     ("ContextSetDiscardValueNames", None, _P, _I),
     ("CreateBinary", _P, _P, _P, _M),
@@ -59,9 +69,12 @@ _FUNCTIONS: tuple[tuple[Any, ...], ...] = (
 
 
 class Library(PassLibrary):
-    """The first libLLVM of some file names that can be loaded; OSError if none can."""
+    """The first libLLVM of some file names that can be loaded; OSError if none can.
 
-    def __init__(self, names: list[str]) -> None:
+    ``options`` are LLVM's own, as ``opt`` takes them; they hold for the whole process.
+    """
+
+    def __init__(self, names: list[str], options: list[str]) -> None:
         super().__init__()
         self._c = _load(names)
         for functions, result, *parameters in _FUNCTIONS:
@@ -76,6 +89,8 @@ class Library(PassLibrary):
                 # A library is built for some targets, and not every target has every part.
                 with contextlib.suppress(AttributeError):
                     getattr(self._c, f"LLVMInitialize{target}{part}")()
+        words = [b"mirenc", *map(str.encode, options)]
+        self._c.LLVMParseCommandLineOptions(len(words), (c_char_p * len(words))(*words), None)
         self._options = self._c.LLVMCreatePassBuilderOptions()
         self._machine = cache(self._new_machine)
         self._errors: list[str] = []
@@ -151,6 +166,48 @@ class Library(PassLibrary):
         return sum(1 for block in blocks for _ in each("Instruction", block))
 
     def emitted(self, module: c_void_p, machine: int) -> bytes:
+        self._write_init_arrays(module, machine)
+        return self._object(module, machine)
+
+    def _write_init_arrays(self, module: c_void_p, machine: int) -> None:
+        """List constructors and destructors in ``.init_array`` and ``.fini_array``, where object files are ELF.
+
+        LLVM does so by itself for clang, which sets TargetOptions.UseInitArray; the C API cannot, and ``.ctors`` and
+        ``.dtors``, the older way, mean nothing to LLD and to current C libraries: constructors would not run.
+        """
+        c = self._c
+        for name, section in ((b"llvm.global_ctors", ".init_array"), (b"llvm.global_dtors", ".fini_array")):
+            listed = c_void_p(c.LLVMGetNamedGlobal(module, name))
+            if not listed or not self._is_elf(machine):
+                continue
+            array = c.LLVMGetInitializer(listed)
+            for row in range(c.LLVMGetNumOperands(array)):
+                entry = c.LLVMGetOperand(array, row)
+                priority, function, key = (c.LLVMGetOperand(entry, part) for part in range(3))
+                if c.LLVMIsNull(function):
+                    break
+                comdat = c_void_p()
+                if not c.LLVMIsNull(key):  # the constructor of what may be defined in several modules
+                    if c.LLVMIsDeclaration(key) or c.LLVMGetLinkage(key) == _AVAILABLE_EXTERNALLY:
+                        continue
+                    comdat = c_void_p(c.LLVMGetComdat(key))
+                number = c.LLVMConstIntGetZExtValue(priority)
+                made = c.LLVMAddGlobal(module, c.LLVMTypeOf(function), section[1:].encode())
+                c.LLVMSetInitializer(made, function)
+                c.LLVMSetLinkage(made, _PRIVATE)
+                c.LLVMSetSection(made, (section if number == _LAST else f"{section}.{number}").encode())
+                if comdat:
+                    c.LLVMSetComdat(made, comdat)
+            c.LLVMDeleteGlobal(listed)
+
+    def _is_elf(self, machine: int) -> bool:
+        empty = c_void_p(self._c.LLVMModuleCreateWithName(b""))
+        try:
+            return is_elf(self._object(empty, machine))
+        finally:
+            self._c.LLVMDisposeModule(empty)
+
+    def _object(self, module: c_void_p, machine: int) -> bytes:
         problem, buffer = c_char_p(), c_void_p()
         if self._c.LLVMTargetMachineEmitToMemoryBuffer(machine, module, _OBJECT, byref(problem), byref(buffer)):
             raise RefusedError("backend", self._taken(problem))
@@ -209,13 +266,8 @@ class Watcher(Library):
     """A libLLVM that says which passes of a list change a module, by its own option ``-print-changed``.
 
     LLVM prints to descriptor 2, which the parent has made a file; ``=quiet`` would keep back that a pass deleted its
-    loop. The option holds for the whole process, so this is not the library that weighs.
+    loop.
     """
-
-    def __init__(self, names: list[str]) -> None:
-        super().__init__(names)
-        arguments = (c_char_p * 2)(b"mirenc", b"-print-changed")
-        self._c.LLVMParseCommandLineOptions(len(arguments), arguments, None)
 
     def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> Answer:
         """Names of the passes that changed the module; RefusedError."""
@@ -243,5 +295,7 @@ def _load(names: list[str]) -> Any:
 
 
 def open_library(arguments: list[str]) -> Library:
-    """The library of an engine; with ``--watch`` before the names, the one that says what changes."""
-    return Watcher(arguments[1:]) if arguments[:1] == ["--watch"] else Library(arguments)
+    """The library of an engine. ``arguments``: LLVM's options, which begin with a dash, and file names."""
+    options = [argument for argument in arguments if argument.startswith("-")]
+    names = [argument for argument in arguments if not argument.startswith("-")]
+    return (Watcher if "-print-changed" in options else Library)(names, options)

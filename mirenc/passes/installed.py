@@ -31,11 +31,18 @@ class SharedEngine(Engine):
         about: dict[str, Any] = {"kind": "shared library", "advice": f"Type: apt-get install libllvm{version or 19}"}
         about |= {"timeout": timeout, "memory_limit": memory_limit}
         super().__init__(side, names, **about)
-        self._watcher = Engine(side, ["--watch", *names], **about)
+        self._watcher = Engine(side, ["-print-changed", *names], **about)
+        self.deciding = Engine(side, ["-inline-cost-full", *names], **about)
+        """The same library, where LLVM's inliner takes the cost of a call from its ``"function-inline-cost"``.
+
+        Without the option it stops reckoning, and does not come to the attribute, once the cost is too high. All its
+        checks of whether a call may be inlined stay.
+        """
 
     def close(self) -> None:
         super().close()
         self._watcher.close()
+        self.deciding.close()
 
     def fires(self, ir: bytes, pipelines: Sequence[str]) -> list[frozenset[str] | Failed]:
         """For each list the passes that change the module, or any part of it, at least once.
@@ -54,7 +61,8 @@ class EmbeddedEngine(Engine):
 
     It has no pass text, no -Oz, and no options for a pass, so it knows the passes of `mirenc.passes.llvmlite_api`
     without options, in any adaptors that fit, and the levels O0 to O3. On functions marked ``minsize`` or ``optsize``
-    its O2 is near -Oz, since those words decide most of what differs.
+    its O2 is near -Oz, since those words decide most of what differs. Its object files are for sizes: they list
+    constructors in ``.ctors``, where LLD and current C libraries do not look for them.
     """
 
     def __init__(self, *, timeout: float | None = None, memory_limit: int | None = None) -> None:

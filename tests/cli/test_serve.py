@@ -52,6 +52,7 @@ def test_a_build_and_its_replay(run: Run, project: Path) -> None:
     assert made.code == 0, made.err
     assert "2 sources: " in made.err
     assert " less than by -Oz (" in made.err
+    assert "checked: LLVM's verifier accepts it: it is well-formed IR. It cannot see whether" in made.err
     assert (project / "b" / "a.d").is_file()
     told = {str(line["source"]): line for line in lines(folder / "decisions.jsonl")}
     assert set(told) == {"a.c", "b/a.c"}
@@ -86,6 +87,24 @@ def test_decisions_of_a_source_that_has_changed(run: Run, project: Path) -> None
     assert "(0.0 %)" not in changed.err
     run("serve", "inliner", folder, "--", "make", "-s", "-B")
     assert len((folder / "decisions.jsonl").read_text().splitlines()) == 4
+
+
+def test_a_decision_about_what_has_become_weak_is_not_applied(run: Run, project: Path) -> None:
+    folder = project / "smaller"
+    source = "int work(int x) { return (x ^ 7) * 5; }\nint f(int x) { return work(x) + 1; }\n"
+    (project / "a.c").write_text(source)
+    build = ("--", "sh", "-c", "$CC -c a.c -o a.o")
+    run("serve", "inliner", folder, "--budget", "1", *build)
+    line = {**lines(folder / "decisions.jsonl")[0], "passes": "default<Oz>"}
+    line["calls"] = [{"caller": "f", "callee": "work", "number": 0, "inline": True}]
+    (folder / "decisions.jsonl").write_text(json.dumps(line) + "\n")
+    (project / "a.c").write_text(f"__attribute__((weak)) {source}")
+    run("serve", "inliner", folder, "--replay", *build)
+    called = subprocess.run(["readelf", "-rW", "a.o"], check=True, capture_output=True, text=True).stdout
+    assert " work " in called
+    (project / "b.c").write_text("int work(int x) { return 40; }\nint f(int);\nint main(void) { return f(1); }\n")
+    subprocess.run(["clang-19", "a.o", "b.c", "-o", "program"], check=True)
+    assert subprocess.run(["./program"], check=False).returncode == 41
 
 
 def test_a_project_that_moves_and_its_compiler_on_path(

@@ -90,6 +90,8 @@ def test_a_trial_tells_bytes_and_writes_the_best(run: Run, head: Path, code: Pat
     out = run("suggest", code, "--head", head, "--try", "-o", bitcode).ok().out
     assert f"{found['oz']} by -Oz" in out
     assert "best: " in out
+    assert found["checked"] in out
+    assert "verifier" in found["checked"]
     # Six additions of one number are one.
     for path in (text, bitcode):
         assert parse_ir(path.read_bytes()).instruction_count == 2
@@ -119,6 +121,20 @@ def test_other_inlining_is_tried_under_the_best_list(run: Run, head: Path, tmp_p
     foreign = run(*asked)
     assert (foreign.code, made.read_bytes()[:4]) == (0, b"\xcf\xfa\xed\xfe")
     assert "no other inlining was tried: the target's object files are not ELF" in foreign.err
+
+
+@pytest.mark.needs("libLLVM 19")
+@pytest.mark.needs("clang-19")
+def test_a_weak_function_stays_a_call(run: Run, head: Path, tmp_path: Path) -> None:
+    source, made = tmp_path / "hook.c", tmp_path / "hook.o"
+    hook = "__attribute__((weak)) int hook(int x) { return x; }\n"
+    source.write_text(f"{hook}int f(int x) {{ return hook(x) + hook(x + 1) * 3 + hook(x + 2); }}\n", encoding="utf-8")
+    asked = ("suggest", source, "--head", head, "--try", "--inline", "-o", made, "--json")
+    assert json.loads(run(*asked).ok().out)["inlined"] == []
+    main = tmp_path / "main.c"
+    main.write_text("int hook(int x) { return 30; }\nint f(int);\nint main(void) { return f(1); }\n", encoding="utf-8")
+    subprocess.run(["clang-19", made, main, "-o", tmp_path / "program"], check=True)
+    assert subprocess.run([tmp_path / "program"], check=False).returncode == 30 + 30 * 3 + 30
 
 
 @pytest.mark.needs("C compiler")

@@ -103,6 +103,26 @@ def test_code_that_passes_leave_alone_is_refused(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("added", "flag"),
+    [
+        ("attributes #1 = { sanitize_address }", "-fsanitize"),
+        ('attributes #1 = { "instrument-function-entry"="__cyg_profile_func_enter" }', "-finstrument-functions"),
+        ("declare void @llvm.instrprof.increment(ptr, i64, i32, i32)", "-fprofile-generate"),
+        ("!llvm.gcov = !{!0}\n!0 = !{}", "--coverage"),
+    ],
+)
+def test_what_clang_has_still_to_instrument_is_refused(tmp_path: Path, added: str, flag: str) -> None:
+    text = SMALL.replace("@_Z4mainv(i32 %x) #0", "@_Z4mainv(i32 %x) #0 #1") if "#1" in added else SMALL
+    with pytest.raises(ForeignIRError, match=f"passes of its own, which no list has.* Compile without {flag}$"):
+        read_code(written(tmp_path, f"{text}{added}\n"))
+
+
+def test_what_only_names_a_sanitizer_is_taken(tmp_path: Path) -> None:
+    kept = SMALL.replace("nounwind", "nosanitize_bounds").replace("@counter", "@sanitize_address")
+    assert read_code(written(tmp_path, kept + '@s = constant [5 x i8] c"!llvm"\n')).remarks == ()
+
+
 @pytest.mark.needs("clang")  # zig cc's -Oz is -Os
 def test_c_is_compiled_to_what_oz_begins_with(tmp_path: Path) -> None:
     source = tmp_path / "sum.c"

@@ -67,7 +67,7 @@ def test_a_table_of_changes(
             decisions = {
                 place[call["caller"], call["callee"], call["number"]]: not call["inlined"] for call in row["calls"]
             }
-            made = engine.compile(calls.decided(decisions).encode(), level("Oz"))
+            made = engine.deciding.compile(calls.decided(decisions).encode(), level("Oz"))
             assert sums(elf_sections(made))["loaded_bytes"] == row["bytes"]
             assert row["project"] == "mine"
             assert row["file"] == "calls.c"

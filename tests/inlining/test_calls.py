@@ -67,11 +67,32 @@ def test_decisions_are_words_at_the_calls() -> None:
     calls = calls_of(MODULE)
     assert calls.decided({}) == MODULE
     text = calls.decided({2: False, 0: True})
-    assert "@small(i32 noundef %x) alwaysinline #2, !note !0" in text
+    assert '@small(i32 noundef %x) "function-inline-cost"="0" #2, !note !0' in text
     assert '@"two words"(i32 %d) noinline\n          to label' in text
-    assert len(text) == len(MODULE) + len(" alwaysinline") + len(" noinline")
+    assert len(text) == len(MODULE) + len(' "function-inline-cost"="0"') + len(" noinline")
     parse_ir(text)  # LLVM reads it
-    assert calls_of(text).calls == (Call("first", "small", 0),)
+    assert calls_of(text).calls == (Call("first", "small", 0), Call("first", "small", 1))
+
+
+def test_what_only_reads_like_a_call_is_no_call() -> None:
+    text = """@.str = constant [28 x i8] c"  %y = call i32 @small(i32 1"
+%"a class" = type { i32 }
+define %"a class" @small(i32 %x) {
+  ret %"a class" zeroinitializer
+}
+define void @f(ptr %p) {
+  call void asm sideeffect "  call void @small(i32 1)", "~{memory}"(), !note !0
+  %"call @small(" = tail call %"a class" @small(i32 1)
+  call void %p(ptr @small)
+  ret void
+}
+!0 = !{!"  call void @small(i32 1)"}
+"""
+    calls = calls_of(text)
+    assert calls.calls == (Call("f", "small", 0),)
+    expected = text.replace('tail call %"a class" @small(i32 1)', 'tail call %"a class" @small(i32 1) noinline')
+    assert calls.decided({0: False}) == expected
+    parse_ir(expected)
 
 
 def test_what_passes_have_kept() -> None:

@@ -15,6 +15,7 @@ from mirenc.errors import IRParseError, PassError, ToolchainError
 from mirenc.passes.engine import Failed, Optimised
 from mirenc.passes.extract import extract_functions
 from mirenc.passes.installed import SharedEngine
+from mirenc.passes.object_file import elf_sections
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")
@@ -103,6 +104,39 @@ def test_broken_files_are_told(engine: SharedEngine) -> None:
 def test_a_library_that_is_not_there_is_told() -> None:
     with pytest.raises(ToolchainError, match=r"nowhere\.so.*Type: apt-get install"):
         SharedEngine(library="nowhere.so").knows("")
+
+
+def test_constructors_are_where_loaders_look_for_them(engine: SharedEngine) -> None:
+    functions = "".join(f"define void @f{at}() {{\n  ret void\n}}\n" for at in range(5))
+    entry = "{{ i32, ptr, ptr }} {{ i32 {}, ptr @f{}, ptr {} }}"
+    written = [
+        (65535, 0, "null"),
+        (200, 1, "null"),
+        (65535, 2, "@shared"),
+        (65535, 3, "@elsewhere"),
+        (65535, 4, "null"),
+    ]
+    listed = ", ".join(entry.format(*one) for one in written)
+    module = f"""target triple = "x86_64-pc-linux-gnu"
+$shared = comdat any
+@shared = linkonce_odr global i32 0, comdat
+@elsewhere = external global i32
+@llvm.global_ctors = appending global [5 x {{ i32, ptr, ptr }}] [{listed}]
+@llvm.global_dtors = appending global [1 x {{ i32, ptr, ptr }}] [{entry.format(65535, 0, "null")}]
+{functions}"""
+    made = engine.compile(module.encode(), "")
+    arrays = [(one.name, one.size) for one in elf_sections(made) if re.match(rb"\.(?:init|fini|ctors|dtors)", one.name)]
+    # As clang's: the third goes with its variable, which a linker keeps once; the fourth is the other module's.
+    assert sorted(arrays) == [
+        (b".fini_array", 8),
+        (b".init_array", 8),
+        (b".init_array", 16),
+        (b".init_array.200", 8),
+    ]
+    assert b".ctors" not in made
+    apple = module.replace("x86_64-pc-linux-gnu", "x86_64-apple-macosx13.0.0").replace(", comdat", "").encode()
+    apple = apple.replace(b"$shared = comdat any\n", b"").replace(b"i32 200", b"i32 65535")
+    assert b"__mod_init_func" in engine.compile(apple, "")
 
 
 @pytest.mark.needs("opt")

@@ -1,0 +1,204 @@
+"""Whether programs behave as clang -Oz makes them, with objects of `mirenc suggest --inline` and `serve inliner`.
+
+    python downstream/inlining/differential.py WORK -o downstream/inlining/differential.json
+
+Each program (`two_units`) has two units, which are compiled three ways, linked and run: output and exit code must be
+equal. It needs clang-19, libLLVM 19 and csmith, and takes about 3 s of a core a program.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import two_units
+from two_units import Program
+from typer.testing import CliRunner
+
+from mirenc.cli import make_app
+from mirenc.errors import MirencError
+from mirenc.inlining.compiler import DECISIONS, LOG
+from mirenc.inlining.trying import weight
+
+COMPILERS = {"c": "clang-19", "c++": "clang++-19"}
+WAYS = ("oz", "suggest", "serve")
+_LIMIT = 20.0  # seconds that a program may run
+
+
+class Behaviour(NamedTuple):
+    """What can be seen of a program that has run."""
+
+    code: int
+    output: str
+
+
+def write(program: Program, folder: Path) -> Path:
+    """Write a program's sources to a folder of its own, and return it."""
+    place = folder / program.name
+    place.mkdir(parents=True, exist_ok=True)
+    shutil.copy(two_units.TEMPLATES / "generator.h", place)
+    for name, text in zip("ab", program.units, strict=True):
+        source_of(place, name, program).write_text(text)
+    return place
+
+
+def source_of(place: Path, unit: str, program: Program) -> Path:
+    """The source of unit ``a`` or ``b``."""
+    return place / f"{unit}{'.c' if program.language == 'c' else '.cc'}"
+
+
+def compilation(program: Program, compiler: str, place: Path, unit: str, way: str) -> list[str]:
+    """The command that compiles a unit."""
+    flags = ["-w", *program.flags.split()]
+    return [compiler, "-Oz", *flags, "-c", str(source_of(place, unit, program)), "-o", str(place / f"{way}_{unit}.o")]
+
+
+def by_clang_and_suggest(program: Program, place: Path, budget: int) -> None:
+    """Write both objects of both ways; where ``mirenc suggest`` refuses a source, there is none."""
+    flags = shlex.join(["-w", *program.flags.split()])
+    for unit in "ab":
+        subprocess.run(compilation(program, COMPILERS[program.language], place, unit, "oz"), check=True)
+        words = ["suggest", str(source_of(place, unit, program)), "--try", "--inline", "-k", "1"]
+        words += ["--budget", str(budget), f"--cflags={flags}", "-o", str(place / f"suggest_{unit}.o")]
+        made = CliRunner().invoke(make_app("suggest"), words)
+        if made.exception is not None and not isinstance(made.exception, MirencError):
+            raise made.exception
+
+
+def by_serve(written: Sequence[tuple[Program, Path]], folder: Path, budget: int, jobs: int) -> int:
+    """Write all units' objects by one build through ``mirenc serve inliner``; how many have other inlining than -Oz."""
+    lines = {
+        str(place / f"serve_{unit}.o"): compilation(
+            program, {"c": "$(CC)", "c++": "$(CXX)"}[program.language], place, unit, "serve"
+        )
+        for program, place in written
+        for unit in "ab"
+    }
+    build, decisions = folder / "Makefile", folder / "decisions"
+    rules = [f"{name}:\n\t{' '.join(words)}\n" for name, words in lines.items()]
+    build.write_text("\n".join([f"all: {' '.join(lines)}", *rules]))
+    command = [sys.executable, "-P", "-m", "mirenc", "serve", "inliner", str(decisions), "-k", "1", "--budget"]
+    subprocess.run([*command, str(budget), "--", "make", "-s", "-B", f"-j{jobs}", "-f", str(build)], check=True)
+    log = {one["source"]: one for one in map(json.loads, (decisions / LOG).read_text(encoding="utf-8").splitlines())}
+    if len(log) != len(lines) or any("problem" in one for one in log.values()):
+        raise RuntimeError(f"{decisions / LOG}: {len(log)} of {len(lines)} units, or with problems")
+    smaller = {source for source, one in log.items() if one["bytes"] < one["oz"]}
+    kept = map(json.loads, (decisions / DECISIONS).read_text(encoding="utf-8").splitlines())
+    return len({one["source"] for one in kept if one["calls"]} & smaller)
+
+
+def link(program: Program, place: Path, way: str) -> Path:
+    """Link the objects of one way."""
+    first, second = (str(place / f"{way}_{unit}.o") for unit in "ab")
+    made, compiler = place / way, COMPILERS[program.language]
+    flags = [word for word in program.flags.split() if word in ("-pthread", "-lm")]
+    if program.link == "archive":
+        archive = place / f"{way}.a"
+        archive.unlink(missing_ok=True)
+        subprocess.run(["ar", "rc", archive, second], check=True)
+        second = str(archive)
+    if program.link in ("library", "preload"):
+        library = place / f"lib{way}.so"
+        subprocess.run([compiler, "-shared", first, "-o", library, *flags], check=True)
+        first, second = second, str(library)
+    subprocess.run([compiler, first, second, "-o", made, f"-Wl,-rpath,{place}", *flags], check=True)
+    return made
+
+
+def run(program: Program, place: Path, made: Path) -> Behaviour:
+    """Run a program."""
+    environment = dict(os.environ)
+    if program.link == "preload":
+        source, library = place / "preloaded.c", place / "preloaded.so"
+        source.write_text(two_units.LIBRARY)
+        subprocess.run(["clang-19", "-shared", "-fPIC", source, "-o", library], check=True)
+        environment["LD_PRELOAD"] = str(library)
+    output = place / "output"
+    with output.open("wb") as file:
+        done = subprocess.run([made], stdout=file, stderr=file, env=environment, timeout=_LIMIT, check=False)
+    return Behaviour(done.returncode, output.read_bytes().decode("utf-8", "replace"))
+
+
+def differences(program: Program, place: Path, ways: Sequence[str] = WAYS) -> Iterator[str]:
+    """The ways of which the program behaves otherwise than by the first."""
+    expected = run(program, place, link(program, place, ways[0]))
+    for way in ways[1:]:
+        found = run(program, place, link(program, place, way))
+        if found != expected:
+            yield f"{program.name}, {way}: {found} where -Oz gives {expected}"
+
+
+def judge(program: Program, place: Path) -> tuple[dict[str, int], list[str]]:
+    """Of each way, how many objects are smaller than by -Oz; and `differences`. A way without objects is left out."""
+
+    def sizes(way: str) -> list[int]:
+        return [weight((place / f"{way}_{unit}.o").read_bytes()).loaded_bytes for unit in "ab"]
+
+    there = [way for way in WAYS if all((place / f"{way}_{unit}.o").exists() for unit in "ab")]
+    made = {way: sum(new < old for new, old in zip(sizes(way), sizes("oz"), strict=True)) for way in there[1:]}
+    return made, list(differences(program, place, there))
+
+
+def examine(asked: Sequence[Program], folder: Path, budget: int, jobs: int = 1) -> dict[str, Any]:
+    """Compile, link and run every program; the record."""
+    written = [(program, write(program, folder)) for program in asked]
+    with ProcessPoolExecutor(jobs) as pool:
+        for number, _ in enumerate(pool.map(by_clang_and_suggest, *zip(*written, strict=True), repeat(budget)), 1):
+            print(f"\r{number} of {len(written)} by suggest", end="", file=sys.stderr, flush=True)
+        inlined = by_serve(written, folder, budget, jobs)
+        judged = list(pool.map(judge, *zip(*written, strict=True)))
+    return record_of(asked, judged, budget, inlined)
+
+
+def record_of(
+    asked: Sequence[Program], judged: Sequence[tuple[dict[str, int], list[str]]], budget: int, inlined: int
+) -> dict[str, Any]:
+    """What was found; ``objects_inlined_otherwise`` is of ``serve``."""
+    kinds: dict[str, Counter[str]] = defaultdict(Counter)
+    for program, (made, _) in zip(asked, judged, strict=True):
+        kinds[program.kind] += Counter(programs=1)
+        kinds[program.kind].update({f"smaller_by_{way}": count for way, count in made.items()})
+    version = subprocess.run(["clang-19", "--version"], capture_output=True, text=True, check=True).stdout
+    return {
+        "clang": version.splitlines()[0],
+        "programs": len(asked),
+        "programs_compared": {way: sum(way in made for made, _ in judged) for way in WAYS[1:]},
+        "compilations_an_object": budget,
+        "objects_smaller": {way: sum(made.get(way, 0) for made, _ in judged) for way in WAYS[1:]},
+        "objects_inlined_otherwise": inlined,
+        "refused_by_suggest": [one.name for one, (made, _) in zip(asked, judged, strict=True) if "suggest" not in made],
+        "differences": [line for _, found in judged for line in found],
+        "kinds": kinds,
+    }
+
+
+def main() -> None:
+    """Examine templates and programs of csmith, and write the record; exit code 1 where a program differs."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--csmith", type=int, default=110)
+    parser.add_argument("--kinds", default="", help="Only these, with commas.")
+    parser.add_argument("--budget", type=int, default=14, help="Compilations an object: 8 lists, then inlining.")
+    parser.add_argument("-j", "--jobs", type=int, default=1)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    asked = parser.parse_args()
+    chosen = two_units.programs(asked.csmith, tuple(filter(None, asked.kinds.split(","))))
+    record = examine(chosen, asked.work.resolve(), asked.budget, asked.jobs)
+    asked.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    print(f"{record['programs']} programs, {len(record['differences'])} differences", *record["differences"], sep="\n")
+    sys.exit(bool(record["differences"]))
+
+
+if __name__ == "__main__":
+    main()

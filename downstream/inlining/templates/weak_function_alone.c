@@ -1,0 +1,7 @@
+// weak function alone |  | program
+__attribute__((weak)) int hook(int x) { return BODY(x); }
+int f(int x) { return USES(hook, x); }
+// ----
+#include <stdio.h>
+int f(int);
+int main(void) { printf("%d %d\n", f(K), f(-K)); return 0; }
