@@ -83,7 +83,7 @@ def test_named_one_by_one_they_are_counted_too(mirenc: Callable[..., Result], fo
 
 
 def test_a_diff_counts_those_of_both_builds(mirenc: Callable[..., Result], folder: Path) -> None:
-    assert "3 same size" in left_out(mirenc("diff", "MODEL", "ir", "ir"), 4, 8)
+    assert "3 identical" in left_out(mirenc("diff", "MODEL", "ir", "ir"), 4, 8)
     mirenc("diff", "MODEL", "ir/data.ll", "ir/a.ll").failed("no functions were read from ir/data.ll")
 
 
