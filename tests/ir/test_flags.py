@@ -88,7 +88,7 @@ def test_flags_of_another_processor_are_no_source_of_this_machine(tmp_path: Path
 
 @pytest.mark.needs("C compiler")
 @pytest.mark.parametrize(
-    ("compiler", "size", "triple"),
+    ("build_compiler", "size", "triple"),
     [
         ("arm-linux-gnueabihf-gcc", 4, "arm"),
         ("aarch64-linux-gnu-gcc", 8, "aarch64"),
@@ -97,8 +97,8 @@ def test_flags_of_another_processor_are_no_source_of_this_machine(tmp_path: Path
         ("x86_64-w64-mingw32-gcc", 4, "x86_64.*windows"),
     ],
 )
-def test_a_cross_compilers_source_is_its_targets(tmp_path: Path, compiler: str, size: int, triple: str) -> None:
-    given, said = expand(project(tmp_path, "", compiler, "int f(void) { return sizeof(long); }\n"))
+def test_a_cross_compilers_source_is_its_targets(tmp_path: Path, build_compiler: str, size: int, triple: str) -> None:
+    given, said = expand(project(tmp_path, "", build_compiler, "int f(void) { return sizeof(long); }\n"))
     text = read_ir(given).text
     assert f"ret i32 {size}\n" in text
     assert re.search(f'^target triple = "({triple})', text, re.MULTILINE)
