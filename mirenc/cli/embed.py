@@ -1,10 +1,10 @@
 """``mirenc embed``: vectors of IR files."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from typer import BadParameter, Option
+from typer import BadParameter, Exit, Option
 
 from mirenc.cli import common
 
@@ -78,7 +78,8 @@ def embed(
                     failures.add(error)
                 writer.add_rows(rows)
         else:
-            with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes:
+            # Where all fail a file without rows is written, lest an earlier one pass for theirs.
+            with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes, suppress(Exit):
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
                         common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])

@@ -51,7 +51,7 @@ def measure(
     ] = None,
     budget: Annotated[
         float | None,
-        Option(metavar="MINUTES", help="Stop after so long (passes: once all is compiled); again goes on.", min=0.0),
+        Option(metavar="MINUTES", help="Stop after so long, for passes after all is compiled; again goes on.", min=0.0),
     ] = None,
     rounds: Annotated[int, Option(help="Rounds of a sample; a noisy one gets up to four times as many.", min=4)] = 12,
     compile_only: Annotated[

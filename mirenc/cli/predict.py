@@ -145,13 +145,15 @@ def predict(
             raise TaskError(f"{file.name}: {'; '.join(dict.fromkeys(map(str, refused)))}")
 
     failures = common.Failures(len(files))
-    for _ in failures.results("predicting", files, answer):
-        pass
-    for path in output or ():
-        answers.write(path)
-    if answers.directives and task.directive_note:
-        common.say(task.directive_note)
-    failures.finish()
+    try:
+        for _ in failures.results("predicting", files, answer):
+            pass
+        failures.finish()
+    finally:  # of a file that fails as one of its kernels is refused, the others are answered
+        for path in output or ():
+            answers.write(path)
+        if answers.directives and task.directive_note:
+            common.say(task.directive_note)
 
 
 def _check_inputs(names: Sequence[str]) -> None:

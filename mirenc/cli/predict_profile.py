@@ -91,14 +91,16 @@ def print_profiles(
             common.say(f"{path}: {written} branches have weights now, {had}")
 
     failures = common.Failures(len(files))
-    for _ in failures.results("predicting", files, answer):
-        pass
-    for path in outputs:
-        if path not in weighted:
-            write_findings(path, {task: TITLES[task]}, findings)
-    if findings and task in trees.worth:
-        common.say(trees.worth[task])
-    failures.finish()
+    try:
+        for _ in failures.results("predicting", files, answer):
+            pass
+        failures.finish()
+    finally:  # what was found before a file failed is written all the same
+        for path in outputs:
+            if path not in weighted:
+                write_findings(path, {task: TITLES[task]}, findings)
+        if findings and task in trees.worth:
+            common.say(trees.worth[task])
 
 
 def _branches(module: IRModule, profile: Profile) -> Iterator[_Answer]:

@@ -242,8 +242,10 @@ class TaskHead:
         if self.timer is not None:
             own = math.exp(self.timer.predict(features)[0]) * expected
             seconds = dict(zip(compress(space.names, allowed), own[allowed].tolist(), strict=True))
-        preference = np.where(allowed, preference, 0.0)
-        best, whole = int(preference.argmax()), bool(allowed.all())
+        whole = bool(allowed.all())
+        if not whole:  # a preference may be 0, and one that is forbidden must be less
+            preference = np.where(allowed, np.maximum(preference, np.finfo(np.float64).tiny), 0.0)
+        best = int(preference.argmax())
         if not whole:
             preference, expected = preference / preference.sum(), expected / expected[default]
         # Records are of choices among all settings.

@@ -90,7 +90,6 @@ class Embedding:
         """What `to_bytes` wrote; ``name`` is what the file is called now."""
         with np.load(io.BytesIO(data)) as arrays:
             meta = json.loads(arrays["meta"].tobytes())
-            meta["counts"].setdefault("call_edges_left_out", 0)  # not counted when some entries of caches were made
             regions = [Region(*values) for values in meta.pop("regions")]
             if meta["level"] == "module":
                 regions = [replace(region, name=name) for region in regions]

@@ -84,6 +84,17 @@ def prepare(
     return Prepared(sample, pools, blank)
 
 
+# Kind of an entry in the cache; another one where what an entry holds has changed.
+_ENTRY = "all-2"
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
+
+
 # An embedding that the cache knew, a module to be encoded, or why there is none.
 Answer = Embedding | Prepared | MirencError
 
@@ -117,11 +128,11 @@ class Reader:
         request = self._request
         if request.cache is None or not isinstance(content, InputBytes):
             return b""
-        words = "" if request.function is None else f"\0{request.function}"
+        words = f"{'+'.join(request.levels)}\0{request.function or ''}\0"
         # Without this flag LLVM drops debug information, of text and bitcode alike.
         if request.levels != ("module",) and b"Debug Info Version" in content.data:
-            words += f"\0{content.name}\0{os.getcwd()}"
-        return cache_key(f"all-{'+'.join(request.levels)}", content.data + words.encode("utf-8", "surrogateescape"))
+            words += f"{content.name}\0{_working_folder()}\0"
+        return cache_key(_ENTRY, words.encode("utf-8", "surrogateescape") + content.data)
 
     def _answer(self, content: IRModule | InputBytes | MirencError, key: bytes, cached: bytes | None) -> Answer:
         if isinstance(content, MirencError):

@@ -62,6 +62,10 @@ def listed(complaints: list[str]) -> str:
     return "; ".join(complaints[:_LISTED]) + more
 
 
+class _ProgressError(BaseException):
+    """An exception of the caller's ``progress``, its argument: it ends the run, and is no fault of an input."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pipeline:
     """A model, what is kept of its vectors, and how their ``parts`` are whitened: (part, (n, D)) -> (n, D)."""
@@ -81,18 +85,24 @@ class Pipeline:
         done = 0
 
         def advance(encoded: int, texts: int) -> None:
-            progress(done, total, f"{encoded}/{texts} statements")
+            try:
+                progress(done, total, f"{encoded}/{texts} statements")
+            except Exception as error:  # noqa: BLE001 - of any kind, it is the caller's
+                raise _ProgressError(error) from None
 
         # However the caller ends: no process is left behind.
         with closing(read(inputs, request, self.tokenizer)) as answers:
-            for batch in in_batches(answers, _texts, _BATCH_TEXTS, request.batch_size):
-                for name, outcome in self._encoded(batch, vectors, advance):
-                    done += 1
-                    progress(done, total, name[-_NAME:])
-                    if isinstance(outcome, MirencError):
-                        yield Outcome(name, None, outcome)
-                    else:
-                        yield Outcome(name, self._finished(outcome, request), None)
+            try:
+                for batch in in_batches(answers, _texts, _BATCH_TEXTS, request.batch_size):
+                    for name, outcome in self._encoded(batch, vectors, advance):
+                        done += 1
+                        progress(done, total, name[-_NAME:])
+                        if isinstance(outcome, MirencError):
+                            yield Outcome(name, None, outcome)
+                        else:
+                            yield Outcome(name, self._finished(outcome, request), None)
+            except _ProgressError as raised:
+                raise raised.args[0] from None
 
     def _encoded(
         self, batch: list[tuple[Input, Answer]], vectors: StatementVectors, advance: Callable[[int, int], None]

@@ -160,9 +160,13 @@ def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
     file = Path(os.path.normpath(directory / entry["file"]))
     command = Command(directory, file, languages.get(file.suffix, ""))
     shell = "arguments" not in entry
+    if shell and not isinstance(entry["command"], str):
+        raise TypeError("a command that is no text")
     words = shlex.split(entry["command"]) if shell else list(entry["arguments"])
     if not all(isinstance(word, str) for word in words):
         raise TypeError("an argument that is no text")
+    if not words:
+        raise ValueError("it has no words")
     try:
         if any(map(_WINDOWS.match, (entry["directory"], entry["command"].lstrip() if shell else words[0]))):
             raise CompileError("its command was written on Windows. Make it again where its files are")

@@ -21,6 +21,8 @@ from mirenc.ir.parser import parse_header
 _NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[^"]*"|#\d+|!\d+')
 _GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
+_NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
+_NODE_NAME = re.compile(r"!\d+")
 _ATTRIBUTE = re.compile(r'(?:"[^"]*"|[^\s"()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+')
 _INFERRED = re.compile(r" ?\b(?:dso_local|dso_preemptable|local_unnamed_addr|unnamed_addr)\b")
 _HEADER_METADATA = re.compile(r" ![-\w.]+ !\d+")
@@ -111,12 +113,15 @@ class _Names:
     variables: dict[str, str] = field(default_factory=dict)  # definition of each variable, by name
     groups: dict[str, str] = field(init=False)  # attributes, in order
     known: dict[str, _Text] = field(default_factory=dict)
+    nodes: dict[str, str] = field(init=False)  # metadata that is an operand, such as the name of a register
+    blocks: dict[str, dict[str, int]] = field(default_factory=dict)  # numbers of a function's blocks, by symbol
 
     def __post_init__(self) -> None:
         module = self.module
         self.functions = {"@" + header.name: header for header in module.headers}
         words = ((name, ADDED_MEMORY.sub("", text)) for name, text in _GROUP.findall(module.text))
         self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
+        self.nodes = {name: _NODE_NAME.sub("!", text) for name, text in _NODE.findall(module.text)}
         for line in module.type_lines:
             name, _, text = line.partition(" = ")
             self.definitions[name] = text
@@ -167,8 +172,10 @@ class _Names:
         def put(match: re.Match[str]) -> str:
             word = match[0]
             if match[1] and (header := self.functions.get(match[1])) and not header.is_declaration:
-                labels = _labels(self.module, header)
-                return f"blockaddress({refer(match[1])}, {labels.index(match[2])})"
+                if match[1] not in self.blocks:
+                    labels = _labels(self.module, header)
+                    self.blocks[match[1]] = {label: number for number, label in enumerate(labels)}
+                return f"blockaddress({refer(match[1])}, {self.blocks[match[1]][match[2]]})"
             if word in self.functions:
                 return refer(word)
             if (content := self.contents.get(word)) is not None:
@@ -179,6 +186,6 @@ class _Names:
                 variables.append(word)
             if word[0] == "#":
                 return self.groups.get(word, word)
-            return "!" if word[0] == "!" and word[-1] != '"' else word
+            return self.nodes.get(word, "!") if word[0] == "!" and word[-1] != '"' else word
 
         return _Text(_WORD.sub(put, text), tuple(functions), tuple(variables))

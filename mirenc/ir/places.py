@@ -187,7 +187,7 @@ def source_name(name: str, folder: str, given: str) -> str:
     parent, leaf = os.path.split(given)
     try:
         here, home, there = map(os.path.realpath, ("", parent, os.path.dirname(path)))
-    except ValueError:  # a NUL or a lone surrogate, which no path has
+    except (OSError, ValueError):  # the working folder was removed; a NUL or a lone surrogate, which no path has
         return name
     full = os.path.join(there, os.path.basename(path))
     if full == os.path.join(home, leaf):

@@ -83,6 +83,7 @@ def run_limited(
 
             try:
                 with ended_by_call(end):
+                    seconds_left()  # whoever left the call before that ended nothing of this
                     process.wait(limit)
             except BaseException as error:
                 end()

@@ -166,7 +166,7 @@ def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
                 bitcode, clang = old
                 with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
                     upgraded = _with_target(canonical(bitcode), text, canonical)
-                    _LOGGER.warning("mirenc: %s: text of an older LLVM, read by %s", loaded.name, clang)
+                    _LOGGER.warning("mirenc: warning: %s: text of an older LLVM, read by %s", loaded.name, clang)
                     return upgraded
         elif (other := command_for(loaded.name)) is not None:
             language, command = other

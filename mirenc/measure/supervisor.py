@@ -75,7 +75,7 @@ def main() -> None:
     while True:
         if line in select.select([line, woken], [], [])[0]:
             end_descendants(_POLITE)
-            if sys.platform != "linux":
+            if sys.platform != "linux" or not os.path.isdir("/proc"):  # descendants cannot be found
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(process, signal.SIGKILL)
             return

@@ -16,7 +16,7 @@ import numpy as np
 from mirenc.arrays import Int64
 from mirenc.embed import Embedding, Encoder
 from mirenc.embed.embedding import vector_blocks
-from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError
+from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
 from mirenc.ir import IRModule
 from mirenc.ir.function_code import FunctionCode, codes_of
 from mirenc.ir.functions import object_name
@@ -144,8 +144,9 @@ def read_build(
     def modules() -> Iterator[Input]:
         for one in inputs:
             try:
-                loaded = load_input(one, encoder.options)
-                module = module_of(loaded, encoder.options)
+                with one_input(one.name, "read"):
+                    loaded = load_input(one, encoder.options)
+                    module = module_of(loaded, encoder.options)
             except MirencError as error:
                 failed(error)
                 continue
@@ -164,7 +165,12 @@ def read_build(
             file, module, sizes = waiting.popleft()
             if (embedding := outcome.embedded(failed)) is None:
                 continue
-            here = list(_functions(file, module, embedding, sizes))
+            try:
+                with one_input(outcome.name, "compared"):
+                    here = list(_functions(file, module, embedding, sizes))
+            except MirencError as error:
+                failed(error)
+                continue
             row = {one.symbol: at for at, one in enumerate(here, len(functions))}
             calls += [(row[one.symbol], row[symbol]) for one in here for symbol in one.calls if symbol in row]
             owner += [number] * len(here)

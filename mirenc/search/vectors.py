@@ -83,7 +83,7 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
         table = _read_indexed(where) if approximate else form.read(where)
     except FileNotFoundError as error:
         raise IRFileError(f"{error.filename or where}: does not exist. Check the path") from None
-    except MirencError:
+    except (MirencError, MemoryError):
         raise
     except Exception as error:  # noqa: BLE001 - of damaged files numpy, zlib and Arrow raise what they stumble over
         if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none

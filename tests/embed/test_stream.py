@@ -301,3 +301,16 @@ def test_vectors_too_large_for_the_cache_are_not_copied_for_it(
     assert_same_vectors(cached.embed(FILES[1], level="module"), encoder.embed(FILES[1], level="module"))
     np.testing.assert_array_equal(cached.embed(FILES[0], level="instruction", function="."), rows)
     assert packed == ["instruction", "module"]
+
+
+@pytest.mark.parametrize("kind", ["statements", "name"])
+def test_an_exception_of_the_callers_progress_ends_the_run(encoder: Encoder, kind: str) -> None:
+    class CancelledError(Exception):
+        pass
+
+    def progress(done: int, total: int | None, note: str) -> None:
+        if ("statements" in note) == (kind == "statements"):
+            raise CancelledError
+
+    with pytest.raises(CancelledError):
+        list(encoder.embed_stream([TEXT, TEXT.replace("3", "77")], progress=progress, workers=0))

@@ -214,3 +214,12 @@ def test_quotes_of_a_shell(tmp_path: Path) -> None:
         "-D",
         "Y='c'",
     ]
+
+
+@pytest.mark.parametrize("broken", [{"arguments": []}, {"command": 5}, {"command": None}, {"command": ""}])
+def test_a_command_without_words_costs_itself(broken: dict[str, Any], tmp_path: Path) -> None:
+    said: list[str] = []
+    entries = [{"directory": ".", "file": "a.c"} | broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}]
+    (found,) = read(tmp_path, *entries, said=said)
+    assert found.file.name == "b.c"
+    assert "entry 1 is no command" in said[0]

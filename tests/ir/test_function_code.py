@@ -199,3 +199,14 @@ def test_text_and_bitcode_of_an_older_llvm_are_the_same() -> None:
     )
     assert text != SOURCE
     assert list(codes_of(parse_ir(text))) == list(codes_of(parse_ir(SOURCE)))
+
+
+def test_metadata_that_is_an_operand_is_code() -> None:
+    text = (
+        "declare i64 @llvm.read_register.i64(metadata)\ndefine i64 @f() {{\n"
+        '  %r = call i64 @llvm.read_register.i64(metadata !0)\n  ret i64 %r\n}}\n!0 = !{{!"{}"}}\n'
+    )
+    stack, base = (list(codes_of(parse_ir(text.format(register)))) for register in ("rsp", "rbp"))
+    assert stack != base
+    renumbered = text.replace("!0", "!1") + '!named = !{{!0}}\n!0 = !{{!"x"}}\n'
+    assert list(codes_of(parse_ir(renumbered.format("rsp")))) == stack
