@@ -4,7 +4,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from typer import BadParameter, Exit, Option
+from typer import BadParameter, Option
 
 from mirenc.cli import common
 
@@ -71,7 +71,6 @@ def embed(
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
-    none_left: Exit | None = None
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer:
         if ray is not None and column is not None:
             for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **how):
@@ -80,13 +79,8 @@ def embed(
                 writer.add_rows(rows)
         else:
             with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes:
-                try:
-                    for outcome in outcomes:
-                        if (embedding := outcome.embedded(failures.add)) is not None:
-                            common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
-                            writer.add(outcome.name, embedding)
-                except Exit as error:  # a file without rows is written, lest an earlier one pass for theirs
-                    none_left = error
-    if none_left is not None:
-        raise none_left
+                for outcome in outcomes:
+                    if (embedding := outcome.embedded(failures.add)) is not None:
+                        common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
+                        writer.add(outcome.name, embedding)
     failures.finish()
