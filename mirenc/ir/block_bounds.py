@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from mirenc.ir.functions import kernels_of
 from mirenc.ir.module import IRModule
@@ -69,19 +70,24 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
     AMD's ``amdgpu-flat-work-group-size``. A ``work_group_size_hint`` binds nothing.
     """
     header = module.lines[module.function(kernel).header.line]
-    nodes = dict(_NODE.findall(module.text))
+    nodes, groups, lists = _facts(module.text)
     said: dict[str, list[int]] = {}
-    groups = dict(_GROUP.findall(module.text))
     for group in re.findall(r"#\d+", header):
         said |= {
             name: [int(one) for one in text.split(",")] for name, text in _ATTRIBUTE.findall(groups.get(group, ""))
         }
     for name, number in _ATTACHED.findall(header):
         said[name] = [int(one) for one in _NUMBER.findall(nodes.get(number, ""))]
-    for listed in _LISTED.findall(module.text):
+    for listed in lists:
         for number in re.findall(r"\d+", listed):
             said |= _listed(nodes, nodes.get(number, ""), kernel)
     return _bounds(said)
+
+
+@lru_cache(maxsize=1)
+def _facts(text: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
+    """Metadata nodes and attribute groups by number, and lists of kernels: once for all kernels of a module."""
+    return dict(_NODE.findall(text)), dict(_GROUP.findall(text)), _LISTED.findall(text)
 
 
 def _listed(nodes: Mapping[str, str], entry: str, kernel: str) -> dict[str, list[int]]:
