@@ -24,6 +24,7 @@ _LISTED = re.compile(r"^!(?:opencl\.kernels|spirv\.ExecutionMode) = !\{([^}]*)\}
 _LOCAL_SIZE = 17  # SPIR-V's execution mode
 # What requires one shape, and what bounds the items of a group, by the words of the language that is compiled.
 _REQUIRED = {"reqd_work_group_size": "reqd_work_group_size", "nvvm.reqntid": "reqntid"}
+_MOST = ("omp_target_thread_limit", "max_linear_work_group_size")
 _RANGES = {"amdgpu-flat-work-group-size": "amdgpu_flat_work_group_size"}
 
 
@@ -48,7 +49,11 @@ class BlockBounds:
 
     def items_refusal(self, items: float) -> str:
         """Why the kernel cannot be launched with blocks of so many items; "" if it can, in some shape."""
-        least, most = (math.prod(self.required),) * 2 if self.required else (self.least, self.most)
+        least, most = self.least, min(self.most, math.prod(self.widest))
+        if self.required:
+            least, most = max(least, math.prod(self.required)), min(most, math.prod(self.required))
+        if least > most:
+            return f"{items:g} work-items, and what it says of its blocks contradicts itself"
         return "" if least <= items <= most else f"{items:g} work-items, and {_range(least, most)} are allowed"
 
     @property
@@ -72,7 +77,7 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
     header = module.lines[module.function(kernel).header.line]
     nodes, groups, lists = _facts(module.text)
     said: dict[str, list[int]] = {}
-    for group in re.findall(r"#\d+", header):
+    for group in re.findall(r"#\d+", re.sub(r'"[^"]*"', "", header)):
         said |= {
             name: [int(one) for one in text.split(",")] for name, text in _ATTRIBUTE.findall(groups.get(group, ""))
         }
@@ -122,6 +127,10 @@ def _bounds(said: Mapping[str, list[int]]) -> BlockBounds:
         widest = (*map(float, sides), 1.0, 1.0)[:3]
         text = f"max_work_group_size({', '.join(map(str, sides))}): no side may be longer"
         found = replace(found, widest=widest, words=(*found.words, text))
+    for name in _MOST:
+        if limits := said.get(name):
+            text = f"{name}={limits[0]}: at most {limits[0]} work-items a group"
+            found = replace(found, most=min(found.most, limits[0]), words=(*found.words, text))
     for name, word in _RANGES.items():
         if len(limits := said.get(name, [])) == 2:
             least, most = limits

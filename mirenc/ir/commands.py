@@ -1,5 +1,6 @@
 """Commands of a build (``compile_commands.json``): what each compiles, for what target, and with what flags."""
 
+import itertools
 import json
 import os
 import platform
@@ -40,6 +41,8 @@ _NAMED_TARGETS = {"emcc": "wasm32-unknown-emscripten", "em++": "wasm32-unknown-e
 # Variables in which gcc and clang look for folders of headers.
 _HEADER_VARIABLES = ("CPATH=", "C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH=")
 _DEEPEST = 20  # response files in response files
+_MOST_FILES = 1000  # response files of a command, however they name each other
+_LARGEST = 16 << 20  # bytes of one
 # A language as -x has it, and a suffix that stands for it.
 _SUFFIX_OF = {"c": ".c", "cpp-output": ".c", "c++": ".cc", "c++-cpp-output": ".cc", "cl": ".cl", "cuda": ".cu"}
 _SUFFIX_OF |= {"cu": ".cu", "f77": ".f", "f77-cpp-input": ".F", "f95": ".f90", "f95-cpp-input": ".F90"}
@@ -192,25 +195,30 @@ def _without_shell(words: list[str], command: Command) -> tuple[list[str], Comma
     return words, command
 
 
-def _expanded(words: Iterable[str], directory: Path, depth: int = 0) -> Iterator[str]:
+def _expanded(
+    words: Iterable[str], directory: Path, depth: int = 0, count: Iterator[int] | None = None
+) -> Iterator[str]:
     """The words with those of response files in place of ``@FILE`` (nvcc: --options-file), as gcc and clang read them.
 
     Raises CompileError: one is not there, or names itself.
     """
-    rest = iter(words)
+    rest, count = iter(words), count or itertools.count(1)
     for word in rest:
         name = next(rest, "") if word in ("--options-file", "-optf") else word[1:] if word.startswith("@") else ""
         if not name:
             yield word
             continue
-        if depth == _DEEPEST:
+        if depth == _DEEPEST or next(count) > _MOST_FILES:
             raise CompileError(f"its response file {name} names itself. Make the build's files again")
+        file = directory / name
         try:
-            text = (directory / name).read_bytes().decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+            if not file.is_file() or file.stat().st_size > _LARGEST:
+                raise OSError
+            text = file.read_bytes().decode("utf-8", "surrogateescape").removeprefix("\ufeff")
         except OSError:
             advice = "Build again so that it is kept (ninja -d keeprsp)"
             raise CompileError(f"its response file {name} is not there. {advice}") from None
-        yield from _expanded(_response_words(text), directory, depth + 1)
+        yield from _expanded(_response_words(text), directory, depth + 1, count)
 
 
 def _response_words(text: str) -> list[str]:

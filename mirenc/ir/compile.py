@@ -187,7 +187,7 @@ def compile_source(
         if "unknown target triple" in first:
             advice = "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
         raise CompileError(f"{name}: {who} refuses it: {first}. {advice}", diagnostic=words)
-    if not data.startswith(b"; ModuleID"):
+    if not data.startswith((b"; ModuleID", b"source_filename")):  # none of a name with a line break
         advice = "Give a clang with --compiler, and no flag that asks for other output"
         raise CompileError(f"{name}: {who} wrote no LLVM IR. {advice}", diagnostic=words)
     return data

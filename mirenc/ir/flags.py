@@ -17,7 +17,7 @@ from mirenc.ir.process import run_limited
 Flag = tuple[str, ...]
 """An option with its value, as the words of a command."""
 
-LEVEL = re.compile(r"-O|--optimize")
+LEVEL = re.compile(r"-O(\d*|[sgz]|fast)$|--optimize")
 TARGET = re.compile(r"--?target(=|$)")
 OUTPUT = re.compile(
     r"-[cSEsrvw]$|-[oMLlTHdJ]|-[ezu]$|-###$|-W(?!p,|no-)|-Wno-error$|-pedantic|-g0$|-pipe$|-time|-print-|-emit-"

@@ -23,6 +23,7 @@ _WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[
 _GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
 _NODE_NAME = re.compile(r"!\d+")
+_QUOTE = '"'
 _ATTRIBUTE = re.compile(r'(?:"[^"]*"|[^\s"()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+')
 _INFERRED = re.compile(r" ?\b(?:dso_local|dso_preemptable|local_unnamed_addr|unnamed_addr)\b")
 _HEADER_METADATA = re.compile(r" ![-\w.]+ !\d+")
@@ -35,9 +36,9 @@ class FunctionCode(NamedTuple):
 
     - ``signature``, ``statements``, ``operands``: hashes of its type and attributes; of its instructions in order,
       without local names; of which value or block stands at each place of them.
-    - ``functions``: symbols of functions that it refers to, in order, with repetition.
-    - ``globals``: hash of the definition of each variable that it refers to by name. Constants that have but a number,
-      as strings, are part of ``statements`` by what they hold.
+    - ``functions``: symbols of functions that each statement refers to, in order, each once a statement.
+    - ``globals``: hash of the definition of each variable that it refers to by name; what that refers to is known by
+      name alone. Constants that have but a number, as strings, are part of ``statements`` by what they hold.
     """
 
     signature: str
@@ -162,12 +163,11 @@ class _Names:
         return self.known[text]
 
     def _plain(self, text: str) -> _Text:
-        functions: list[str] = []
-        variables: list[str] = []
+        functions: dict[str, int] = {}  # and the number by which the text calls each
+        variables: dict[str, None] = {}
 
-        def refer(word: str) -> str:
-            functions.append(word[1:].strip('"'))
-            return "@"
+        def refer(name: str) -> str:
+            return f"@{functions.setdefault(name, len(functions))}"
 
         def put(match: re.Match[str]) -> str:
             word = match[0]
@@ -175,15 +175,14 @@ class _Names:
                 if match[1] not in self.blocks:
                     labels = _labels(self.module, header)
                     self.blocks[match[1]] = {label: number for number, label in enumerate(labels)}
-                return f"blockaddress({refer(match[1])}, {self.blocks[match[1]][match[2]]})"
+                return f"blockaddress({refer(match[1][1:].strip(_QUOTE))}, {self.blocks[match[1]][match[2]]})"
             if word in self.functions:
-                return refer(word)
+                return refer(word[1:].strip(_QUOTE))
             if (content := self.contents.get(word)) is not None:
-                functions.extend(content.functions)
-                variables.extend(content.variables)
-                return word[0] + content.text
+                variables.update(dict.fromkeys(content.variables))
+                return word[0] + content.text + "".join(map(refer, content.functions))
             if word in self.variables:
-                variables.append(word)
+                variables[word] = None
             if word[0] == "#":
                 return self.groups.get(word, word)
             return self.nodes.get(word, "!") if word[0] == "!" and word[-1] != '"' else word

@@ -49,12 +49,20 @@ def resolve_input(given: IRInput | Input) -> Input:
     if isinstance(given, (bytes, bytearray)):
         return Input("<string>", bytes(given))
     if isinstance(given, str) and is_ir_text(given):
-        return Input("<string>", given.encode("utf-8", "surrogateescape"))
+        return Input("<string>", text_bytes(given))
     if isinstance(given, (str, os.PathLike)):
         return path_input(given)
     raise ConfigError(
         f"an input is of type {type(given).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
     )
+
+
+def text_bytes(text: str) -> bytes:
+    """Bytes of IR text. A lone surrogate that stands for no byte becomes bytes that are no UTF-8, which LLVM judges."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass")
 
 
 def is_ir_text(text: str) -> bool:

@@ -15,7 +15,7 @@ from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
-from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input
+from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input, text_bytes
 from mirenc.ir.llvm import TEXT_FACTOR, default_worker
 from mirenc.ir.module import IRModule
 from mirenc.ir.reader import read_canonical
@@ -78,7 +78,7 @@ def read_ir(path: str | os.PathLike[str] | Input, *, options: ReadOptions | None
 
 def parse_ir(text: str | bytes, *, name: str = "<string>", options: ReadOptions | None = None) -> IRModule:
     """Read IR given as text or bitcode bytes; parameters and errors as `read_ir`."""
-    data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else bytes(text)
+    data = text_bytes(text) if isinstance(text, str) else bytes(text)
     return module_from(Input(name, data), options)
 
 

@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Callable
 
-_ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2})")
+_ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
 # clang and rustc number private constants as they come: the number is an accident of the rest of the file.
@@ -75,8 +75,15 @@ def _local_arrays(text: str) -> list[str]:
 
 
 def unescaped(text: str) -> str:
-    r"""Contents of a string or quoted name as meant: LLVM writes ``\C3\A9`` for bytes that are not printable ASCII."""
+    r"""Contents of a string or quoted name as meant.
+
+    LLVM writes ``\C3\A9`` for bytes that are not printable ASCII, and ``\\`` for ``\``.
+    """
     if "\\" not in text:
         return text
     raw = text.encode("utf-8", "surrogateescape")
-    return _ESCAPE.sub(lambda match: bytes.fromhex(match[1].decode()), raw).decode("utf-8", "replace")
+
+    def meant(match: re.Match[bytes]) -> bytes:
+        return match[1] if match[1] == b"\\" else bytes.fromhex(match[1].decode())
+
+    return _ESCAPE.sub(meant, raw).decode("utf-8", "replace")

@@ -164,3 +164,10 @@ def test_a_fault_without_a_log_says_how_to_have_one(
     fault_in(reading, "make_sample", lambda module, tokenizer: True)
     with pytest.raises(UnexpectedError, match="set MIRENC_LOG=FILE for a traceback"):
         encoder.embed(GOOD)
+
+
+def test_a_lone_surrogate_costs_itself(encoder: Encoder) -> None:
+    before, strange, after = embedded(encoder, [GOOD, GOOD.replace("@f", "@\ud800"), OTHER])
+    assert before is after is None
+    assert isinstance(strange, IRParseError)
+    assert embedded(encoder, [GOOD + "; \ud800\n"]) == [None]

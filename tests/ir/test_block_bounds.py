@@ -146,3 +146,26 @@ def test_sides_have_bounds_of_their_own() -> None:
     assert found.widest == (32, 8, 1)
     assert found.refusal((32, 8)) == ""
     assert found.refusal((64, 1)) == "64 x 1 x 1 is too long in x"
+
+
+@pytest.mark.parametrize(
+    ("attributes", "items", "allowed"),
+    [
+        ('"omp_target_thread_limit"="64"', 64, True),
+        ('"omp_target_thread_limit"="64"', 65, False),
+        ('"amdgpu-flat-work-group-size"="128,256" !reqd_work_group_size !0', 64, False),
+        ("!max_work_group_size !0", 64, True),
+        ("!max_work_group_size !0", 128, False),
+        ('section "x#1"', 1024, True),
+    ],
+)
+def test_further_bounds(attributes: str, items: int, allowed: bool) -> None:
+    words, _, attached = attributes.partition(" !")
+    head = f"{words if not attributes.startswith('!') else ''} {'!' + attached if attached else ''}".strip()
+    head = attributes if attributes.startswith("!") else head
+    text = (
+        f'target triple = "amdgcn-amd-amdhsa"\ndefine amdgpu_kernel void @k(ptr %p) {head} {{\n  ret void\n}}\n'
+        "define void @other() #1 {\n  ret void\n}\n"
+        'attributes #1 = { "amdgpu-flat-work-group-size"="1,2" }\n!0 = !{i32 64, i32 1, i32 1}\n'
+    )
+    assert (not block_bounds(parse_ir(text), "k").items_refusal(items)) is allowed

@@ -223,3 +223,21 @@ def test_a_command_without_words_costs_itself(broken: dict[str, Any], tmp_path: 
     (found,) = read(tmp_path, *entries, said=said)
     assert found.file.name == "b.c"
     assert "entry 1 is no command" in said[0]
+
+
+def test_response_files_that_multiply_end(tmp_path: Path) -> None:
+    for level in range(15):
+        (tmp_path / f"b{level}.rsp").write_text(f"@b{level + 1}.rsp " * 10)
+    (tmp_path / "b15.rsp").write_text("-DX")
+    command = one(tmp_path, "cc @b0.rsp -c a.c")
+    assert "names itself" in command.problem
+
+
+def test_levels_are_no_other_words(tmp_path: Path) -> None:
+    assert one(tmp_path, "clang -ObjC -c a.c").level == ""
+    assert [one(tmp_path, f"cc {level} -c a.c").level for level in ("-O", "-O3", "-Oz", "-Ofast")] == [
+        "-O",
+        "-O3",
+        "-Oz",
+        "-Ofast",
+    ]

@@ -210,3 +210,26 @@ def test_metadata_that_is_an_operand_is_code() -> None:
     assert stack != base
     renumbered = text.replace("!0", "!1") + '!named = !{{!0}}\n!0 = !{{!"x"}}\n'
     assert list(codes_of(parse_ir(renumbered.format("rsp")))) == stack
+
+
+def test_shared_constants_are_counted_once() -> None:
+    """Each of 60 tables has the one before it twice: 2**60 paths lead to the function."""
+    tables = "".join(
+        f"@d{i} = private unnamed_addr constant [2 x ptr] [ptr @{'d' if i else 'h'}{i - 1 if i else ''}, "
+        f"ptr @{'d' if i else 'h'}{i - 1 if i else ''}]\n"
+        for i in range(60)
+    )
+    text = f"{tables}define i32 @h(ptr %x) {{\n  ret i32 0\n}}\ndefine ptr @f() {{\n  ret ptr @d59\n}}\n"
+    _, code = codes_of(parse_ir(text))
+    assert code.functions == ("h",)
+
+
+def test_which_functions_a_table_has_where() -> None:
+    declared = "declare void @f()\ndeclare void @g()\n"
+    codes = set()
+    for second in ("[ptr @f, ptr @g]", "[ptr @g, ptr @f]", "[ptr @f, ptr @f]"):
+        contents = {"a": "[ptr @f, ptr @g]", "b": second, "both": "[ptr @a, ptr @b]"}
+        tables = "".join(f"@{name} = private unnamed_addr constant [2 x ptr] {of}\n" for name, of in contents.items())
+        (code,) = codes_of(parse_ir(f"{tables}{declared}define ptr @h() {{\n  ret ptr @both\n}}\n"))
+        codes.add((code.statements, code.functions))
+    assert len(codes) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mirenc.ir import parse_ir, statements_of
-from mirenc.ir.symbols import display_symbols, strip_parameters
+from mirenc.ir.symbols import display_symbols, strip_parameters, unescaped
 
 
 @pytest.mark.parametrize(
@@ -211,3 +211,10 @@ def test_renaming_an_array_in_local_memory_changes_no_statement() -> None:
     assert statements_of(renamed).texts == texts
     # Level none is the paper's: it keeps names.
     assert "@scan.tile" in " ".join(statements_of(module, "none").texts)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [(r"a\C3\A9", "aé"), (r"back\\slash", "back\\slash"), (r"\\41", "\\41"), (r"\22", '"')]
+)
+def test_escapes_of_a_name(written: str, meant: str) -> None:
+    assert unescaped(written) == meant
