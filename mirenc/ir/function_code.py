@@ -4,7 +4,8 @@ Counts in the comparison: opcodes, constants, predicates, flags (nsw, inbounds, 
 alignment, volatile and ordering, the order of operands, where branches go, attributes and calling conventions (of the
 function, its arguments and calls), linkage, section, inline assembler. Does not: names of values, blocks and types, the
 function's own, metadata (debug information, profiles, TBAA), numbers of attribute groups, and what LLVM infers from the
-rest of the module alone (dso_local, unnamed_addr).
+rest of the module alone (dso_local, unnamed_addr). Assembler of the whole module and variables that no function reaches
+belong to no function.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ _GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
 _NODE_NAME = re.compile(r"!\d+")
 _QUOTE = '"'
+_MOST_REACHED = 64  # variables whose definitions are followed from one
 _ATTRIBUTE = re.compile(r'(?:"[^"]*"|[^\s"()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+')
 _INFERRED = re.compile(r" ?\b(?:dso_local|dso_preemptable|local_unnamed_addr|unnamed_addr)\b")
 _HEADER_METADATA = re.compile(r" ![-\w.]+ !\d+")
@@ -37,8 +39,8 @@ class FunctionCode(NamedTuple):
     - ``signature``, ``statements``, ``operands``: hashes of its type and attributes; of its instructions in order,
       without local names; of which value or block stands at each place of them.
     - ``functions``: symbols of functions that each statement refers to, in order, each once a statement.
-    - ``globals``: hash of the definition of each variable that it refers to by name; what that refers to is known by
-      name alone. Constants that have but a number, as strings, are part of ``statements`` by what they hold.
+    - ``globals``: hash of the definition of each variable that it refers to by name, and of those that this reaches.
+      Constants that have but a number, as strings, are part of ``statements`` by what they hold.
     """
 
     signature: str
@@ -152,9 +154,14 @@ class _Names:
                 del path[at]
 
     def variable(self, name: str) -> str:
-        """Hash of a variable's definition; other variables and functions in it are known by name."""
-        text = self.plain(self.variables[name])
-        return _hash([text.text, *text.functions])
+        """Hash of the definitions of a variable and of what it reaches; functions in them are known by name."""
+        reached, hashed = [name], list[str]()
+        for each in reached:
+            text = self.plain(self.variables[each])
+            hashed += [text.text, *text.functions]
+            others = [other for other in text.variables if other not in reached]
+            reached += others[: _MOST_REACHED - len(reached)]
+        return _hash(hashed)
 
     def plain(self, text: str) -> _Text:
         """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""

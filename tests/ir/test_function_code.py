@@ -233,3 +233,14 @@ def test_which_functions_a_table_has_where() -> None:
         (code,) = codes_of(parse_ir(f"{tables}{declared}define ptr @h() {{\n  ret ptr @both\n}}\n"))
         codes.add((code.statements, code.functions))
     assert len(codes) == 3
+
+
+def test_a_variable_that_a_variable_points_to_is_followed() -> None:
+    text = (
+        "@value = internal global i32 {}\n@pointer = global ptr @value\n@ring = global ptr @ring\n"
+        "define ptr @f() {{\n  %p = load ptr, ptr @pointer\n  %r = load ptr, ptr @ring\n  ret ptr %p\n}}\n"
+    )
+    (eight,), (nine,) = (codes_of(parse_ir(text.format(value))) for value in (8, 9))
+    assert eight.globals.keys() == nine.globals.keys() == {"@pointer", "@ring"}
+    assert eight.globals["@pointer"] != nine.globals["@pointer"]
+    assert eight.globals["@ring"] == nine.globals["@ring"]
