@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from mirenc.errors import ForeignIRError, IRParseError, PassError
-from mirenc.inlining.calls import Call, calls_of
+from mirenc.inlining.calls import Call, Calls, calls_of
 from mirenc.inlining.search import Decisions, Promise, Weight, by_size, search, with_unwinding
 from mirenc.passes.engine import Optimised
 from mirenc.passes.installed import SharedEngine
@@ -48,12 +48,34 @@ def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, pr
     found = search(calls, inlined, weight(engine.compile(ir, pipeline)), weigh, builds, promise)
     kept = calls.kept(engine.deciding.text(calls.decided(found.decisions).encode(), pipeline))
     # Where LLVM may not inline a call, the attribute changes nothing.
-    decisions = {row: inline for row, inline in found.decisions.items() if not (inline and kept[row])}
+    changing = {row: inline for row, inline in found.decisions.items() if not (inline and kept[row])}
+    decisions = _followed(engine, calls, changing, pipeline)
     after = engine.deciding.run(calls.decided(decisions).encode(), pipeline)
     if after.loaded_bytes >= before.loaded_bytes:
         return Inlining((), before, before, found.history)
     decided = tuple((calls.calls[row], inline) for row, inline in sorted(decisions.items()))
     return Inlining(decided, before, after, found.history)
+
+
+def _followed(engine: SharedEngine, calls: Calls, decisions: Decisions, pipeline: str) -> Decisions:
+    """The decisions without those to inline a callee that change nothing, as of one that LLVM may not inline.
+
+    `Calls.kept` cannot see these where their caller was inlined itself. One compilation a callee.
+    """
+
+    def built(some: Decisions) -> bytes | None:
+        try:
+            return engine.deciding.compile(calls.decided(some).encode(), pipeline)
+        except PassError:  # of these decisions alone
+            return None
+
+    for callee in sorted({calls.calls[row].callee for row, inline in decisions.items() if inline}):
+        others = {
+            row: inline for row, inline in decisions.items() if not (inline and calls.calls[row].callee == callee)
+        }
+        if (object_file := built(others)) is not None and object_file == built(decisions):
+            decisions = others
+    return decisions
 
 
 def weight(data: bytes) -> Weight:

@@ -137,6 +137,23 @@ def test_a_weak_function_stays_a_call(run: Run, head: Path, tmp_path: Path) -> N
     assert subprocess.run([tmp_path / "program"], check=False).returncode == 30 + 30 * 3 + 30
 
 
+@pytest.mark.needs("libLLVM 19")
+@pytest.mark.needs("clang-19")
+def test_what_llvm_did_not_follow_is_not_reported(run: Run, tmp_path: Path) -> None:
+    """The caller of the weak function is inlined itself, so its calls stand elsewhere."""
+    source, output = tmp_path / "w.c", tmp_path / "w.ll"
+    source.write_text(
+        "__attribute__((weak)) int hook(int x) { return x; }\n"
+        "static int mid(int x) { return hook(x) * 2 + hook(x + 1); }\nint f(int x) { return mid(x) + mid(x + 7); }\n"
+    )
+    found = run("suggest", source, "--compiler", "clang-19", "--try", "--inline", "-o", output)
+    assert found.code == 0, found.err
+    assert "inline call 1 of mid in f" in found.out
+    assert "of hook" not in found.out
+    assert output.read_text().count("@hook(") == 1 + 4
+    assert "function-inline-cost" not in output.read_text()
+
+
 @pytest.mark.needs("C compiler")
 def test_commands_have_the_users_flags(run: Run, head: Path, tmp_path: Path) -> None:
     source = tmp_path / "code.c"
