@@ -15,13 +15,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from mirenc.ir.functions import attributes_of, object_name
-from mirenc.ir.lines import balanced
+from mirenc.ir.lines import attribute_groups, balanced
 
 _WORD = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 _DEFINITION = re.compile(rf"^define ([^@\n]*){_WORD}\(")
 _INSTRUCTION = r' +(?:%(?:"[^"]*"|[^ "]+) = )?(?:(?:tail|musttail|notail) )?(?:call|invoke) '
 _CALL = re.compile(rf'{_INSTRUCTION}(?:"[^"]*"|[^"@])*?{_WORD}\(')
-_GROUP = re.compile(r"^attributes (#\d+) = \{(.*)\}$", re.MULTILINE)
 _NO_WORDS = re.compile(r'"[^"]*"|,')
 _DECIDED = {"noinline", "alwaysinline", "optnone"}
 _NOTHING_TO_PAY = '"function-inline-cost"="0"'
@@ -70,7 +69,7 @@ def calls_of(text: str) -> Calls:
     defined = [object_name(found[2]) for found in headers]
     attributes = dict(zip(defined, attributes_of(text), strict=True))
     local = frozenset(name for name, found in zip(defined, headers, strict=True) if _LOCAL & set(found[1].split()))
-    groups = {name for name, words in _GROUP.findall(text) if _DECIDED & set(words.split())}
+    groups = {name for name, words in attribute_groups(text).items() if _DECIDED & set(words.split())}
     names, caller, start = iter(defined), "", 0
     calls, places = [], []
     numbers: Counter[tuple[str, str]] = Counter()

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from mirenc.ir.functions import kernels_of
+from mirenc.ir.lines import attribute_groups
 from mirenc.ir.module import IRModule
 from mirenc.ir.regions import Region
 
-_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 _ATTRIBUTE = re.compile(r'"([-\w.]+)"="(\d+(?:,\s*\d+)*)"')
 _ATTACHED = re.compile(r"!(\w+) !(\d+)")
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
@@ -53,7 +53,7 @@ class BlockBounds:
         if self.required:
             least, most = max(least, math.prod(self.required)), min(most, math.prod(self.required))
         if least > most:
-            return f"{items:g} work-items, and what it says of its blocks contradicts itself"
+            return f"{items:g} work-items, and what the kernel says of its blocks contradicts itself"
         return "" if least <= items <= most else f"{items:g} work-items, and {_range(least, most)} are allowed"
 
     @property
@@ -92,7 +92,7 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
 @lru_cache(maxsize=1)
 def _facts(text: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
     """Metadata nodes and attribute groups by number, and lists of kernels: once for all kernels of a module."""
-    return dict(_NODE.findall(text)), dict(_GROUP.findall(text)), _LISTED.findall(text)
+    return dict(_NODE.findall(text)), attribute_groups(text), _LISTED.findall(text)
 
 
 def _listed(nodes: Mapping[str, str], entry: str, kernel: str) -> dict[str, list[int]]:

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from mirenc.ir.lines import label_name, split_all, split_locals
+from mirenc.ir.lines import attribute_groups, label_name, split_all, split_locals
 from mirenc.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
 from mirenc.ir.parser import parse_header
 
 _NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[^"]*"|#\d+|!\d+')
-_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
 _NODE_NAME = re.compile(r"!\d+")
 _QUOTE = '"'
@@ -122,7 +121,7 @@ class _Names:
     def __post_init__(self) -> None:
         module = self.module
         self.functions = {"@" + header.name: header for header in module.headers}
-        words = ((name, ADDED_MEMORY.sub("", text)) for name, text in _GROUP.findall(module.text))
+        words = ((name, ADDED_MEMORY.sub("", text)) for name, text in attribute_groups(module.text).items())
         self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
         self.nodes = {name: _NODE_NAME.sub("!", text) for name, text in _NODE.findall(module.text)}
         for line in module.type_lines:

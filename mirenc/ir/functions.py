@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from mirenc.errors import ForeignIRError
+from mirenc.ir.lines import attribute_groups
 from mirenc.ir.module import FunctionHeader, IRModule
 from mirenc.ir.symbols import unescaped
 
@@ -23,7 +24,6 @@ _WORK_ITEM = re.compile(
     r"|llvm\.nvvm\.read\.ptx\.sreg\.\w+\.[xyz]|llvm\.amdgcn\.work(?:item|group)\.id\.[xyz]|_Z\d+__spirv_BuiltIn\w+"
 )
 
-_ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}", re.MULTILINE)
 # What is in quotes, or the name of something, is no attribute.
 _NO_WORDS = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
 
@@ -78,7 +78,7 @@ def check_kernels(module: IRModule) -> list[str]:
 
 def attributes_of(text: str) -> list[set[str]]:
     """The words in each definition and in its groups of attributes (minsize, optnone ...), in the order of the text."""
-    groups = dict(_ATTRIBUTE_GROUP.findall(text))
+    groups = attribute_groups(text)
     attributes = []
     for line in re.findall(r"^define .*", text, re.MULTILINE):
         words = " ".join([_NO_WORDS.sub("", line), *(groups.get(group, "") for group in re.findall(r"#\d+", line))])

@@ -16,6 +16,7 @@ _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
 _CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
 OPENING, _CLOSING = "([{<", ")]}>"
+_ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}$", re.MULTILINE)
 _LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 
 
@@ -71,6 +72,11 @@ def fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
         return "%" + names[slot] if slot in slots else "%"
 
     return _PLACEHOLDER_OR_STRING.sub(put, template)
+
+
+def attribute_groups(text: str) -> dict[str, str]:
+    """Attributes of each group of a module's text, by the group's name, such as ``#0``."""
+    return {name: words.strip() for name, words in _ATTRIBUTE_GROUP.findall(text)}
 
 
 def label_name(line: str) -> str:

@@ -12,16 +12,15 @@ from typing import Any, TypeVar
 
 from mirenc.arrays import Int8, Int32
 from mirenc.ir.grammar import Form
-from mirenc.ir.lines import label_name, split_locals
+from mirenc.ir.lines import attribute_groups, label_name, split_locals
 from mirenc.ir.parser import IRArgument
 from mirenc.ir.rust_names import rust_name
 from mirenc.ir.symbols import unescaped
 
 Key = TypeVar("Key")
 
-_ATTRIBUTE_GROUP = re.compile(r"^attributes #(\d+) = \{ (.*) \}$", re.MULTILINE)
-_REFERENCE = re.compile(r" #(\d+)")
-_STRING_OR_REFERENCE = re.compile(r'"[^"]*"| #(\d+)')
+_REFERENCE = re.compile(r" (#\d+)")
+_STRING_OR_REFERENCE = re.compile(r'"[^"]*"| (#\d+)')
 # Of `memory(...)`: LLVM 22 adds it to what it reads from older bitcode, and not to text.
 ADDED_MEMORY = re.compile(r", target_mem\d: none")
 
@@ -60,7 +59,7 @@ def _common_text(text: str) -> str:
     have none) and the data layout (upgraded in bitcode only). Attribute groups stand where they are referred to: their
     numbers depend on what stands before them.
     """
-    groups = {number: ADDED_MEMORY.sub("", words) for number, words in _ATTRIBUTE_GROUP.findall(text)}
+    groups = {name: ADDED_MEMORY.sub("", words) for name, words in attribute_groups(text).items()}
 
     def written_out(match: re.Match[str]) -> str:
         return match[0] if match[1] is None else f" {{ {groups.get(match[1], '')} }}"
