@@ -64,8 +64,8 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
         ``X`` is a list, or an array or table of shape (n,) or (n, 1); which strings are text: `Encoder.read`. Raises
         ConfigError, ModelError: a parameter, the shape of ``X`` or the type of one of its items; no such model, or a
-        damaged one; MirencError with ``on_error="raise"``: an input cannot be read; with ``skip``, an
-        UnreadableIRWarning names such inputs.
+        damaged one; MirencError with ``on_error="raise"``: an input cannot be read, or has no function
+        body; with ``skip``, an UnreadableIRWarning names such inputs.
         """
         encoder = self._encoder()
         items = _items(X)

@@ -302,7 +302,10 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
 
 
 def program_flags(words: Sequence[str]) -> list[str]:
-    """Of the words behind a compiler those that make the program, without an -O."""
+    """Of the words behind a compiler those that make the program, without an -O.
+
+    For scripts that run builds themselves. Raises CompileError: they cannot be compiled here.
+    """
     return words_of(_parse(Command(Path(), Path(), ""), ["cc", *words], {}).flags)
 
 
