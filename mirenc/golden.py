@@ -30,7 +30,9 @@ def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
 def write_golden(folder: Path) -> None:
     """Compute the golden vectors of a model folder and seal it."""
     encoder = load(folder, cache=False)
-    lines = {name: [round(float(one), 6) for one in encoder.embed(text)] for name, text in GOLDEN_IR.items()}
+    lines = {
+        name: [round(float(one), 6) for one in encoder.embed(text, form="plain")] for name, text in GOLDEN_IR.items()
+    }
     (folder / "golden.json").write_text(json.dumps(lines, indent=1) + "\n", encoding="utf-8")
     seal(folder)
 
@@ -46,7 +48,7 @@ def check_golden(folder: Path, *, backend: str | None = None) -> float:
         raise ModelError(f"{folder}: golden.json must have vectors of {', '.join(GOLDEN_IR)}. Install the model again")
     worst = 0.0
     for name, expected in golden.items():
-        moved = difference(encoder.embed(GOLDEN_IR[name]), expected)
+        moved = difference(encoder.embed(GOLDEN_IR[name], form="plain"), expected)
         if not moved <= TOLERANCE:
             raise ModelError(
                 f"{encoder.name}: the vector of {name!r} differs from the released one by {moved:.2g} "

@@ -47,6 +47,7 @@ class Embedding:
     - ``content_hash``: SHA-256 of the canonical text, the same for one module as text and as bitcode; ``file_hash``:
       that of the file's bytes, decompressed, "" for IR that came from no file.
     - ``purpose``: ``search`` or ``features``, what `vector` and `part` are made for.
+    - ``form``: which of `mirenc.ir.forms.FORMS` the IR was in.
     """
 
     level: str
@@ -60,6 +61,7 @@ class Embedding:
     content_hash: str
     file_hash: str = ""
     purpose: str = "search"
+    form: str = "plain"
 
     @property
     def vector(self) -> Float32:
@@ -78,7 +80,7 @@ class Embedding:
 
     def to_bytes(self) -> bytes:
         """The embedding as an ``.npz`` in memory, for the cache."""
-        meta = {name: getattr(self, name) for name in ("level", "counts", "content_hash", "file_hash")}
+        meta = {name: getattr(self, name) for name in ("level", "counts", "content_hash", "file_hash", "form")}
         meta["regions"] = [astuple(region) for region in self.regions]
         stream = io.BytesIO()
         packed = np.frombuffer(json.dumps(meta).encode("utf-8"), dtype=np.uint8)
@@ -94,6 +96,11 @@ class Embedding:
             if meta["level"] == "module":
                 regions = [replace(region, name=name) for region in regions]
             return cls(**{name: arrays[name] for name in _ARRAYS}, regions=regions, **meta)
+
+    def with_rows(self, more: "Embedding") -> "Embedding":
+        """The embedding with the rows of another part of the module below its own."""
+        arrays = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in _ARRAYS}
+        return replace(self, regions=self.regions + more.regions, **arrays)
 
     def part(self, part: str) -> Float32:
         """The vector for the purpose, or what of it comes from one encoder.

@@ -20,10 +20,11 @@ from mirenc.cosines import compare
 from mirenc.embed.embedding import Embedding, vector_blocks
 from mirenc.embed.encoding import StatementVectors
 from mirenc.embed.reading import prepare
-from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check
+from mirenc.embed.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check, usual_form
 from mirenc.embed.stream import Outcome, Pipeline, Progress, listed
 from mirenc.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning, needs
 from mirenc.ir import Dialect, IRModule, ReadOptions
+from mirenc.ir.forms import PASSES_OF, Form
 from mirenc.ir.inputs import Input, IRInput, resolve_input
 from mirenc.ir.plain import Spelling
 from mirenc.ir.projects import expand_inputs, is_project
@@ -42,6 +43,7 @@ class _Options(TypedDict, total=False):
 
     purpose: Purpose
     part: Part
+    form: Form | None
     function: str | None
     whiten: bool
     on_error: OnError
@@ -88,6 +90,17 @@ class Encoder:
         more = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
         more += " unnamed" if self.hide_names and self.files.config.lexical is not None else ""
         return hashlib.sha256(f"{self.files.digest}{more}".encode()).hexdigest() if more else self.files.digest
+
+    def digest_in(self, form: Form) -> str:
+        """Of vectors in a form: `digest`, and the form and whose passes make it where these are not ``plain``."""
+        if form == "plain":
+            return self.digest
+        return hashlib.sha256(f"{self.digest} {form} {PASSES_OF}".encode()).hexdigest()
+
+    def form(self, purpose: Purpose = "search", level: Level | Iterable[Level] = "module") -> Form:
+        """The form of vectors for which none is asked: that of `options`, or else the usual one (`usual_form`)."""
+        levels = (level,) if isinstance(level, str) else tuple(level)
+        return self.options.form if self.options.form != "plain" else usual_form(purpose, levels)
 
     @property
     def features_digest(self) -> str:
@@ -153,6 +166,7 @@ class Encoder:
         level: Level = "module",
         purpose: Purpose = "search",
         part: Part = "both",
+        form: Form | None = None,
         function: str | None = None,
         whiten: bool = True,
         on_error: OnError = "raise",
@@ -179,6 +193,11 @@ class Encoder:
             ``features``: for heads. What a compiler taught the model (where one did), means, and logarithms of sizes.
         part : str
             ``both``: the whole vector; ``text`` or ``graph``: what comes from one encoder (`Embedding.part`).
+        form : str, optional
+            What LLVM's passes make of the IR first (`mirenc.ir.forms`): ``plain`` (nothing), ``light``, ``O1``, ``O2``,
+            ``O3``, ``Os`` or ``Oz``. Left out: ``O2`` for modules and functions that are searched, so that builds of
+            one source at other levels have nearly equal vectors; ``plain`` otherwise. Functions that the passes delete
+            come last. IR that the passes cannot take stays plain, which is logged.
         function : str, optional
             Regular expression: only functions in whose name, mangled or demangled, it is found.
         whiten : bool
@@ -208,7 +227,7 @@ class Encoder:
         check("on_error", on_error, ("raise", "skip"))
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
         single = alone and not is_project(ir)
-        how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "form": form, "function": function, "whiten": whiten}
         how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
         results: list[Float32] = []
         error: MirencError | None = None
@@ -241,6 +260,7 @@ class Encoder:
         *,
         level: Level | tuple[Level, ...] = "module",
         purpose: Purpose = "search",
+        form: Form | None = None,
         function: str | None = None,
         whiten: bool = True,
     ) -> Embedding:
@@ -249,7 +269,7 @@ class Encoder:
         Several levels at once, of ``function``, ``loop`` and ``block``, cost one pass over the input: rows of the first
         stand above those of the second.
         """
-        how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "form": form, "function": function, "whiten": whiten}
         embedding = next(self.embed_stream([resolve_input(ir)], **how, workers=0)).embedded()
         assert embedding is not None
         return embedding
@@ -260,6 +280,7 @@ class Encoder:
         *,
         level: Level | tuple[Level, ...] = "module",
         purpose: Purpose = "search",
+        form: Form | None = None,
         function: str | None = None,
         whiten: bool = True,
         batch_size: int = 64,
@@ -273,7 +294,8 @@ class Encoder:
         """
         weighting = self.runtime.config.pooling.weighting
         levels = (level,) if isinstance(level, str) else tuple(level)
-        how = (self.options, weighting, self._spelling, self.cache, batch_size, workers)
+        options = replace(self.options, form=form or self.form(purpose, levels))
+        how = (options, weighting, self._spelling, self.cache, batch_size, workers)
         request = Request(levels, purpose, function, whiten, *how)
         if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
             inputs = [inputs]

@@ -16,8 +16,9 @@ from mirenc.ir import IRModule, regions_of
 from mirenc.ir.files import InputBytes
 from mirenc.ir.inputs import Input
 from mirenc.ir.plain import Spelling
-from mirenc.ir.read import load_input, module_of
+from mirenc.ir.read import in_form, load_input, module_of
 from mirenc.ir.reader import no_collection
+from mirenc.ir.regions import has_function
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, module_pools, region_pools
 from mirenc.model.runtime import Pooled
@@ -27,12 +28,21 @@ from mirenc.tokenizer import IRTokenizer
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """One module ready for a model, its embedding without columns, and its ``key`` in the cache (empty: not kept)."""
+    """One module ready for a model, its embedding without columns, and its ``key`` in the cache (empty: not kept).
+
+    ``deleted`` are the functions that its form's passes deleted (`mirenc.ir.forms`); their rows come last.
+    """
 
     sample: IRSample
     pools: Pools
     blank: Embedding
     key: bytes = b""
+    deleted: "Prepared | None" = None
+
+    @property
+    def parts(self) -> list["Prepared"]:
+        """What is encoded: the module, and the functions deleted from it."""
+        return [self] if self.deleted is None else [self, self.deleted]
 
     def filled(self, pooled: Pooled, lexicon: Lexicon | None) -> Embedding:
         """The embedding with its vectors, not whitened."""
@@ -52,6 +62,12 @@ def prepare(
     spelling: Spelling = "written",
 ) -> Prepared:
     """A module's sample, and which rows it has, in words of a `Request`. Raises ConfigError as `regions_of`."""
+    deleted = None
+    if module.deleted is not None and (levels != ("module",) or function is not None):
+        if function is not None and not has_function(module, function) and has_function(module.deleted, function):
+            module = module.deleted
+        elif levels != ("module",) and (function is None or has_function(module.deleted, function)):
+            deleted = prepare(module.deleted, tokenizer, levels, weighting, function=function, spelling=spelling)
     listed = [regions_of(module, level, function=function) for level in levels]
     regions = [region for each in listed for region in each.regions]
     graph = build_native(module, normalisation=tokenizer.config.normalisation)
@@ -80,12 +96,13 @@ def prepare(
     statements = np.bincount(pools.text.group, weights=pools.text.count, minlength=pools.text.groups)
     nodes = pools.counts(sample.node_kind)
     sizes = np.column_stack([statements, nodes[:, -1], instructions, nodes[:, :-1]]).astype(np.int64)  # (G, 6)
-    blank = Embedding("+".join(levels), none, none, none, none, sizes, regions, counts, module.content_hash)
-    return Prepared(sample, pools, blank)
+    columns = none, none, none, none, sizes
+    blank = Embedding("+".join(levels), *columns, regions, counts, module.content_hash, form=module.form)
+    return Prepared(sample, pools, blank, deleted=deleted)
 
 
 # Kind of an entry in the cache; another one where what an entry holds has changed.
-_ENTRY = "all-2"
+_ENTRY = "all-3"
 
 
 def _working_folder() -> str:
@@ -128,7 +145,7 @@ class Reader:
         request = self._request
         if request.cache is None or not isinstance(content, InputBytes):
             return b""
-        words = f"{'+'.join(request.levels)}\0{request.function or ''}\0"
+        words = f"{'+'.join(request.levels)}\0{request.function or ''}\0{request.options.form}\0"
         # Without this flag LLVM drops debug information, of text and bitcode alike.
         if request.levels != ("module",) and b"Debug Info Version" in content.data:
             words += f"{content.name}\0{_working_folder()}\0"
@@ -143,7 +160,11 @@ class Reader:
                 if cached is not None and isinstance(content, InputBytes):
                     # What is kept is of the IR: which source or text it came from is this input's own.
                     return replace(Embedding.from_bytes(cached, content.name), file_hash=content.file_hash)
-                module = content if isinstance(content, IRModule) else module_of(content, request.options)
+                deleted = request.levels != ("module",) or request.function is not None
+                if isinstance(content, IRModule):
+                    module = in_form(content, request.options, deleted=deleted)
+                else:
+                    module = module_of(content, request.options, deleted=deleted)
                 how: dict[str, Any] = {"function": request.function, "spelling": request.spelling}
                 ready = prepare(module, self._tokenizer, request.levels, request.weighting, **how)
         except MirencError as error:

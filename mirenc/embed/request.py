@@ -1,12 +1,13 @@
 """`Request`: what is wanted of every input, made once at the encoder's door; and the words it may be made of."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from mirenc.cache import Cache
 from mirenc.errors import ConfigError
 from mirenc.ir import LEVELS, ReadOptions
+from mirenc.ir.forms import Form
 from mirenc.ir.plain import Spelling
 
 Level = Literal["module", "function", "loop", "block", "instruction"]
@@ -16,12 +17,22 @@ OnError = Literal["raise", "skip"]
 PARTS = ("both", "text", "graph")
 PURPOSES = ("search", "features")
 Item = TypeVar("Item")
+SEARCH_FORM: Form = "O2"
+"""Form of vectors that are made to be searched: builds of one source at other levels come to look alike."""
 
 
 def check(what: str, value: str, allowed: tuple[str, ...]) -> None:
     """Refuse a word that is none of those allowed, with a ConfigError that says which are."""
     if value not in allowed:
         raise ConfigError(f"unknown {what} {value!r}; available: {', '.join(allowed)}")
+
+
+def usual_form(purpose: str, levels: Collection[str]) -> Form:
+    """The form of vectors for a purpose: `SEARCH_FORM` of modules and functions for search, else ``plain``.
+
+    A loop, block or instruction that passes have changed is none of those that the caller has.
+    """
+    return SEARCH_FORM if purpose == "search" and {"module", "function"}.issuperset(levels) else "plain"
 
 
 def in_batches(
@@ -49,7 +60,7 @@ class Request:
     """What is wanted of every input, in words of `mirenc.Encoder.embed`, checked (ConfigError).
 
     ``weighting`` says how often a text counts (`mirenc.model.config.PoolingConfig`); ``spelling``
-    how texts are read; ``cache`` may know the embedding.
+    how texts are read; ``cache`` may know the embedding. ``options`` have the form.
     """
 
     levels: tuple[str, ...]

@@ -1,8 +1,10 @@
 """`Pipeline`: the one way from inputs to embeddings: read, prepare, encode, pool, whiten."""
 
+import functools
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 from mirenc.arrays import Float32
@@ -131,8 +133,11 @@ class Pipeline:
     ) -> list[Embedding]:
         """Plain embeddings of modules, which the cache then has."""
         with no_collection():
-            pooled = forward_all(self.runtime, ready, vectors.of(ready, advance=advance))
-            embeddings = [module.filled(each, self.lexicon) for module, each in zip(ready, pooled, strict=True)]
+            parts = [part for module in ready for part in module.parts]
+            pooled = forward_all(self.runtime, parts, vectors.of(parts, advance=advance))
+            filled = (part.filled(each, self.lexicon) for part, each in zip(parts, pooled, strict=True))
+            # The rows of what a form's passes deleted stand below those of what they left.
+            embeddings = [functools.reduce(Embedding.with_rows, islice(filled, len(module.parts))) for module in ready]
         if self.cache is not None:
             # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
             self.cache.put(
@@ -155,4 +160,4 @@ class Pipeline:
 
 def _texts(answered: tuple[Input, Answer]) -> int:
     answer = answered[1]
-    return len(answer.sample.texts) if isinstance(answer, Prepared) else 0
+    return sum(len(part.sample.texts) for part in answer.parts) if isinstance(answer, Prepared) else 0

@@ -48,17 +48,24 @@ class LLVMWorker:
     def close(self) -> None:
         self._child.close()
 
-    def canonicalise(self, data: bytes, *, most_text: int = LARGEST_TEXT, timeout: float | None = None) -> str:
-        """Parse, verify and print a module, to at most ``most_text`` bytes.
+    def canonicalise(
+        self,
+        data: bytes,
+        *,
+        passes: dict[str, Any] | None = None,
+        most_text: int = LARGEST_TEXT,
+        timeout: float | None = None,
+    ) -> str:
+        """Parse, verify and print a module, to at most ``most_text`` bytes; after ``passes`` (`mirenc.ir.forms`).
 
         Raises IRParseError: LLVM refuses it; IRResourceError: it died, or took too much time, memory or text.
         """
-        status, text = self._ask({"kind": "module", "most_text": most_text}, data, timeout)
+        status, text = self._ask({"kind": "module", "most_text": most_text, "passes": passes}, data, timeout)
         if status == "ok":
             return text
         if status in ("memory", "long"):
             raise self._error(EndedError("memory" if status == "memory" else "text", ""), 0, most_text)
-        raise _refusal(text, verifier=status == "verify")
+        raise _refusal(text, status)
 
     def demangle(self, names: list[str]) -> list[str]:
         """Demangled form of each name; the name itself where there is none."""
@@ -96,8 +103,9 @@ class LLVMWorker:
         return IRResourceError(messages[ended.status])
 
 
-def _refusal(text: str, *, verifier: bool) -> IRParseError:
-    """LLVM's message as an error: place, words and caret kept."""
+def _refusal(text: str, step: str) -> IRParseError:
+    """LLVM's message as an error: place, words and caret kept; ``step``: ``parse``, ``passes`` or ``verify``."""
+    verifier = step == "verify"
     diagnostic = re.sub(r"\ALLVM (?:IR|bitcode) parsing error\n", "", text.strip()).strip()
     place = _PLACE.search(diagnostic)
     if place:
@@ -105,7 +113,9 @@ def _refusal(text: str, *, verifier: bool) -> IRParseError:
         where = f"line {line}, column {column}"
         return IRParseError(f"{where}: {what}", line=line, column=column, diagnostic=diagnostic, by_verifier=verifier)
     first = diagnostic.splitlines()[0] if diagnostic else "no reason given"
-    verb = "LLVM's verifier rejects it" if verifier else "LLVM cannot read it"
+    verb = {"verify": "LLVM's verifier rejects it", "passes": "LLVM cannot optimise it"}.get(
+        step, "LLVM cannot read it"
+    )
     return IRParseError(f"{verb}: {first}", diagnostic=diagnostic, by_verifier=verifier)
 
 

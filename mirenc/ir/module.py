@@ -145,6 +145,10 @@ class IRModule:
     - ``symbols``, ``constants``, ``types``: what operands use, each once: names of globals and functions with their
       ``@``; (type, value); types.
     - ``display``: symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
+    - ``built``: level that the module was compiled at (`mirenc.ir.build_level`), under "", and those of functions that
+      say another one themselves, by symbol.
+    - ``form``: which of `mirenc.ir.forms.FORMS` it is in; ``deleted``: the functions that the form's passes deleted from
+      it, as a module of their own in that form; None where there are none.
     - ``statements``: normalisation -> what `mirenc.ir.statements_of` made of it.
     """
 
@@ -161,6 +165,9 @@ class IRModule:
     display: dict[str, str] = field(repr=False)
     arrays: ModuleArrays = field(repr=False)
     annotated: str = field(repr=False, default="")
+    built: dict[str, str] = field(repr=False, default_factory=dict)
+    form: str = "plain"
+    deleted: IRModule | None = field(repr=False, default=None)
     statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def __repr__(self) -> str:

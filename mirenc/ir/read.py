@@ -7,14 +7,23 @@ import logging
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from mirenc.errors import CompileError, ConfigError, IRParseError, MirencError, NoFunctionBodyError, one_input
+from mirenc.errors import (
+    CompileError,
+    ConfigError,
+    IRParseError,
+    IRResourceError,
+    MirencError,
+    NoFunctionBodyError,
+    one_input,
+)
 from mirenc.ir import old_text
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
+from mirenc.ir.forms import PASSES, Form, check_form, formed, has_definitions
 from mirenc.ir.inputs import Input, IRInput, path_input, resolve_input, text_bytes
 from mirenc.ir.llvm import TEXT_FACTOR, default_worker
 from mirenc.ir.module import IRModule
@@ -34,6 +43,7 @@ class ReadOptions:
     - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
     - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
     - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
+    - ``form``: one of `mirenc.ir.forms.FORMS`; but for ``plain``, LLVM's passes run over each module.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -42,8 +52,10 @@ class ReadOptions:
     compiler: str | None = None
     cflags: tuple[str, ...] = ()
     dialect: Dialect | None = None
+    form: Form = "plain"
 
     def __post_init__(self) -> None:
+        check_form(self.form)
         if self.timeout is not None and not self.timeout > 0:  # so written, NaN is refused, too
             raise ConfigError(f"timeout is {self.timeout!r}; allowed: seconds above 0, or None for the default")
         for name in ("memory_limit", "max_bytes"):
@@ -87,7 +99,8 @@ def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> I
     options, given = options or ReadOptions(), resolve_input(given)
     with one_input(given.name, "read"):
         if isinstance(given.value, IRModule):
-            return given.value if options.dialect is None else bring(given.value, options.dialect)
+            module = in_form(given.value, options)
+            return module if options.dialect is None else bring(module, options.dialect)
         return module_of(load_input(given, options), options)
 
 
@@ -119,13 +132,16 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
     return compile_source(str(given.value), given.language, cflags=(*given.flags, *options.cflags), **how)
 
 
-def module_of(loaded: InputBytes, options: ReadOptions) -> IRModule:
-    """The module that some IR holds, in the options' dialect; errors as `read_ir`, but of files."""
+def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:
+    """The module that some IR holds, in the options' dialect and form; errors as `read_ir`, but of files.
+
+    Without ``deleted``, functions that the form's passes delete are not read.
+    """
     worker = default_worker()
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
     try:
-        module = read_canonical(_canonicalise(loaded, options), name=loaded.name, demangle=worker.demangle)
+        module = _formed(_canonicalise(loaded, options), loaded.name, options, deleted=deleted)
     except MirencError as error:
         # Every message starts with the file; the attributes (line, column, diagnostic) stay.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
@@ -134,6 +150,39 @@ def module_of(loaded: InputBytes, options: ReadOptions) -> IRModule:
         found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
         raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
     return module if options.dialect is None else bring(module, options.dialect)
+
+
+def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
+    """A module that was read already, brought to the options' form; the module itself where it is in it."""
+    if options.form in ("plain", module.form):
+        return module
+    if module.form != "plain":
+        found = f"{module.name}: it is in the form {module.form}, which is not undone"
+        raise ConfigError(f"{found}. Read it again in the form {options.form}")
+    return _formed(module.annotated or module.text, module.name, options, deleted=deleted)
+
+
+def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRModule:
+    """The module of canonical text, in the options' form, or as it is where LLVM's passes fail, which is logged."""
+    worker = default_worker()
+
+    def run(text: str, form: str) -> str:
+        limits: Any = {"most_text": TEXT_FACTOR * options.max_bytes, "timeout": options.timeout}
+        return worker.canonicalise(text_bytes(text), passes=PASSES[form], **limits)
+
+    def read(text: str) -> IRModule:
+        return read_canonical(text, name=name, demangle=worker.demangle)
+
+    if options.form == "plain" or not has_definitions(text):
+        return read(text)
+    try:
+        texts = formed(text, options.form, run, deleted=deleted)
+    except (IRParseError, IRResourceError) as error:
+        advice = "its vectors are those of the form plain"
+        _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, options.form, advice, error)
+        return read(text)
+    of_deleted = replace(read(texts.deleted), form=options.form) if texts.deleted else None
+    return replace(read(texts.text), form=options.form, deleted=of_deleted)
 
 
 def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:

@@ -1,13 +1,13 @@
-"""What the child process does for `mirenc.ir.llvm`: parse, verify and print modules, and demangle C++ names."""
+"""What the child process does for `mirenc.ir.llvm`: parse, verify, optimise and print modules, demangle C++ names."""
 
 import contextlib
 import ctypes
 import os
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from mirenc.ir.worker import PRINTING, decoded, llvmlite, parsed, printed
+from mirenc.ir.worker import PRINTING, decoded, llvmlite, parsed, printed, run_level
 
 _LARGE = 1 << 20  # bytes of an answer
 Answer = tuple[dict[str, Any], bytes]
@@ -74,19 +74,21 @@ class Library:
     def __init__(self, llvm: Any) -> None:
         self._llvm = llvm
         self._demangle = _demangler()
+        self._machines: dict[str, Any] = {}  # target machines by triple
         self.version = ".".join(map(str, llvm.llvm_version_info))
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
         """One answer: LLVM's print-out or the names, or with another status LLVM's words.
 
-        Status ``long``: the print-out has more than the request's ``most_text`` bytes.
+        Status ``long``: the print-out has more than the request's ``most_text`` bytes. ``passes`` of a request are one
+        of `mirenc.ir.forms.PASSES`: the module is printed after them.
         """
         try:
             if request["kind"] == "names":
                 names = holder.pop().decode("utf-8").split("\n")
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
-                status, text = self._canonicalise(holder, request["most_text"])
+                status, text = self._canonicalise(holder, request["most_text"], request.get("passes"))
             data = text.encode("utf-8", "surrogateescape")
             del text
         except MemoryError:
@@ -98,10 +100,13 @@ class Library:
             with contextlib.suppress(OSError, AttributeError):
                 ctypes.CDLL(None).malloc_trim(0)
 
-    def _canonicalise(self, holder: list[bytes], most_text: int) -> tuple[str, str]:
+    def _canonicalise(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
         status = "parse"
         try:
             with parsed(self._llvm, holder.pop()) as module:
+                if passes is not None:
+                    status = "passes"
+                    self._optimise(module, **passes)
                 status = "verify"
                 module.verify()
                 with _text_limit(most_text):
@@ -113,6 +118,24 @@ class Library:
             return status, decoded(error.object)
         except (RuntimeError, ValueError) as error:
             return status, str(error)
+
+    def _optimise(self, module: Any, speed: int, attributes: Sequence[str] = (), *, functions: bool = False) -> None:
+        """Run the passes of a level, or with ``functions`` those that work on one function; attributes come first."""
+        defined = [one for one in module.functions if not one.is_declaration]
+        for function in defined:
+            for attribute in attributes:
+                function.add_function_attribute(attribute)
+        run_level(self._llvm, module, self._machine(module.triple), speed, defined if functions else None)
+
+    def _machine(self, triple: str) -> Any:
+        """Target machine of a triple, of this host's where a module names none. RuntimeError: LLVM has none."""
+        if not self._machines:
+            self._llvm.initialize_all_targets()
+            self._llvm.initialize_all_asmprinters()
+        if triple not in self._machines:
+            target = self._llvm.Target.from_triple(triple or self._llvm.get_default_triple())
+            self._machines[triple] = target.create_target_machine(opt=2, reloc="pic", codemodel="default")
+        return self._machines[triple]
 
 
 def open_library(arguments: list[str]) -> Library:

@@ -27,6 +27,7 @@ class Region:
     - ``header``: the block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; else "".
     - ``depth``: how many loops of the function a loop is inside of, itself included; 0 for other levels.
     - ``file``, ``line``: source place, where the IR has debug information (`mirenc.ir.places`); else "" and 0.
+    - ``built``: level that its module, or the function itself, was compiled at (`mirenc.ir.build_level`).
     """
 
     level: str
@@ -37,6 +38,7 @@ class Region:
     file: str
     line: int
     symbol: str = ""
+    built: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,24 +80,48 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
         return _loop_regions(module, functions)
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
-        return Regions(level, [Region(level, module.name, "", "", 0, "", 0)], rows, np.zeros_like(rows))
+        return Regions(
+            level,
+            [Region(level, module.name, "", "", 0, "", 0, built=module.built.get("", ""))],
+            rows,
+            np.zeros_like(rows),
+        )
     places, arrays = Places(module), module.arrays
     regions: list[Region] = []
     for one in functions:
         shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
+        own = symbol, built_level(module, symbol)
         if level == "function":
-            regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), symbol))
+            regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), *own))
         elif level == "block":
             for block in range(one.header.first_block, one.header.last_block):
                 header = block_name(module, block)
                 name = f"{shown}:{header}"
-                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), symbol))
+                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), *own))
         else:
             for row, line in enumerate(arrays.line[first:last].tolist(), first):
                 name = module.lines[line].strip()
-                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), symbol))
+                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), *own))
     owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
     return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
+
+
+def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
+    """Whether the pattern is found in the name of a defined function. Raises ConfigError: no regular expression."""
+    return bool(_matching(module.defined_functions, _pattern(wanted)))
+
+
+def _pattern(wanted: str | re.Pattern[str]) -> re.Pattern[str]:
+    try:
+        return re.compile(wanted)
+    except re.error as error:
+        advice = "Put a backslash before signs that stand for themselves"
+        raise ConfigError(f"{wanted!r} is no regular expression: {error}. {advice}") from None
+
+
+def _matching(functions: list[IRFunction], pattern: re.Pattern[str]) -> list[IRFunction]:
+    """Functions in whose mangled or demangled name the pattern is found."""
+    return [one for one in functions if pattern.search(one.name) or pattern.search(one.display_name)]
 
 
 def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
@@ -103,12 +129,8 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
     defined = module.defined_functions
     if wanted is None:
         return defined
-    try:
-        pattern = re.compile(wanted)
-    except re.error as error:
-        advice = "Put a backslash before signs that stand for themselves"
-        raise ConfigError(f"{wanted!r} is no regular expression: {error}. {advice}") from None
-    chosen = [one for one in defined if pattern.search(one.name) or pattern.search(one.display_name)]
+    pattern = _pattern(wanted)
+    chosen = _matching(defined, pattern)
     if not chosen:
         names = ", ".join(function.display_name for function in defined[:_SHOWN])
         names += f" and {len(defined) - _SHOWN} more" if len(defined) > _SHOWN else ""
@@ -126,13 +148,19 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
         function = by_index[int(forest.function[number])]
         shown, header = function.display_name, block_name(module, int(forest.header[number]))
         place, depth = places.of_loop(forest, number), int(forest.depth[number])
-        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, function.name))
+        own = function.name, built_level(module, function.name)
+        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *own))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
     instruction, bounds = spread(start[block], start[block + 1])
     pairs_region = np.repeat(region, np.diff(bounds))
     order = np.lexsort((instruction, pairs_region))
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
+
+
+def built_level(module: IRModule, symbol: str) -> str:
+    """Level that a function of a module was compiled at; "" where it was not asked for."""
+    return module.built.get(symbol, module.built.get("", ""))
 
 
 def is_called(name: str, symbol: str, function: str) -> bool:

@@ -15,7 +15,7 @@ import signal
 import struct
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -64,6 +64,19 @@ def printed(module: Any) -> str:
         return str(module)
     except UnicodeDecodeError as error:  # LLVM prints the strings of attributes as they are
         return decoded(error.object)
+
+
+def run_level(llvm: Any, module: Any, machine: Any, speed: int, functions: Iterable[Any] | None = None) -> None:
+    """Run ``default<O1>`` to ``default<O3>`` as LLVM reads it, or on some functions what simplifies one by itself."""
+    options = llvm.create_pipeline_tuning_options(speed_level=speed)
+    options.loop_vectorization = options.slp_vectorization = speed >= 2  # both vectorisers from O2 on
+    builder = llvm.create_pass_builder(machine, options)
+    if functions is None:
+        builder.getModulePassManager().run(module, builder)
+    else:
+        manager = builder.getFunctionPassManager()
+        for function in functions:
+            manager.run(function, builder)
 
 
 def _load(side: str) -> Any:

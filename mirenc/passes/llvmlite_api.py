@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from mirenc.errors import PassError
-from mirenc.ir.worker import llvmlite, parsed, printed
+from mirenc.ir.worker import llvmlite, parsed, printed, run_level
 from mirenc.passes.object_file import Section, named_section
 from mirenc.passes.pipeline import Step, parse, steps
 from mirenc.passes.side import PassLibrary, RefusedError
@@ -98,16 +98,12 @@ class Library(PassLibrary):
     def _optimise(self, module: Any, machine: Any, pipeline: str) -> None:
         llvm = self._llvm
         if level := _LEVEL.fullmatch(pipeline):
-            options = llvm.create_pipeline_tuning_options(speed_level=int(level[1]))
-            # As LLVM reads `default<O2>`: both vectorisers from O2 on.
-            options.loop_vectorization = options.slp_vectorization = options.speed_level >= 2
-            builder = llvm.create_pass_builder(machine, options)
-            manager = builder.getModulePassManager()
-        else:
-            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
-            manager = llvm.create_new_module_pass_manager()
-            for step in steps(parse(pipeline)):
-                getattr(manager, _method(step))()
+            run_level(llvm, module, machine, int(level[1]))
+            return
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
+        manager = llvm.create_new_module_pass_manager()
+        for step in steps(parse(pipeline)):
+            getattr(manager, _method(step))()
         manager.run(module, builder)
 
     def _new_machine(self, triple: str, codegen: int) -> Any:

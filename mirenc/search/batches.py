@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mirenc.embed import load
+from mirenc.embed import Part, load
 from mirenc.errors import ConfigError, MirencError, ModelError, NoFunctionBodyError, needs
 from mirenc.ir.inputs import Input
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
@@ -31,16 +31,17 @@ class BatchEmbedder:
     """A loaded model that makes the rows of a file of vectors of each batch it is called with.
 
     A batch has modules in ``column``, as bitcode or text. Each is called what the column ``names`` says, or by the
-    SHA-256 of its bytes. ``level``, ``purpose``, ``function`` and ``whiten`` are as in `mirenc.Encoder.embed`, ``part``
+    SHA-256 of its bytes. ``level``, ``purpose``, ``form``, ``function`` and ``whiten`` are as in `mirenc.Encoder.embed`, ``part``
     too; ``loading`` is what `mirenc.load` takes.
     """
 
     def __init__(
-        self, *, column: str = "content", names: str | None = None, part: str = "both", loading: Any = None, **how: Any
+        self, *, column: str = "content", names: str | None = None, part: Part = "both", loading: Any = None, **how: Any
     ) -> None:
         self.encoder = load(**loading or {})
         self._how = {"level": "module", "purpose": "search", "whiten": True, "workers": 0, **how}
-        self.maker = Maker.of(self.encoder, self._how["level"], part, self._how["purpose"], self._how["whiten"])
+        made = {name: self._how.get(name) for name in ("level", "purpose", "whiten", "form")}
+        self.maker = Maker.of(self.encoder, part=part, **made)  # type: ignore[arg-type]  # the encoder refuses others
         self._column, self._names = column, names
 
     def __call__(self, batch: Any) -> Any:

@@ -13,30 +13,33 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.arrays import Float32
-from mirenc.embed import Embedding, Encoder, Level
+from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
 from mirenc.errors import EmptyInputs, MirencError, ModelError, UnreadableIRWarning
+from mirenc.ir.forms import Form
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import expand_inputs
 
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
-LABELS |= {"source_file": "file", "source_line": "line"}
+LABELS |= {"source_file": "file", "source_line": "line", "built": "built"}
 NUMBERS = ("depth", "source_line")
-SOURCE = ("file", "file_hash", "content_hash")
+SOURCE = ("file", "file_hash", "content_hash", "own_form")
+NEW = {"built": "", "own_form": "plain"}  # what files from before there were forms lack
 COUNTS = (
     *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
     "call_edges_left_out",
 )
-_USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": ""}
+_USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": "", "form": "plain"}
 
 
 @dataclass(frozen=True)
 class Maker:
     """Who made some vectors, and how: what all rows of a table share.
 
-    ``model_digest`` is `Encoder.digest`; ``level``, ``part``, ``purpose`` and ``whiten`` are as in
+    ``model_digest`` is `Encoder.digest_in` of the ``form``; ``level``, ``part``, ``purpose`` and ``whiten`` are as in
     `mirenc.Encoder.embed` (files from before ``whiten`` was written count as whitened), ``hide_names`` as in
-    `mirenc.load`. ``map`` is the name of the map that whitened them; "" for the model's own.
+    `mirenc.load`. ``map`` is the name of the map that whitened them; "" for the model's own. ``form`` is that of
+    `mirenc.Encoder.embed`; ``plain`` in files from before there were forms.
     """
 
     model: str
@@ -47,12 +50,23 @@ class Maker:
     whiten: bool = True
     hide_names: bool = False
     map: str = ""
+    form: str = "plain"
 
     @classmethod
-    def of(cls, encoder: Encoder, level: str, part: str = "both", purpose: str = "search", whiten: bool = True) -> Self:
-        """What this encoder makes."""
+    def of(
+        cls,
+        encoder: Encoder,
+        level: Level,
+        part: Part = "both",
+        purpose: Purpose = "search",
+        whiten: bool = True,
+        form: Form | None = None,
+    ) -> Self:
+        """What this encoder makes; in its usual form where none is given."""
+        form = form or encoder.form(purpose, level)
         name = "" if encoder.whitening_map is None else encoder.whitening_map.name
-        return cls(encoder.name, encoder.digest, level, part, purpose, whiten, encoder.hide_names, name)
+        digest = encoder.digest_in(form)
+        return cls(encoder.name, digest, level, part, purpose, whiten, encoder.hide_names, name, form)
 
     @classmethod
     def from_json(cls, head: Mapping[str, Any]) -> Self:
@@ -76,8 +90,8 @@ class VectorTable:
     """Vectors of many files, (n, D) float32, one row a module, function or other level.
 
     ``labels`` say what each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``,
-    ``source_line``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each file,
-    as in `mirenc.Embedding`; ``source_row``, n, is the source of each row.
+    ``source_line``, ``built``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each
+    file, as in `mirenc.Embedding`, and ``own_form``, ``plain`` where the maker's form failed on it; ``source_row``, n, is the source of each row.
     """
 
     maker: Maker
@@ -85,6 +99,13 @@ class VectorTable:
     labels: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in LABELS})
     sources: list[dict[str, Any]] = field(default_factory=list)
     source_row: list[int] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if "built" not in self.labels:
+            self.labels["built"] = [NEW["built"]] * len(self.source_row)
+        for source in self.sources:
+            if isinstance(source, dict):
+                source.setdefault("own_form", NEW["own_form"])
 
     @classmethod
     def of(cls, maker: Maker, embeddings: Iterable[tuple[str, Embedding]], width: int = 0) -> Self:
@@ -94,8 +115,8 @@ class VectorTable:
         for file, embedding in embeddings:
             vectors.append(embedding.part(maker.part))
             table.source_row += [len(table.sources)] * len(embedding.regions)
-            said = {name: getattr(embedding, name) for name in ("file_hash", "content_hash", "counts")}
-            table.sources.append({"file": file, **said})
+            facts = {name: getattr(embedding, name) for name in ("file_hash", "content_hash", "counts")}
+            table.sources.append({"file": file, "own_form": embedding.form, **facts})
             for name, attribute in LABELS.items():
                 table.labels[name] += [getattr(region, attribute) for region in embedding.regions]
         if vectors:
@@ -152,13 +173,14 @@ def index(
     inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Input],
     *,
     level: Level = "module",
+    form: Form | None = None,
     failed: Callable[[MirencError], None] | None = None,
     progress: bool = False,
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
     ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they
-    look like. ``level`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of each file
+    look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of each file
     that is left out. Without it files without a function body are left out, which one UnreadableIRWarning says, and the
     first other error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is
     unknown.
@@ -167,10 +189,10 @@ def index(
     given = (one if isinstance(one, Input) else Path(one) for one in several)
     files = list(expand_inputs(given, options=encoder.options))
     empty = EmptyInputs(len(files))
-    with closing(encoder.embed_stream(files, level=level, progress=progress)) as outcomes:
+    with closing(encoder.embed_stream(files, level=level, form=form, progress=progress)) as outcomes:
         embedded = ((one.name, one.embedded(failed or empty.add)) for one in outcomes)
         embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
-        table = VectorTable.of(Maker.of(encoder, level), embeddings, encoder.dimension)
+        table = VectorTable.of(Maker.of(encoder, level, form=form), embeddings, encoder.dimension)
     if empty.empty:
         warnings.warn(empty.line, UnreadableIRWarning, stacklevel=2)
     return table

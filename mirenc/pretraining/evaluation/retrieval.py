@@ -62,7 +62,7 @@ def find_level_pairs(root: Path, files: Iterable[Path]) -> list[tuple[Path, Path
 def function_views(encoder: Encoder, ir: IRInput) -> dict[str, FunctionView]:
     """A module's functions of at least `MIN_INSTRUCTIONS` instructions, by name."""
     module = encoder.read(ir)
-    embedding = encoder.embed_parts(module, level="function")
+    embedding = encoder.embed_parts(module, level="function", form="plain")
     statements = statements_of(module, encoder.tokenizer.config.normalisation)
     views = {}
     defined = [header for header in module.headers if not header.is_declaration]  # one row each, in this order

@@ -1,0 +1,101 @@
+"""Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source come to look alike.
+
+The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
+-O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first. Functions that the passes
+delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
+"""
+
+import re
+from collections.abc import Callable, Collection
+from typing import Any, Literal, NamedTuple
+
+from mirenc.errors import ConfigError
+from mirenc.ir.lines import balanced
+
+Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
+
+PASSES: dict[str, dict[str, Any]] = {
+    "light": {"speed": 1, "functions": True},
+    "O1": {"speed": 1},
+    "O2": {"speed": 2},
+    "O3": {"speed": 3},
+    # LLVM 22 has no pipelines for size: what its passes go by are these attributes, which clang puts on all functions.
+    "Os": {"speed": 2, "attributes": ["optsize"]},
+    "Oz": {"speed": 2, "attributes": ["optsize", "minsize"]},
+}
+"""What the child process is asked for, by form (`mirenc.ir.reading_side`)."""
+FORMS = ("plain", *PASSES)
+PASSES_OF = "LLVM 22"
+"""Whose passes these are: those of the only llvmlite that setup.cfg allows."""
+
+_NAME = r'("[^"]*"|[-a-zA-Z$._0-9]+)'
+_DEFINED = re.compile(rf"^define [^@\n]*@{_NAME}\(", re.MULTILINE)
+_BODY = re.compile(rf"^define [^@\n]*@{_NAME}\(.*?^\}}$", re.MULTILINE | re.DOTALL)
+_LINKAGE = re.compile(r"^define (?:private|internal|available_externally|linkonce|linkonce_odr|weak|weak_odr) ")
+_LOCAL_VARIABLE = re.compile(
+    rf"^(@{_NAME} = )(?:private|internal) (?=(?:[a-z_]+(?:\([^)\n]*\))? )*global )", re.MULTILINE
+)
+# What needs the body of a function: an alias, an ifunc, the address of a block.
+_NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddress\(", re.MULTILINE)
+_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
+_OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
+
+
+class FormedText(NamedTuple):
+    """Canonical text of a module in a form, and of a module with the functions that its passes deleted ("": none)."""
+
+    text: str
+    deleted: str
+
+
+def check_form(form: str) -> None:
+    """Raise ConfigError where ``form`` is none of the `FORMS`."""
+    if form not in FORMS:
+        raise ConfigError(f"unknown form {form!r}; available: {', '.join(FORMS)}")
+
+
+def has_definitions(text: str) -> bool:
+    """Whether canonical text defines a function."""
+    return _DEFINED.search(text) is not None
+
+
+def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: bool) -> FormedText:
+    """Bring a module's canonical text to one of the `PASSES`; ``run`` (text, form) lets LLVM do so, and may raise.
+
+    Without ``deleted``, functions that the passes delete are left out. Where they delete all, all are kept.
+    """
+    text = without_optnone(text)
+    names = set(_DEFINED.findall(text))
+    optimised = run(text, form)
+    missing = names.difference(_DEFINED.findall(optimised))
+    if not missing or not (deleted or missing == names):
+        return FormedText(optimised, "")
+    alone = run(only(text, missing), form)
+    return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
+
+
+def without_optnone(text: str) -> str:
+    """Canonical text without ``optnone``, and without ``noinline`` where it stands beside it."""
+    return _GROUP.sub(lambda group: _OPTNONE.sub("", group[0]), text)
+
+
+def only(text: str, names: Collection[str]) -> str:
+    """Canonical text in which the functions called ``names`` alone have bodies, and a linker could see them all.
+
+    So no pass deletes them. Variables are seen, too: functions that write them are gone.
+    """
+    keep_all = _NEEDS_BODIES.search(text) is not None
+
+    def shorter(match: re.Match[str]) -> str:
+        if match[1] in names:
+            return _LINKAGE.sub("define ", match[0])
+        return match[0] if keep_all else _declaration(match[0][: match[0].index("\n")], match.end(1) - match.start())
+
+    return _BODY.sub(shorter, _LOCAL_VARIABLE.sub(r"\1", text))
+
+
+def _declaration(header: str, end_of_name: int) -> str:
+    """A declaration for a ``define`` line: its calling convention, type and attributes."""
+    end = balanced(header, end_of_name)
+    group = re.search(r" #\d+", header[end:])
+    return "declare " + _LINKAGE.sub("define ", header[:end]).removeprefix("define ") + (group[0] if group else "")
