@@ -1,7 +1,8 @@
 """Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source come to look alike.
 
 The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
--O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first. Functions that the passes
+-O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first, and what compilers noted for
+the passes (profiles, aliasing, unrolling) is left out. Functions that the passes
 delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
 """
 
@@ -10,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
 from mirenc.errors import ConfigError
-from mirenc.ir.lines import balanced
+from mirenc.ir.lines import balanced, without_hints
 
 Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 
@@ -64,7 +65,8 @@ def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: boo
 
     Without ``deleted``, functions that the passes delete are left out. Where they delete all, all are kept.
     """
-    text = without_optnone(text)
+    # A module that was read has no other hints than these either, and no vector may depend on a profile.
+    text = without_optnone(without_hints(text))
     names = set(_DEFINED.findall(text))
     optimised = run(text, form)
     missing = names.difference(_DEFINED.findall(optimised))
