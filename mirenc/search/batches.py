@@ -18,6 +18,7 @@ from mirenc.ir.inputs import Input
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.search.vectors import parquet_rows
 from mirenc.sources.parquet import row_inputs
+from mirenc.weights import search_model
 
 _ERROR = ("file", "error", "error_type")  # what a row has of a module without an embedding
 SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, *_ERROR[1:], "mirenc") if name not in NUMBERS)
@@ -32,14 +33,15 @@ class BatchEmbedder:
 
     A batch has modules in ``column``, as bitcode or text. Each is called what the column ``names`` says, or by the
     SHA-256 of its bytes. ``level``, ``purpose``, ``function`` and ``whiten`` are as in `mirenc.Encoder.embed`, ``part``
-    too; ``loading`` is what `mirenc.load` takes.
+    too; ``loading`` is what `mirenc.load` takes; without a model in it, `mirenc.weights.search_model` says which.
     """
 
     def __init__(
         self, *, column: str = "content", names: str | None = None, part: str = "both", loading: Any = None, **how: Any
     ) -> None:
-        self.encoder = load(**loading or {})
         self._how = {"level": "module", "purpose": "search", "whiten": True, "workers": 0, **how}
+        name = search_model(self._how["level"], self._how["purpose"])
+        self.encoder = load(**{"name_or_dir": name, **(loading or {})})
         self.maker = Maker.of(self.encoder, self._how["level"], part, self._how["purpose"], self._how["whiten"])
         self._column, self._names = column, names
 
