@@ -152,7 +152,8 @@ def _queries(
             else:
                 without += 1
     if without and len(files) > 1 and found:
-        common.say(f"{without} of {len(files)} files have no {what}, and are left out")
+        is_, it = ("is", "it") if without == 1 else ("are", "them")
+        common.say(f"{without} of {len(files)} files {is_} left out: no {what} in {it}")
     elif without:
         none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
         advice = "Search at another level (--level)" if wanted is None else "Give another --function, or --level"

@@ -12,7 +12,14 @@ from same_vectors import assert_same_vectors
 import mirenc
 from mirenc import cosines as search
 from mirenc.embed import Encoder
-from mirenc.errors import ConfigError, IRFileError, MirencError, NoFunctionBodyError, UnreadableIRWarning
+from mirenc.errors import (
+    ConfigError,
+    IRFileError,
+    MirencError,
+    NoFunctionBodyError,
+    SearchModelWarning,
+    UnreadableIRWarning,
+)
 from mirenc.search import Maker, VectorTable, compare, index, nearest
 from mirenc.search.rerank import rerank
 
@@ -170,6 +177,18 @@ def test_files_without_a_function_body_are_left_out_with_one_warning(encoder: En
     (tmp_path / "code.ll").unlink()
     with pytest.raises(NoFunctionBodyError, match="none of 2 files has a function body"):
         index(encoder, tmp_path)
+
+
+def test_an_index_of_functions_by_the_default_model_says_which_is_better(tmp_path: Path) -> None:
+    (tmp_path / "code.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
+    fast, best = (mirenc.load(name, cache=False) for name in (None, "mirenc-search"))
+    with pytest.warns(
+        SearchModelWarning, match=r"^mirenc-fast finds fewer .* mirenc\.load\('mirenc-search'\)$"
+    ) as told:
+        assert index(fast, tmp_path, level="function").maker.model == "mirenc-fast"
+    assert (len(told), told[0].filename) == (1, __file__)
+    index(fast, tmp_path)  # of modules it is the best; a warning would fail this test
+    index(best, tmp_path, level="function")
 
 
 def test_a_folder_without_ir_is_an_error(encoder: Encoder, tmp_path: Path) -> None:
