@@ -14,6 +14,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.cli.search_results import Found, Match, check_outputs, json_of, overloaded, print_found, write_results
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -65,7 +66,6 @@ def search(
     its equals in the order of the index. A percentage says how often the nearest function at such a cosine was the
     right one, on projects never trained on. A symbol stands beside a name that several functions of the index have.
     """
-    from mirenc.cli.search_results import Found, Match, check_outputs, json_of, overloaded, print_found, write_results
     from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.itself import own_first, own_rows
 
