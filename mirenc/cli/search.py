@@ -137,7 +137,7 @@ def _queries(
     found = without = 0
     with closing(encoder.embed_stream(files, **how)) as outcomes:
         for outcome in outcomes:
-            if wanted and len(files) > 1 and isinstance(outcome.error, ConfigError):  # no such function in it
+            if how["function"] and len(files) > 1 and isinstance(outcome.error, ConfigError):  # it has no such function
                 without += 1
                 continue
             if (embedding := outcome.embedded(failed.add)) is None:

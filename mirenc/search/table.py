@@ -164,8 +164,8 @@ def index(
     first other error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is
     unknown.
 
-    Functions and other parts of modules are found best by the model `mirenc.weights.search_model`: where ``encoder`` is
-    the default model instead, a SearchModelWarning says so.
+    Functions are found best by the model that `mirenc.weights.search_model` names for them and for finer parts: where
+    ``encoder`` is the default model instead, a SearchModelWarning says so.
     """
     if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
         found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
