@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 from typer import Argument, Option
@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 _EQUALS = 50  # rows that an approximate search looks for a query's own row in
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
 _OUTPUT = "Write the results, too: .json, .jsonl (a line for each file of QUERY) or .csv (one for each rank)."
+_AT_ONCE = 2048  # vectors of query files that are searched for together
+
+
+class _Queries(NamedTuple):
+    """What is searched for in one file: ``regions`` and their vectors, (q, D); those of all its regions, (m, D)."""
+
+    file: str
+    regions: list[Region]
+    vectors: Float32
+    beside: Float32
 
 
 @common.reads
@@ -89,23 +99,23 @@ def search(
     several = None if as_json or approximate else overloaded(zip(*labels, strict=True), table.level)
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
-    for query, regions, vectors, beside in _queries(encoder, files, maker, wanted, failed, whole_files=by_file):
-        rows, cosines = _nearest_rows(table, vectors, beside if by_file else None, k, approximate=approximate)
-        symbols = [region.symbol for region in regions]
+    asked = _queries(encoder, files, maker, wanted, failed, whole_files=by_file)
+    for one, (rows, cosines) in _nearest(asked, table, k, by_file=by_file, approximate=approximate):
+        symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
-        own = own_rows(table, query, symbols, known, os.path.dirname(index))
-        rows, cosines = own_first((rows, cosines), own, vectors, table.vectors)
+        own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
+        rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
         found: list[Found] = []
-        for region, near, values in zip(regions, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True):
+        for region, near, values in zip(one.regions, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True):
             places = ((table.files[row], *(column[row] for column in labels)) for row in near)
             matches = [Match(value, *place) for value, place in zip(values, places, strict=True)]
             found.append(Found(region.name, region.symbol, sure(values[0]), matches))
         if as_json:
-            typer.echo(json.dumps({**head, **json_of(query, found)}))
+            typer.echo(json.dumps({**head, **json_of(one.file, found)}))
         else:
-            print_found(query, found, several, table.level)
+            print_found(one.file, found, several, table.level)
         if output:
-            results.append((query, found))
+            results.append((one.file, found))
     for path in output or ():
         write_results(path, head, results)
     try:
@@ -122,11 +132,11 @@ def _queries(
     failed: common.Failures,
     *,
     whole_files: bool,
-) -> Iterator[tuple[str, list[Region], Float32, Float32]]:
-    """What is searched for, made as the index was: of each file its name, regions, their vectors, those of all of it.
+) -> Iterator[_Queries]:
+    """What is searched for, by file, made as the index was.
 
-    ``wanted`` says of which functions; with ``whole_files`` the last has the vectors of the others, too. ``failed`` is
-    told of files that cannot be embedded. Raises ConfigError: no file has anything to search for.
+    ``wanted`` says of which functions; with ``whole_files`` the others are ``beside`` them. ``failed`` is told of files
+    that cannot be embedded. Raises ConfigError: no file has anything to search for.
     """
     inside = "" if maker.level == "function" else " in a function"
     what = maker.level if wanted is None else f"{maker.level}{inside} like {wanted.pattern!r}"
@@ -148,7 +158,7 @@ def _queries(
                 rows = [row for row in rows if wanted.search(regions[row].symbol) or wanted.search(regions[row].name)]
             if rows:
                 found += 1
-                yield outcome.name, [regions[row] for row in rows], every[rows], every
+                yield _Queries(outcome.name, [regions[row] for row in rows], every[rows], every)
             else:
                 without += 1
     if without and len(files) > 1 and found:
@@ -167,16 +177,27 @@ def _pattern(function: str) -> re.Pattern[str]:
         raise typer.BadParameter(f"{function!r} is no regular expression: {error}", param_hint="--function") from None
 
 
-def _nearest_rows(
-    table: VectorTable, vectors: Float32, beside: Float32 | None, k: int, *, approximate: bool
-) -> Nearest:
-    """Rows of the table and cosines; re-ranked by the vectors ``beside`` these in their file, if given."""
+def _nearest(
+    queries: Iterable[_Queries], table: VectorTable, k: int, *, by_file: bool, approximate: bool
+) -> Iterator[tuple[_Queries, Nearest]]:
+    """Each file with rows of the table and cosines for its queries; ``by_file``: re-ranked by what is beside them.
+
+    The table is read once for all queries of some files.
+    """
+    import numpy as np
+
+    from mirenc.embed.request import in_batches
     from mirenc.search import nearest
     from mirenc.search.approximate import nearest_approximate
-    from mirenc.search.rerank import rerank
+    from mirenc.search.rerank import rerank_files
 
-    if beside is not None:
-        return rerank(vectors, beside, table, k)
-    if approximate:  # some more, for the query itself to be among its equals
-        return nearest_approximate(vectors, table.vectors, max(k, _EQUALS))
-    return nearest(vectors, table.vectors, k)
+    for batch in in_batches(queries, lambda one: len(one.beside), _AT_ONCE):
+        if by_file:
+            found = rerank_files([(one.vectors, one.beside) for one in batch], table, k)
+        elif approximate:  # some more, for the query itself to be among its equals
+            found = [nearest_approximate(one.vectors, table.vectors, max(k, _EQUALS)) for one in batch]
+        else:
+            ends = np.cumsum([len(one.vectors) for one in batch])[:-1]
+            both = nearest(np.concatenate([one.vectors for one in batch]), table.vectors, k)
+            found = [*zip(*(np.split(each, ends) for each in both), strict=True)]
+        yield from zip(batch, found, strict=True)

@@ -21,7 +21,7 @@ from mirenc.errors import (
     UnreadableIRWarning,
 )
 from mirenc.search import Maker, VectorTable, compare, index, nearest
-from mirenc.search.rerank import rerank
+from mirenc.search.rerank import rerank, rerank_files
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
@@ -122,6 +122,17 @@ def test_no_more_than_a_block_is_copied(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(search, "_unit", lambda vectors, first: copied.append(len(vectors)) or plain(vectors, first))
     nearest(np.ones((1, 4)), np.ones((95, 4)), k=3)
     assert (max(copied), sum(copied)) == (10, 96)
+
+
+def test_several_files_are_ranked_as_each_by_itself() -> None:
+    random = np.random.default_rng(5)
+    table = table_of(random.normal(size=(90, 8)).tolist(), random.integers(0, 9, 90).tolist())
+    beside = [random.normal(size=(count, 8)) for count in (4, 1, 7)]
+    files = [(each[:3], each) for each in beside]  # of the last not all are asked for
+    for found, (queries, others) in zip(rerank_files(files, table, k=20), files, strict=True):
+        rows, cosines = rerank(queries, others, table, k=20)
+        np.testing.assert_array_equal(found[0], rows)
+        np.testing.assert_allclose(found[1], cosines, atol=1e-6)
 
 
 # -- refused ---------------------------------------------------------------------------------------------
