@@ -50,6 +50,14 @@ Index = Annotated[
     ),
 ]
 Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: `mirenc models list`]")]
+SearchModel = Annotated[
+    str | None,
+    Option(
+        "--model",
+        "-m",
+        help="Model name or folder. [default: mirenc-search to search functions and finer parts, else mirenc-fast]",
+    ),
+]
 Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
 HideNames = Annotated[bool, Option("--hide-names", help="Look at no names of functions and types.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]

@@ -22,7 +22,7 @@ def map(
     most: Annotated[
         int, Option(help="Of a larger index draw so many, a sample that is always the same; time grows with it.", min=2)
     ] = 5000,
-    model: common.Model = None,
+    model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
     *,

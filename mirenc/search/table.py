@@ -14,10 +14,11 @@ import numpy as np
 from mirenc import __version__
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
-from mirenc.errors import EmptyInputs, MirencError, ModelError, UnreadableIRWarning
+from mirenc.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
 from mirenc.ir.forms import Form
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import expand_inputs
+from mirenc.weights import DEFAULT_MODEL, search_model
 
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
@@ -184,7 +185,14 @@ def index(
     that is left out. Without it files without a function body are left out, which one UnreadableIRWarning says, and the
     first other error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is
     unknown.
+
+    Functions are found best by the model that `mirenc.weights.search_model` names for them and for finer parts: where
+    ``encoder`` is the default model instead, a SearchModelWarning says so.
     """
+    if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
+        found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
+        found += f" than {best}, which was trained for it"
+        warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     given = (one if isinstance(one, Input) else Path(one) for one in several)
     files = list(expand_inputs(given, options=encoder.options))

@@ -70,6 +70,16 @@ def test_an_index_of_a_map_that_was_fitted_again_is_refused(
     run(*search).failed("under the map 'mine'", "do not compare", "mirenc embed FOLDER --model random --map mine -o")
 
 
+def test_a_map_of_functions_is_of_the_model_that_embeds_functions(run: Run, code: Path, tmp_path: Path) -> None:
+    files = sorted(code.glob("*.ll"))
+    run("models", "adapt", *files, "--name", "mine", "--level", "function").ok()
+    assert map_path("mirenc-search", "mine").is_file()
+    output = tmp_path / "x.npz"
+    assert run("embed", files[0], "--level", "function", "--map", "mine", "-o", output).code == 0
+    found = json.loads(run("search", files[0], output, "--json").ok().out)
+    assert (found["model"], found["found"][0]["matches"][0]["file"]) == ("mirenc-search", str(files[0]))
+
+
 def test_maps_are_listed_beside_their_model(run: Run) -> None:
     path = map_path("mirenc-tiny", "mine")
     path.parent.mkdir(parents=True)

@@ -242,10 +242,10 @@ def test_search_refuses_what_it_cannot_read(run: Run, model_dir: Path, folder: P
 def test_swapped_arguments_are_told(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "x.npz"
     run("embed", "--model", model_dir, "-o", index, folder).ok()
-    run("search", "--model", model_dir, folder, index).failed(
-        f"{folder} is a folder, which is searched in, not for. Type: mirenc search FILE {folder}"
-    )
-    run("search", "--model", model_dir, index, O0 / "sorting.ll").failed(f"{index} is a file of vectors, which is")
+    for words in ((index, O0 / "sorting.ll"), (O0 / "sorting.ll", index, folder)):
+        run("search", "--model", model_dir, *words).failed(
+            f"{index} is a file of vectors, which is searched in, not for. Type: mirenc search FILE {index}"
+        )
 
 
 def test_a_bad_file_of_the_folder_is_listed(run: Run, model_dir: Path, folder: Path) -> None:
