@@ -27,6 +27,7 @@ def compare(
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    form: common.FormName = "auto",
     *,
     options: common.Reading,
 ) -> None:
@@ -45,12 +46,17 @@ def compare(
         )
     from mirenc import cosines
     from mirenc.embed import load
+    from mirenc.embed.request import SEARCH_FORM
     from mirenc.search import index
+    from mirenc.search.forms import SIZE_FORM, mixed_for_size
     from mirenc.weights import search_model
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
-    table = index(encoder, paths, level=level, failed=failures.add, progress=True)
+    chosen = common.chosen_form(form)
+    table = index(encoder, paths, level=level, form=chosen, failed=failures.add, progress=True)
+    if chosen is None and table.maker.form == SEARCH_FORM and mixed_for_size(table.labels["built"]):
+        table = index(encoder, paths, level=level, form=SIZE_FORM, failed=lambda error: None, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
     found: dict[str, Any]
@@ -60,7 +66,8 @@ def compare(
         else {"matches": _matches(table, names, common.sureness(encoder, table.maker))}
     )
     if as_json and names:
-        head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}
+        head = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
+        head["form"] = table.maker.form
         typer.echo(json.dumps({**head, "files": names, **found}))
     elif not module:
         _print_matches(names, found["matches"], table)

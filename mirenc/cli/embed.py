@@ -21,6 +21,7 @@ def embed(
         Literal["search", "features"], Option(help="Vectors to compare and search, or features for a head.")
     ] = "search",
     part: Annotated[Literal["both", "text", "graph"], Option(help="Which part of the vector.")] = "both",
+    form: common.FormName = "auto",
     whiten: Annotated[bool, Option(help="Take away what the vectors of all IR share.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
@@ -59,7 +60,8 @@ def embed(
     loading: dict[str, Any] = {"device": device, "backend": backend, "cache": cache, "options": options}
     name = model or search_model(level, purpose)
     loading |= {"name_or_dir": name, "hide_names": hide_names, "whitening_map": whitening_map}
-    how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
+    chosen = common.chosen_form(form)
+    how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten, "form": chosen}
     encoder = load(**loading)
     if model is None and name != DEFAULT_MODEL:
         common.say(
@@ -77,7 +79,7 @@ def embed(
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
-    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer:
+    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, chosen)) as writer:
         if ray is not None and column is not None:
             for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **how):
                 for error in errors:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -18,26 +17,11 @@ from mirenc.cli.search_results import Found, Match, check_outputs, json_of, over
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.arrays import Float32
-    from mirenc.cosines import Nearest
-    from mirenc.embed import Encoder
-    from mirenc.ir import Region
     from mirenc.ir.inputs import Input
-    from mirenc.search import Maker, VectorTable
+    from mirenc.search import Maker
 
-_EQUALS = 50  # rows that an approximate search looks for a query's own row in
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
 _OUTPUT = "Write the results, too: .json, .jsonl (a line for each file of QUERY) or .csv (one for each rank)."
-_AT_ONCE = 2048  # vectors of query files that are searched for together
-
-
-class _Queries(NamedTuple):
-    """What is searched for in one file: ``regions`` and their vectors, (q, D); those of all its regions, (m, D)."""
-
-    file: str
-    regions: list[Region]
-    vectors: Float32
-    beside: Float32
 
 
 @common.reads
@@ -60,6 +44,7 @@ def search(
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    form: common.FormName = "auto",
     rerank: Annotated[
         bool | None,
         Option(help="First what stands in a file like QUERY, of the best 50. [default: of functions, if exact]"),
@@ -77,7 +62,9 @@ def search(
     right one, on projects never trained on. A symbol stands beside a name that several functions of the index have.
     """
     from mirenc.search import VECTOR_SUFFIXES
+    from mirenc.search.forms import SIZE_FORM
     from mirenc.search.itself import own_first, own_rows
+    from mirenc.search.queries import nearest_of_files, queries_of
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
@@ -86,21 +73,26 @@ def search(
     check_outputs(output or ())
     wanted = None if function is None else _pattern(function)
     files = common.expand(queries, options)
-    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names}
+    chosen = common.chosen_form(form)
+    if chosen is None and common.is_project(index) and _is_built_for_size(files[0], options):
+        chosen = SIZE_FORM  # the folder is brought to what is searched for, which cannot be brought to it
+    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": chosen}
     encoder, table, failures = common.open_index(index, level, "module", model, options, approximate=approximate, **how)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
     by_file = maker.usual and table.level == "function" and not approximate if rerank is None else rerank
     sure = common.sureness(encoder, maker)
-    head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part")}
+    head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part", "form")}
     head |= {"index": index, "rows": len(table)}
     labels = table.names, table.labels["symbol"]
     several = None if as_json or approximate else overloaded(zip(*labels, strict=True), table.level)
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
-    asked = _queries(encoder, files, maker, wanted, failed, whole_files=by_file)
-    for one, (rows, cosines) in _nearest(asked, table, k, by_file=by_file, approximate=approximate):
+    searched = 0
+    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
+    for one, (rows, cosines) in nearest_of_files(asked, table, k, by_file=by_file, approximate=approximate):
+        searched += 1
         symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
         own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
@@ -116,6 +108,7 @@ def search(
             print_found(one.file, found, several, table.level)
         if output:
             results.append((one.file, found))
+    _check_left_out(files, searched + failed.count + failed.empty, maker, wanted)
     for path in output or ():
         write_results(path, head, results)
     try:
@@ -124,50 +117,34 @@ def search(
         failures.finish()
 
 
-def _queries(
-    encoder: Encoder,
-    files: list[Input],
-    maker: Maker,
-    wanted: re.Pattern[str] | None,
-    failed: common.Failures,
-    *,
-    whole_files: bool,
-) -> Iterator[_Queries]:
-    """What is searched for, by file, made as the index was.
+def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re.Pattern[str] | None) -> None:
+    """Say how many files had nothing to search for: all but those that were searched for, failed or have no body.
 
-    ``wanted`` says of which functions; with ``whole_files`` the others are ``beside`` them. ``failed`` is told of files
-    that cannot be embedded. Raises ConfigError: no file has anything to search for.
+    Raises ConfigError: none of the files has any.
     """
+    if not (without := len(files) - known):
+        return
     inside = "" if maker.level == "function" else " in a function"
     what = maker.level if wanted is None else f"{maker.level}{inside} like {wanted.pattern!r}"
-    purpose = "features" if maker.purpose == "features" else "search"
-    # The level is a word of a file: the encoder refuses what is none.
-    how: Any = {"level": maker.level, "purpose": purpose, "whiten": maker.whiten}
-    how |= {"function": wanted.pattern if wanted and not whole_files else None, "progress": len(files) > 1}
-    found = without = 0
-    with closing(encoder.embed_stream(files, **how)) as outcomes:
-        for outcome in outcomes:
-            if how["function"] and len(files) > 1 and isinstance(outcome.error, ConfigError):  # it has no such function
-                without += 1
-                continue
-            if (embedding := outcome.embedded(failed.add)) is None:
-                continue
-            regions, every = embedding.regions, embedding.part(maker.part)
-            rows = list(range(len(regions)))
-            if wanted and whole_files:
-                rows = [row for row in rows if wanted.search(regions[row].symbol) or wanted.search(regions[row].name)]
-            if rows:
-                found += 1
-                yield _Queries(outcome.name, [regions[row] for row in rows], every[rows], every)
-            else:
-                without += 1
-    if without and len(files) > 1 and found:
+    if known:
         is_, it = ("is", "it") if without == 1 else ("are", "them")
         common.say(f"{without} of {len(files)} files {is_} left out: no {what} in {it}")
-    elif without:
-        none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
-        advice = "Search at another level (--level)" if wanted is None else "Give another --function, or --level"
-        raise ConfigError(f"{none} {what} to search for. {advice}")
+        return
+    none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
+    advice = "Search at another level (--level)" if wanted is None else "Give another --function, or --level"
+    raise ConfigError(f"{none} {what} to search for. {advice}")
+
+
+def _is_built_for_size(file: Input, options: common.Reading) -> bool:
+    """Whether a file was built for size; of one that cannot be read, its own error says so later."""
+    from mirenc.errors import MirencError
+    from mirenc.ir.read import module_from
+    from mirenc.search.forms import FOR_SIZE
+
+    try:
+        return file.value != "-" and module_from(file, options).built[""] == FOR_SIZE
+    except MirencError:
+        return False
 
 
 def _pattern(function: str) -> re.Pattern[str]:
@@ -175,29 +152,3 @@ def _pattern(function: str) -> re.Pattern[str]:
         return re.compile(function)
     except re.error as error:
         raise typer.BadParameter(f"{function!r} is no regular expression: {error}", param_hint="--function") from None
-
-
-def _nearest(
-    queries: Iterable[_Queries], table: VectorTable, k: int, *, by_file: bool, approximate: bool
-) -> Iterator[tuple[_Queries, Nearest]]:
-    """Each file with rows of the table and cosines for its queries; ``by_file``: re-ranked by what is beside them.
-
-    The table is read once for all queries of some files.
-    """
-    import numpy as np
-
-    from mirenc.embed.request import in_batches
-    from mirenc.search import nearest
-    from mirenc.search.approximate import nearest_approximate
-    from mirenc.search.rerank import rerank_files
-
-    for batch in in_batches(queries, lambda one: len(one.beside), _AT_ONCE):
-        if by_file:
-            found = rerank_files([(one.vectors, one.beside) for one in batch], table, k)
-        elif approximate:  # some more, for the query itself to be among its equals
-            found = [nearest_approximate(one.vectors, table.vectors, max(k, _EQUALS)) for one in batch]
-        else:
-            ends = np.cumsum([len(one.vectors) for one in batch])[:-1]
-            both = nearest(np.concatenate([one.vectors for one in batch]), table.vectors, k)
-            found = [*zip(*(np.split(each, ends) for each in both), strict=True)]
-        yield from zip(batch, found, strict=True)

@@ -1,4 +1,4 @@
-"""Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source come to look alike.
+"""Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source look alike.
 
 The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
 -O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first, and what compilers noted for

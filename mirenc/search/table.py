@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from mirenc import __version__
-from mirenc.arrays import Float32
+from mirenc.arrays import Float32, Int64
 from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
 from mirenc.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
 from mirenc.ir.forms import Form
@@ -91,8 +91,9 @@ class VectorTable:
     """Vectors of many files, (n, D) float32, one row a module, function or other level.
 
     ``labels`` say what each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``,
-    ``source_line``, ``built``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each
-    file, as in `mirenc.Embedding`, and ``own_form``, ``plain`` where the maker's form failed on it; ``source_row``, n, is the source of each row.
+    ``source_line``, ``built``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of
+    each file, as in `mirenc.Embedding`, and ``own_form``, ``plain`` where the maker's form failed on it;
+    ``source_row``, n, is the source of each row.
     """
 
     maker: Maker
@@ -126,6 +127,12 @@ class VectorTable:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    def take(self, rows: Int64) -> "VectorTable":
+        """The table of some rows, in that order."""
+        labels = {name: [column[row] for row in rows.tolist()] for name, column in self.labels.items()}
+        source_row = [self.source_row[row] for row in rows.tolist()]
+        return VectorTable(self.maker, self.vectors[rows], labels, self.sources, source_row)
 
     @cached_property
     def files(self) -> list[str]:
