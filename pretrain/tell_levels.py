@@ -10,7 +10,7 @@ could tell. Of a function, the right level is that of its build.
 How long: a minute of one core for each 25,000 lines of IR.
 On what: folders that `compile_pairs.py` wrote; for IR with debug information, of a recipe with `flags = ["-g"]`.
 
-    python pretrain/tell_levels.py pretrain/levels written=PAIRS debug=PAIRS_G
+    python pretrain/tell_levels.py pretrain/levels written=PAIRS debug=PAIRS_G --cap 20
 """
 
 from __future__ import annotations
@@ -20,40 +20,49 @@ import json
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from mirenc.errors import MirencError
 from mirenc.ir import read_ir
 from mirenc.ir.build_level import level_of, levels_of_functions
-from mirenc.sources.ir_folder import IRRecord, origins_of
+from mirenc.sources.ir_folder import IRRecord, digest, origins_of
 
 CLASSES = {"O0": "O0", "O1": "O1", "O2": "O2", "O3": "O2", "Os": "Os", "Oz": "Os"}
 
 
-def builds_of(folder: Path) -> Iterator[tuple[Path, list[IRRecord]]]:
-    """Each file of IR of a compiler, and the builds whose IR it is: its own, and what the log calls its duplicates."""
+def builds_of(folder: Path, cap: int) -> Iterator[tuple[Path, list[IRRecord]]]:
+    """Each file of IR of a compiler, and the builds whose IR it is: its own, and what the log calls its duplicates.
+
+    Of each project the first ``cap`` sources, in an order that depends on nothing but their names.
+    """
     # Read here, since `IRFolder` opens its log to write.
     with (folder / "log.jsonl").open(encoding="utf-8") as log:
         records = {record.key: record for record in (IRRecord(**json.loads(line)) for line in log)}
+    compiled = [one for one in records.values() if one.status in ("ok", "duplicate") and one.opt_level in CLASSES]
+    files: dict[str, set[str]] = defaultdict(set)
+    for one in compiled:
+        files[one.project].add(one.file)
+    sample = {project: set(sorted(names, key=digest)[:cap]) for project, names in files.items()}
     builds = defaultdict(list)
-    for record in records.values():
-        if record.status in ("ok", "duplicate") and record.opt_level in CLASSES:
-            builds[record.sha256_of_ir].append(record)
+    for one in compiled:
+        if one.file in sample[one.project]:
+            builds[one.sha256_of_ir].append(one)
     for place, origin in sorted(origins_of(folder).items()):
-        if origin["opt_level"] in CLASSES:
-            yield folder / place, builds[records[origin["project"], origin["file"], origin["opt_level"]].sha256_of_ir]
+        sha256 = records[origin["project"], origin["file"], origin["opt_level"]].sha256_of_ir
+        if sha256 in builds:
+            yield folder / place, builds[sha256]
 
 
-def measured(pairs: Path) -> dict[str, Any]:
+def measured(pairs: Path, cap: int) -> dict[str, Any]:
     """Figures of one folder."""
     modules: dict[str, Counter[str]] = defaultdict(Counter)  # level -> what it was told to be
     functions: dict[str, Counter[str]] = defaultdict(Counter)
     right: dict[str, dict[str, list[bool]]] = {"compilers": {}, "languages": {}, "levels": {}}
     projects, same, unread, reading, telling = set(), 0, 0, 0.0, 0.0
     for folder in sorted(path.parent for path in pairs.glob("*/log.jsonl")):
-        for path, builds in builds_of(folder):
+        for path, builds in builds_of(folder, cap):
             started = time.process_time()
             try:
                 module = read_ir(path)
@@ -110,15 +119,16 @@ def confusion(told: dict[str, Counter[str]]) -> dict[str, dict[str, int]]:
     return {level: dict(sorted(counter.items())) for level, counter in sorted(told.items())}
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("pairs", nargs="+", metavar="NAME=PAIRS", help="folder with COMPILER/log.jsonl, and its name")
-    given = parser.parse_args()
+    parser.add_argument("--cap", type=int, default=sys.maxsize, help="at most so many sources of a project")
+    given = parser.parse_args(words)
     record = {}
     for name, folder in (word.split("=", 1) for word in given.pairs):
-        record[name] = measured(Path(folder))
+        record[name] = measured(Path(folder), given.cap)
     given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

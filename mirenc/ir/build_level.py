@@ -87,10 +87,10 @@ def _own_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> lis
 
 def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own: Sequence[Level | None]) -> Level:
     """Level of the module, and of those of its functions that say nothing themselves."""
-    if 2 * own.count("Os") > len(own):
-        return "Os"
-    optimised = any(sign in module.text for sign in _SIGNS) or any(words & _BY_OPTIMISERS for words in attributes)
-    if not optimised or 2 * own.count("O0") > len(own):
+    for level in ("Os", "O0"):
+        if 2 * own.count(level) > len(own):
+            return level
+    if not any(sign in module.text for sign in _SIGNS) and not any(words & _BY_OPTIMISERS for words in attributes):
         return "O0"
     if (may_unroll := _loops_may_unroll(module.text)) is not None:
         return "O2" if may_unroll else "O1"
