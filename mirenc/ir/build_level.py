@@ -8,8 +8,9 @@ Nothing here is learned. The rules are facts seen in what clang 13 to 19, zig, r
   has the marks that optimisers leave on functions and calls (``local_unnamed_addr``, ``nofree``, ``nosync``, ``tail``).
 - **-O1**: clang forbids the unrolling of every loop (``llvm.loop.unroll.disable``); at -O2 only the remainders that
   unrolling leaves behind say so. Before LLVM 15, -O1 had no pass that marks calls ``tail``. Where neither decides, -O1
-  is recognised by what only passes of -O2 remove: branches on a value that the way into their block has decided (jump
-  threading), and computations that a block does twice (global value numbering).
+  is recognised by what only passes of -O2 do: they thread branches on a value that the way into their block has decided
+  (jump threading), and mark a pointer that a branch has found not to be null ``nonnull`` where a call passes it on
+  (correlated value propagation).
 - **-O2, -O3**: everything else.
 
 So an -O1 module of a few straight lines is taken for -O2 (its IR is often the same), and so is much of what compilers
@@ -43,9 +44,7 @@ _QUOTED = re.compile(r'"[^"]*"')
 _LOOP_PROPERTY = re.compile(r'^!(\d+) = !\{!"llvm\.loop\.([^"]+)"', re.MULTILINE)
 _SELF_REFERENCE = re.compile(r"^!(\d+) = distinct !\{!\1, ([^\n]*)\}$", re.MULTILINE)
 _NODE = re.compile(r"!(\d+)")
-# Instructions whose result depends on their operands alone.
-_PURE = frozenset("getelementptr add sub mul shl lshr ashr and or xor icmp zext sext trunc select".split())
-_MOST_OPERANDS = 3  # of a computation that is compared with others
+_NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}
 
 
 def level_of(module: IRModule) -> Level:
@@ -94,10 +93,7 @@ def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own
         return "O0"
     if (may_unroll := _loops_may_unroll(module.text)) is not None:
         return "O2" if may_unroll else "O1"
-    rows = _in_functions_without_loops(module)
-    left_over = (
-        _lacks_tail_marks(module) or _has_decided_branch(module, rows) or _has_repeated_computation(module, rows)
-    )
+    left_over = _lacks_tail_marks(module) or _has_decided_branch(module) or _has_unmarked_pointer(module)
     return "O1" if left_over else "O2"
 
 
@@ -168,7 +164,7 @@ def _lacks_tail_marks(module: IRModule) -> bool:
 def _in_functions_without_loops(module: IRModule) -> Int64:
     """Instructions (rows of the module's arrays) of the functions in which no branch goes back.
 
-    In loops, unrolling and vectorising leave decided branches and repeated computations behind at -O2, too.
+    In loops, unrolling and vectorising leave decided branches behind at -O2, too.
     """
     arrays = module.arrays
     last = arrays.block_start[1:] - 1
@@ -178,12 +174,12 @@ def _in_functions_without_loops(module: IRModule) -> Int64:
     return np.flatnonzero(~has_loop[arrays.function])
 
 
-def _has_decided_branch(module: IRModule, rows: Int64) -> bool:
-    """Whether an instruction of ``rows`` branches on a phi of its own block that has a constant among its values.
+def _has_decided_branch(module: IRModule) -> bool:
+    """Whether a function without loops branches on a phi of the same block that has a constant among its values.
 
     On the phi itself, or on a comparison of it with a constant.
     """
-    arrays = module.arrays
+    arrays, rows = module.arrays, _in_functions_without_loops(module)
     first, count = arrays.operand_start[:-1], np.diff(arrays.operand_start)
     has_constant = np.zeros(len(count), np.bool_)
     has_constant[np.repeat(np.arange(len(count)), count)[arrays.operand_kind == OperandKind.CONSTANT]] = True
@@ -201,17 +197,32 @@ def _has_decided_branch(module: IRModule, rows: Int64) -> bool:
     return bool(len(by(decided, ("br", "switch"))))
 
 
-def _has_repeated_computation(module: IRModule, rows: Int64) -> bool:
-    """Whether two instructions of ``rows``, in one block, compute the same from the same operands."""
+def _has_unmarked_pointer(module: IRModule) -> bool:
+    """Whether a call passes on a pointer that the branch into its block found not to be null, without ``nonnull``."""
     arrays = module.arrays
-    count = np.diff(arrays.operand_start)
-    rows = rows[_of_forms(module, [form.opcode in _PURE for form in module.forms])[rows]]
-    rows = rows[count[rows] <= _MOST_OPERANDS]
-    place = np.arange(_MOST_OPERANDS)[:, None]  # (3, n) below
-    operand = np.minimum(arrays.operand_start[rows] + place, len(arrays.operand_ref) - 1)
-    references = np.where(
-        place < count[rows], arrays.operand_ref[operand] * len(OperandKind) + arrays.operand_kind[operand], -1
-    )
-    keys = np.vstack([references, arrays.form[rows], arrays.block[rows]])
-    keys = keys[:, np.lexsort(keys)]
-    return bool(np.any(np.all(keys[:, 1:] == keys[:, :-1], axis=0)))
+    key = arrays.operand_ref.astype(np.int64) * len(OperandKind) + arrays.operand_kind
+    # 1 and 0: successor of a branch that is reached where the pointer that this compares with null is another one.
+    other = _of_forms(module, [_NULL_TESTS.get(form.statement, -1) for form in module.forms])
+    is_branch = _of_forms(module, [form.opcode == "br" and len(form.operands) == 3 for form in module.forms])
+    last = arrays.block_start[1:] - 1  # instruction of each block
+    block = np.flatnonzero(is_branch[last])
+    condition = arrays.operand_start[last[block]]
+    block = block[(arrays.operand_kind[condition] == OperandKind.INSTRUCTION)]
+    test = arrays.operand_ref[arrays.operand_start[last[block]]]
+    block, test = block[other[test] >= 0], test[other[test] >= 0]
+    reached = arrays.successor[arrays.successor_start[block] + other[test]]
+    found = np.full(module.block_count, -1)
+    found[reached] = key[arrays.operand_start[test]]
+    found[np.bincount(arrays.successor, minlength=module.block_count) > 1] = -1  # also reached from elsewhere
+    is_call = [form.opcode == "call" and not form.callee.startswith("@llvm.") for form in module.forms]
+    user = np.repeat(np.arange(len(arrays.form)), np.diff(arrays.operand_start))
+    passed = np.flatnonzero(_of_forms(module, is_call)[user] & (key == found[arrays.block[user]]))
+    return any(_is_unmarked(module, int(user[row]), int(row - arrays.operand_start[user[row]])) for row in passed)
+
+
+def _is_unmarked(module: IRModule, call: int, place: int) -> bool:
+    """Whether an argument of a call is a pointer without ``nonnull``."""
+    operand = module.forms[int(module.arrays.form[call])].operands[place]
+    name = re.escape(module.local_names(call)[operand.slot])
+    argument = re.search(rf".*\bptr ([^%]*)%{name}[,)]", module.lines[int(module.arrays.line[call])])
+    return argument is not None and "nonnull" not in argument[1].split()

@@ -183,11 +183,16 @@ def test_a_branch_that_the_way_there_has_decided(old: str, new: str, level: str)
     assert level_of(parse_ir(DECIDED.replace(old, new))) == level
 
 
-TWICE = """define i64 @f(i32 %x, i32 %y) local_unnamed_addr {
-  %one = zext i32 %x to i64
-  %two = zext i32 %x to i64
-  %sum = add i64 %one, %two
-  ret i64 %sum
+FOUND = """declare void @g(i32, ptr, ptr)
+define void @f(ptr %p, ptr %q, ptr %pq) local_unnamed_addr {
+  %is_null = icmp eq ptr %p, null
+  br i1 %is_null, label %null, label %found
+null:
+  tail call void @g(i32 1, ptr %q, ptr %q)
+  ret void
+found:
+  tail call void @g(i32 2, ptr nonnull %pq, ptr noundef %p)
+  ret void
 }
 """
 
@@ -196,13 +201,16 @@ TWICE = """define i64 @f(i32 %x, i32 %y) local_unnamed_addr {
     ("old", "new", "level"),
     [
         ("", "", "O1"),
-        ("%two = zext i32 %x", "%two = zext i32 %y", "O2"),
-        ("%two = zext i32 %x", "%two = sext i32 %x", "O2"),
-        ("  %two", "  br label %on\non:\n  %two", "O2"),  # another block
+        ("noundef %p)", "nonnull noundef %p)", "O2"),
+        ("ptr noundef %p)", "ptr noundef %q)", "O2"),
+        ("eq ptr", "ne ptr", "O2"),  # the pointer is null there
+        ("br i1 %is_null, label %null, label %found", "br i1 %is_null, label %found, label %null", "O2"),
+        ("1, ptr %q, ptr %q)\n  ret void", "1, ptr %q, ptr %q)\n  br label %found", "O2"),  # reached from there, too
+        ("null\n", "%q\n", "O2"),
     ],
 )
-def test_a_computation_done_twice(old: str, new: str, level: str) -> None:
-    assert level_of(parse_ir(TWICE.replace(old, new))) == level
+def test_a_pointer_that_a_branch_found_not_to_be_null(old: str, new: str, level: str) -> None:
+    assert level_of(parse_ir(FOUND.replace(old, new, 1))) == level
 
 
 SOURCE = """int next(int *);
