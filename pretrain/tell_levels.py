@@ -2,7 +2,8 @@
 
 What you get: `OUT.json`. For each folder that is given: projects, builds (a source at a level by a compiler) and the
 share of them that is told rightly, for all and by compiler, language and level; what each level is told to be, of
-modules and of functions; and CPU time, as a share of that for reading without LLVM's.
+modules and of functions; and CPU time, as a share of that for reading without LLVM's. What the file says of other
+folders stays.
 
 -O3 counts as -O2, -Oz as -Os. A build whose IR is that of another one counts as often as it was made: ``same`` are the
 builds told wrongly whose IR a compiler also made, byte for byte, at the level that was told, so that nothing in it
@@ -126,10 +127,11 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("pairs", nargs="+", metavar="NAME=PAIRS", help="folder with COMPILER/log.jsonl, and its name")
     parser.add_argument("--cap", type=int, default=sys.maxsize, help="at most so many sources of a project")
     given = parser.parse_args(words)
-    record = {}
+    out = given.out.with_suffix(".json")
+    record = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
     for name, folder in (word.split("=", 1) for word in given.pairs):
         record[name] = measured(Path(folder), given.cap)
-    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
