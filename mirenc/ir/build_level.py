@@ -41,9 +41,6 @@ _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifet
 # LLVM prints a function's group of attributes behind its arguments and the marks of its address.
 _GROUP = re.compile(r"\)(?: local_unnamed_addr| unnamed_addr)?(?: addrspace\(\d+\))? (#\d+)")
 _QUOTED = re.compile(r'"[^"]*"')
-_LOOP_PROPERTY = re.compile(r'^!(\d+) = !\{!"llvm\.loop\.([^"]+)"', re.MULTILINE)
-_SELF_REFERENCE = re.compile(r"^!(\d+) = distinct !\{!\1, ([^\n]*)\}$", re.MULTILINE)
-_NODE = re.compile(r"!(\d+)")
 _NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}
 
 
@@ -100,17 +97,21 @@ def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own
 def _loops_may_unroll(text: str) -> bool | None:
     """Whether any loop of the module may be unrolled; None where the loops do not tell."""
     metadata = text[text.rfind("\n}\n") :]
-    properties = dict(_LOOP_PROPERTY.findall(metadata))
-    loops = [
-        {properties[node] for node in _NODE.findall(nodes) if node in properties}
-        for _, nodes in _SELF_REFERENCE.findall(metadata)
-    ]
-    loops = list(filter(None, loops))  # the others are scopes of aliases
-    if any("unroll.disable" not in loop for loop in loops):
+    if '!{!"llvm.loop.' not in metadata:
+        return None
+    properties, loops = {}, []
+    for name, _, node in (line.partition(" = ") for line in metadata.split("\n")):
+        if node.startswith('!{!"llvm.loop.'):
+            properties[name] = node.split('"')[1]
+        elif node.startswith(f"distinct !{{{name}, "):  # a loop, or a scope of aliases
+            loops.append(node[:-1].split(", ")[1:])
+    said = [{properties[node] for node in loop if node in properties} for loop in loops]
+    said = list(filter(None, said))
+    if any("llvm.loop.unroll.disable" not in loop for loop in said):
         return True
     # Only clang forbids unrolling at -O1. Of another compiler, these are remainders of loops that it unrolled.
-    by_clang = any("mustprogress" in loop for loop in loops) or "clang version" in metadata
-    return False if loops and by_clang else None
+    by_clang = any("llvm.loop.mustprogress" in loop for loop in said) or "clang version" in metadata
+    return False if said and by_clang else None
 
 
 def _functions_with_promotable_variables(module: IRModule) -> set[int]:
