@@ -16,7 +16,7 @@ from random_model import random_weights
 from mirenc.embed import Encoder, load
 from mirenc.errors import NoFunctionBodyError
 from mirenc.golden import write_golden
-from mirenc.ir import IRModule, ReadOptions, read_ir, statements_of
+from mirenc.ir import IRModule, read_ir, statements_of
 from mirenc.model.config import ConvolutionConfig, GraphEncoderConfig, MatchingConfig, ModelConfig, TextEncoderConfig
 from mirenc.model.sample import IRSample, make_sample
 from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
@@ -169,7 +169,7 @@ def model_folder(
 @pytest.fixture(scope="session")
 def encoder(model_folder: Path) -> Encoder:
     """The tiny model, ready to embed; it keeps no cache."""
-    return load(model_folder, cache=False, options=ReadOptions(form="plain"))
+    return load(model_folder, cache=False)
 
 
 @pytest.fixture(scope="session")

@@ -138,11 +138,12 @@ def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re
 def _is_built_for_size(file: Input, options: common.Reading) -> bool:
     """Whether a file was built for size; of one that cannot be read, its own error says so later."""
     from mirenc.errors import MirencError
+    from mirenc.ir.build_level import level_of
     from mirenc.ir.read import module_from
     from mirenc.search.forms import FOR_SIZE
 
     try:
-        return file.value != "-" and module_from(file, options).built[""] == FOR_SIZE
+        return file.value != "-" and level_of(module_from(file, options)) == FOR_SIZE
     except MirencError:
         return False
 

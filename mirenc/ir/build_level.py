@@ -40,14 +40,15 @@ _BY_OPTIMISERS = frozenset({"nofree", "nosync"})
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
 # LLVM prints a function's group of attributes behind its arguments and the marks of its address.
 _GROUP = re.compile(r"\)(?: local_unnamed_addr| unnamed_addr)?(?: addrspace\(\d+\))? (#\d+)")
+_DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-a-zA-Z$._0-9]+)\(', re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
+_NO_OPERAND = np.iinfo(np.int64).min  # assembler and metadata have negative keys, too
 _NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}
 
 
 def level_of(module: IRModule) -> Level:
     """Level that a module was compiled at; of one that several were linked into, that of most of its functions."""
-    attributes = _attributes(module)
-    return _level_of_rest(module, attributes, _own_levels(module, attributes))
+    return levels_by_symbol(module)[""]
 
 
 def levels_of_functions(module: IRModule) -> list[Level]:
@@ -55,17 +56,41 @@ def levels_of_functions(module: IRModule) -> list[Level]:
 
     A function says itself that it was built for size, and that it was not optimised; not, whether at -O1 or -O2.
     """
-    attributes = _attributes(module)
+    levels = levels_by_symbol(module)
+    return [levels.get(function.name, levels[""]) for function in module.defined_functions]
+
+
+def stated_levels(text: str) -> dict[str, Level] | None:
+    """As `levels_by_symbol`, of canonical text in which the attributes of each function say its level; else None."""
+    attributes = _attributes(text)
+    own: list[Level | None] = [
+        "Os" if words & _FOR_SIZE else "O0" if "optnone" in words else None for words in attributes
+    ]
+    if not own or None in own:
+        return None
+    names = [match[1].strip('"') for match in _DEFINED.finditer(text)]
+    return _by_symbol(names, own, "Os" if 2 * own.count("Os") > len(own) else "O0")
+
+
+def levels_by_symbol(module: IRModule) -> dict[str, Level]:
+    """Level of the module, under "", and of functions that have another one, by symbol: before its form's passes."""
+    if module.built:
+        return module.built  # type: ignore[return-value]  # made here
+    attributes = _attributes(module.text)
     own = _own_levels(module, attributes)
-    rest = _level_of_rest(module, attributes, own)
-    return [level or rest for level in own]
+    names = [function.name for function in module.defined_functions]
+    return _by_symbol(names, own, _level_of_rest(module, attributes, own))
 
 
-def _attributes(module: IRModule) -> list[AbstractSet[str]]:
+def _by_symbol(names: Sequence[str], own: Sequence[Level | None], rest: Level) -> dict[str, Level]:
+    return {"": rest} | {name: level for name, level in zip(names, own, strict=True) if level not in (None, rest)}
+
+
+def _attributes(text: str) -> list[AbstractSet[str]]:
     """Words in the group of attributes of each function with a body."""
-    groups = attribute_groups(module.text[module.text.rfind("\n}\n") :])  # they stand behind all functions
+    groups = attribute_groups(text[text.rfind("\n}\n") :])  # they stand behind all functions
     words = {name: frozenset(group.split()) for name, group in groups.items()}
-    lines = [rest.partition("\n")[0] for rest in f"\n{module.text}".split("\ndefine ")[1:]]
+    lines = [rest.partition("\n")[0] for rest in f"\n{text}".split("\ndefine ")[1:]]
     found = (_GROUP.search(_QUOTED.sub("", line) if '"' in line else line) for line in lines)
     return [words[match[1]] if match else frozenset() for match in found]
 
@@ -212,9 +237,9 @@ def _has_unmarked_pointer(module: IRModule) -> bool:
     test = arrays.operand_ref[arrays.operand_start[last[block]]]
     block, test = block[other[test] >= 0], test[other[test] >= 0]
     reached = arrays.successor[arrays.successor_start[block] + other[test]]
-    found = np.full(module.block_count, -1)
+    found = np.full(module.block_count, _NO_OPERAND)
     found[reached] = key[arrays.operand_start[test]]
-    found[np.bincount(arrays.successor, minlength=module.block_count) > 1] = -1  # also reached from elsewhere
+    found[np.bincount(arrays.successor, minlength=module.block_count) > 1] = _NO_OPERAND  # also reached from elsewhere
     is_call = [form.opcode == "call" and not form.callee.startswith("@llvm.") for form in module.forms]
     user = np.repeat(np.arange(len(arrays.form)), np.diff(arrays.operand_start))
     passed = np.flatnonzero(_of_forms(module, is_call)[user] & (key == found[arrays.block[user]]))

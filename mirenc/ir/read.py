@@ -20,6 +20,7 @@ from mirenc.errors import (
     one_input,
 )
 from mirenc.ir import old_text
+from mirenc.ir.build_level import levels_by_symbol, stated_levels
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
@@ -184,8 +185,9 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
         advice = "its vectors are those of the form plain"
         _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, form, advice, error)
         return read(text)
-    of_deleted = replace(read(texts.deleted), form=form) if texts.deleted else None
-    return replace(read(texts.text), form=form, deleted=of_deleted)
+    facts: Any = {"form": form, "built": stated_levels(text) or levels_by_symbol(read(text))}
+    of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
+    return replace(read(texts.text), deleted=of_deleted, **facts)
 
 
 def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:

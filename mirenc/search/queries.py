@@ -55,9 +55,8 @@ def queries_of(
 ) -> Iterator[FileQueries]:
     """What is searched for in a table, file by file, in the forms of its rows.
 
-    ``wanted`` says of which functions; with ``whole_files`` the others of a file are ``beside`` them. A file without any
-    is left out, and one that cannot be embedded is left out if ``failed`` is called with its error, which is raised
-    otherwise.
+    ``wanted`` says of which functions; with ``whole_files`` the others of a file are ``beside`` them. A file without
+    any is left out. ``failed`` is told of files that cannot be embedded; without it the first such error is raised.
     """
     maker = table.maker
     how: Any = {"level": maker.level, "purpose": maker.purpose, "whiten": maker.whiten}

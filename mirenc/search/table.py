@@ -188,10 +188,10 @@ def index(
     """Embed files and folders into a table to search in.
 
     ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they
-    look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of each file
-    that is left out. Without it files without a function body are left out, which one UnreadableIRWarning says, and the
-    first other error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is
-    unknown.
+    look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of
+    each file that is left out. Without it files without a function body are left out, which one UnreadableIRWarning
+    says, and the first other error is raised. Raises MirencError: a file cannot be read, no file has a function body,
+    or the level is unknown.
 
     Functions are found best by the model that `mirenc.weights.search_model` names for them and for finer parts: where
     ``encoder`` is the default model instead, a SearchModelWarning says so.
