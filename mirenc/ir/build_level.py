@@ -88,7 +88,8 @@ def _by_symbol(names: Sequence[str], own: Sequence[Level | None], rest: Level) -
 
 def _attributes(text: str) -> list[AbstractSet[str]]:
     """Words in the group of attributes of each function with a body."""
-    groups = attribute_groups(text[text.rfind("\n}\n") :])  # they stand behind all functions
+    metadata = text[text.rfind("\n}\n") :]  # the groups stand between functions and metadata
+    groups = attribute_groups(metadata[: metadata.find("\n!") + 1 or None])
     words = {name: frozenset(group.split()) for name, group in groups.items()}
     lines = [rest.partition("\n")[0] for rest in f"\n{text}".split("\ndefine ")[1:]]
     found = (_GROUP.search(_QUOTED.sub("", line) if '"' in line else line) for line in lines)
@@ -125,7 +126,7 @@ def _loops_may_unroll(text: str) -> bool | None:
     if '!{!"llvm.loop.' not in metadata:
         return None
     properties, loops = {}, []
-    for name, _, node in (line.partition(" = ") for line in metadata.split("\n")):
+    for name, _, node in (line.partition(" = ") for line in metadata.split("\n") if "!{" in line):
         if node.startswith('!{!"llvm.loop.'):
             properties[name] = node.split('"')[1]
         elif node.startswith(f"distinct !{{{name}, "):  # a loop, or a scope of aliases
