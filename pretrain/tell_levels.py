@@ -10,8 +10,11 @@ builds told wrongly whose IR a compiler also made, byte for byte, at the level t
 could tell. Of a function, the right level is that of its build.
 How long: a minute of one core for each 25,000 lines of IR.
 On what: folders that `compile_pairs.py` wrote; for IR with debug information, of a recipe with `flags = ["-g"]`.
+`levels.json` is of three sources of each project of `debian-unseen.toml` and `debian-unseen-more.toml` that compiled
+(clang-14, clang-19), two of ten of them with -g (debug), and up to eight each of three projects in Fortran and eight in
+Rust (others).
 
-    python pretrain/tell_levels.py pretrain/levels written=PAIRS debug=PAIRS_G --cap 20
+    python pretrain/tell_levels.py pretrain/levels clang-19=PAIRS debug=PAIRS_G --cap 8
 """
 
 from __future__ import annotations
