@@ -53,7 +53,7 @@ def test_several_files_give_a_matrix(run: Run, model_dir: Path, encoder: Encoder
     assert [line.split()[-1] for line in lines[1:]] == files
     assert [line.split()[1:-1] for line in lines[1:]] == [[f"{value:.4f}" for value in row] for row in expected]
     found = json.loads(run("compare", "--model", model_dir, "--json", folder).ok().out)
-    assert (found["model"], found["model_digest"]) == ("random", encoder.files.digest)
+    assert (found["model"], found["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (found["level"], found["files"]) == ("module", files)
     np.testing.assert_allclose(found["cosines"], expected, atol=1e-7)
 
@@ -139,7 +139,7 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
     level = [] if suffix else ["-l", "function"]
     result = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json", *level).ok()
     found = json.loads(result.out)
-    assert (found["model_digest"], found["level"], found["part"]) == (encoder.files.digest, "function", "both")
+    assert (found["model_digest"], found["level"], found["part"]) == (encoder.digest_in("O2"), "function", "both")
     assert (found["query"], found["index"], found["rows"]) == (str(O0 / "sorting.ll"), str(index), len(labels))
     assert [entry["name"] for entry in found["found"]] == query.names
     for entry, best, values in zip(found["found"], rows, cosines, strict=True):

@@ -59,7 +59,7 @@ def test_stdout_is_one_json_object_with_all_that_made_it(run: Run, model_dir: Pa
     assert row["file"] == str(ir)
     assert row["content_hash"] == parse_ir(SOURCE).content_hash
     assert row["file_hash"] == hashlib.sha256(ir.read_bytes()).hexdigest()
-    assert (row["model"], row["model_digest"]) == ("random", encoder.files.digest)
+    assert (row["model"], row["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (row["mirenc"], row["level"], row["part"]) == (mirenc.__version__, "module", "both")
     assert row["counts"] == encoder.embed_parts(ir).counts
     assert (row["counts"]["functions"], row["counts"]["defined"], row["counts"]["blocks"]) == (3, 2, 4)
@@ -147,7 +147,7 @@ def expected(encoder: Encoder, folder: Path, level: str = "module") -> tuple[lis
 
 
 def says_who(head: dict, encoder: Encoder, level: str) -> None:
-    assert (head["model"], head["model_digest"]) == ("random", encoder.files.digest)
+    assert (head["model"], head["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (head["mirenc"], head["level"], head["part"]) == (mirenc.__version__, level, "both")
 
 

@@ -159,7 +159,7 @@ def test_index_of_a_folder_and_a_file(encoder: Encoder) -> None:
     assert table.names == [name for single in singles for name in single.names]
     assert table.files == [str(path) for path, single in zip(paths, singles, strict=True) for _ in single.names]
     assert_same_vectors(table.vectors, np.concatenate([single.vector for single in singles]))
-    assert (table.maker.model, table.maker.model_digest) == ("random", encoder.files.digest)
+    assert (table.maker.model, table.maker.model_digest) == ("random", encoder.digest_in("O2"))
     assert (table.level, table.maker.part, len(table)) == ("function", "both", len(table.names))
 
 
