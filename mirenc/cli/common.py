@@ -254,7 +254,7 @@ def open_index(
         made_by = maker.model if model is None and is_model_name(maker.model) else model
         encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
         check_form(maker, form, index)
-        table.check_model(encoder.name, encoder.digest_in(maker.form), index)  # type: ignore[arg-type]  # a known form
+        table.check_model(encoder, index)
     elif approximate:
         raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")
     else:

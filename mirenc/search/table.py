@@ -14,6 +14,7 @@ import numpy as np
 from mirenc import __version__
 from mirenc.arrays import Float32, Int64
 from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
+from mirenc.embed.request import usual_form
 from mirenc.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
 from mirenc.ir.forms import Form
 from mirenc.ir.inputs import Input
@@ -163,12 +164,14 @@ class VectorTable:
             return "files without a name"
         return ""
 
-    def check_model(self, name: str, digest: str, where: str) -> None:
-        """Refuse to compare with another model's vectors: ModelError where the digest is not the table's."""
-        maker = self.maker
+    def check_model(self, encoder: Encoder, where: str) -> None:
+        """Refuse to compare vectors of this encoder, in the table's form, with those of another: ModelError."""
+        maker, name = self.maker, encoder.name
+        digest = encoder.digest_in(maker.form)  # type: ignore[arg-type]  # of any other form the digest differs
         if digest != maker.model_digest:
             mapped = f" under the map {maker.map!r}, which may have been fitted again since" if maker.map else ""
             options = (f" --map {maker.map}" if maker.map else "") + (" --hide-names" if maker.hide_names else "")
+            options += f" --form {maker.form}" if maker.form != usual_form(maker.purpose, [maker.level]) else ""
             raise ModelError(
                 f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){mapped}, and those of "
                 f"{name} (digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or "
