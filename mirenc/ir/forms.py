@@ -1,7 +1,7 @@
 """Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source look alike.
 
 The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
--O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first, and what compilers noted for
+-O0 puts on every function, ``optnone`` and ``noinline``, is taken off first, and what compilers noted for
 the passes (profiles, aliasing, unrolling) is left out. Functions that the passes
 delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
 """
@@ -39,6 +39,7 @@ _LOCAL_VARIABLE = re.compile(
 # What needs the body of a function: an alias, an ifunc, the address of a block.
 _NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddress\(", re.MULTILINE)
 _GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
+_ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
 
 
@@ -60,13 +61,16 @@ def has_definitions(text: str) -> bool:
     return _DEFINED.search(text) is not None
 
 
-def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: bool) -> FormedText:
+def formed(
+    text: str, form: str, run: Callable[[str, str], str], *, unoptimised: bool = False, deleted: bool = True
+) -> FormedText:
     """Bring a module's canonical text to one of the `PASSES`; ``run`` (text, form) lets LLVM do so, and may raise.
 
-    Without ``deleted``, functions that the passes delete are left out. Where they delete all, all are kept.
+    ``unoptimised`` says that the module was built at -O0. Without ``deleted``, functions that the passes delete are
+    left out. Where they delete all, all are kept.
     """
     # A module that was read has no other hints than these either, and no vector may depend on a profile.
-    text = without_optnone(without_hints(text))
+    text = without_optnone(without_hints(text), unoptimised=unoptimised)
     names = set(_DEFINED.findall(text))
     optimised = run(text, form)
     missing = names.difference(_DEFINED.findall(optimised))
@@ -76,9 +80,13 @@ def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: boo
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
 
-def without_optnone(text: str) -> str:
-    """Canonical text without ``optnone``, and without ``noinline`` where it stands beside it."""
-    return _GROUP.sub(lambda group: _OPTNONE.sub("", group[0]), text)
+def without_optnone(text: str, *, unoptimised: bool = False) -> str:
+    """Canonical text without ``optnone``, and without ``noinline`` where it stands beside it.
+
+    Of an ``unoptimised`` module without any ``noinline``: there ``clang -O0 -Xclang -disable-O0-optnone`` puts it on
+    every function, and the author's own cannot be told from it.
+    """
+    return (_ANY_GROUP if unoptimised else _GROUP).sub(lambda group: _OPTNONE.sub("", group[0]), text)
 
 
 def only(text: str, names: Collection[str]) -> str:

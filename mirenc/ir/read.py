@@ -179,13 +179,14 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     form = options.form
     if form is None or form == "plain" or not has_definitions(text):
         return read(text)
+    built = stated_levels(text) or levels_by_symbol(read(text))
     try:
-        texts = formed(text, form, run, deleted=deleted)
+        texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
     except (IRParseError, IRResourceError) as error:
         advice = "its vectors are those of the form plain"
         _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, form, advice, error)
         return read(text)
-    facts: Any = {"form": form, "built": stated_levels(text) or levels_by_symbol(read(text))}
+    facts: Any = {"form": form, "built": built}
     of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
     return replace(read(texts.text), deleted=of_deleted, **facts)
 

@@ -79,6 +79,19 @@ def test_noinline_goes_only_where_it_stands_beside_optnone() -> None:
     assert [words.split() for words in groups] == [["nounwind"], ["noinline", "nounwind"]]
 
 
+@pytest.mark.parametrize("words", ["noinline optnone", "noinline"], ids=["optnone", "disable-O0-optnone"])
+def test_what_minus_o0_forbids_to_inline_is_inlined(words: str) -> None:
+    assert names(read(SUM.replace("noinline nounwind optnone", f"{words} nounwind"), "O2")) == ["sum"]
+
+
+def test_what_an_optimised_module_forbids_to_inline_is_not() -> None:
+    text = "define i32 @f(i32 %x) local_unnamed_addr {\n  %y = tail call i32 @g(i32 %x)\n  ret i32 %y\n}\n"
+    text += (
+        "define internal i32 @g(i32 %x) #0 {\n  %y = mul i32 %x, %x\n  ret i32 %y\n}\nattributes #0 = { noinline }\n"
+    )
+    assert names(read(text, "O2")) == ["f", "g"]
+
+
 def test_for_size_means_the_attributes_that_clang_gives() -> None:
     words = {form: {"minsize", "optsize"} & set(read(SUM, form).text.split()) for form in ("O2", "Os", "Oz")}
     assert words == {"O2": set(), "Os": {"optsize"}, "Oz": {"minsize", "optsize"}}
