@@ -61,8 +61,9 @@ def search(
     its equals in the order of the index. A percentage says how often the nearest function at such a cosine was the
     right one, on projects never trained on. A symbol stands beside a name that several functions of the index have.
     """
+    from mirenc.embed.request import SEARCH_FORM, usual_form
     from mirenc.search import VECTOR_SUFFIXES
-    from mirenc.search.forms import SIZE_FORM
+    from mirenc.search.forms import FOR_SIZE, SIZE_FORM, rows_by_form
     from mirenc.search.itself import own_first, own_rows
     from mirenc.search.queries import nearest_of_files, queries_of
 
@@ -74,7 +75,8 @@ def search(
     wanted = None if function is None else _pattern(function)
     files = common.expand(queries, options)
     chosen = common.chosen_form(form)
-    if chosen is None and common.is_project(index) and _is_built_for_size(files[0], options):
+    usual = usual_form("search", [level or "module"]) == SEARCH_FORM
+    if chosen is None and usual and common.is_project(index) and _is_built_for_size(files[0], options):
         chosen = SIZE_FORM  # the folder is brought to what is searched for, which cannot be brought to it
     how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": chosen}
     encoder, table, failures = common.open_index(index, level, "module", model, options, approximate=approximate, **how)
@@ -89,10 +91,12 @@ def search(
     several = None if as_json or approximate else overloaded(zip(*labels, strict=True), table.level)
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
-    searched = 0
+    searched = built_for_size = 0
+    in_usual_form = SEARCH_FORM in rows_by_form(table)
     asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
     for one, (rows, cosines) in nearest_of_files(asked, table, k, by_file=by_file, approximate=approximate):
         searched += 1
+        built_for_size += in_usual_form and one.regions[0].built == FOR_SIZE
         symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
         own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
@@ -109,6 +113,9 @@ def search(
         if output:
             results.append((one.file, found))
     _check_left_out(files, searched + failed.count + failed.empty, maker, wanted)
+    if built_for_size:
+        what = f"{built_for_size} of {len(files)} files were built for size, and rows of {index} were not"
+        common.say(f"{what}: the right ones are found less often. Embed the index again with --form {SIZE_FORM}")
     for path in output or ():
         write_results(path, head, results)
     try:
