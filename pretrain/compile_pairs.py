@@ -8,6 +8,7 @@ On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
     python pretrain/compile_pairs.py RECIPE OUT --compilers clang-14 clang-19 --levels O0 O1 O2 O3 Os Oz --cap 12
 
+Crates of Rust and Fortran: the folder has the name that is given as the compiler (`debian-unseen-languages.toml`).
 With ``--training`` packages that are reserved for evaluation, and those that the recipe holds out, are left out.
 """
 
@@ -33,6 +34,7 @@ def main() -> None:
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
     parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
     parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
+    parser.add_argument("--packages", nargs="+", metavar="NAME", help="only these packages of the recipe")
     parser.add_argument("--training", action="store_true", help="only packages for training")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
@@ -42,6 +44,10 @@ def main() -> None:
     if given.training:
         kept = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))
         packages = tuple(kept)
+    if given.packages is not None:
+        if missing := sorted(set(given.packages) - (names := {package.name for package in packages})):
+            sys.exit(f"{given.recipe} has no package {missing[0]} to compile. It has: {', '.join(sorted(names))}")
+        packages = tuple(package for package in packages if package.name in given.packages)
     if given.cap is not None:
         packages = tuple(package.model_copy(update={"cap": given.cap}) for package in packages)
     recipe = recipe.model_copy(update={"packages": packages})
