@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
     parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
     parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
-    parser.add_argument("--packages", nargs="+", metavar="NAME", help="only these packages of the recipe")
+    parser.add_argument("--packages", nargs="+", metavar="NAME", help="only these, and those whose headers they need")
     parser.add_argument("--training", action="store_true", help="only packages for training")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
@@ -47,7 +47,8 @@ def main() -> None:
     if given.packages is not None:
         if missing := sorted(set(given.packages) - (names := {package.name for package in packages})):
             sys.exit(f"{given.recipe} has no package {missing[0]} to compile. It has: {', '.join(sorted(names))}")
-        packages = tuple(package for package in packages if package.name in given.packages)
+        headers_of = {other for package in packages if package.name in given.packages for other in package.headers_of}
+        packages = tuple(package for package in packages if package.name in headers_of.union(given.packages))
     if given.cap is not None:
         packages = tuple(package.model_copy(update={"cap": given.cap}) for package in packages)
     recipe = recipe.model_copy(update={"packages": packages})
