@@ -34,6 +34,7 @@ def main() -> None:
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
     parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
     parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
+    parser.add_argument("--max-file-bytes", type=int, help="of IR; then a package ends at its cap alone")
     parser.add_argument("--packages", nargs="+", metavar="NAME", help="only these, and those whose headers they need")
     parser.add_argument("--training", action="store_true", help="only packages for training")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
@@ -52,8 +53,13 @@ def main() -> None:
     if given.cap is not None:
         packages = tuple(package.model_copy(update={"cap": given.cap}) for package in packages)
     recipe = recipe.model_copy(update={"packages": packages})
+    if given.max_file_bytes is not None:
+        limits = {"max_file_bytes": given.max_file_bytes, "max_project_bytes": sys.maxsize, "max_bytes": sys.maxsize}
+        recipe = recipe.model_copy(update={"limits": recipe.limits.model_copy(update=limits)})
     for compiler in given.compilers:
         with IRFolder(given.out / compiler) as folder:
+            if given.max_file_bytes is not None:
+                folder.keep_only(lambda record: record.status != "large")  # an earlier limit may have been lower
             compile_recipe(
                 recipe,
                 folder,

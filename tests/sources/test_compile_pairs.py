@@ -66,6 +66,19 @@ def test_only_the_packages_that_are_named_and_what_they_include(
         compile_pairs(monkeypatch, tmp_path, "--packages", "delta", "beta")
 
 
+def test_what_was_too_large_is_tried_again_with_more_bytes(
+    fake_tools: FakeTools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "work" / "gamma" / "src" / "a.c"
+    source.parent.mkdir(parents=True)
+    source.write_text(f"int {'a' * 2000};", encoding="utf-8")
+    words = ("--compilers", "clang-14", "--levels", "O2", "--packages", "gamma", "--max-file-bytes")
+    for most, status in (("1999", "large"), ("4000", "ok")):
+        compile_pairs(monkeypatch, tmp_path, *words, most)
+        with IRFolder(tmp_path / "out" / "clang-14") as folder:
+            assert [record.status for record in folder.records()] == [status]
+
+
 def test_a_crate_comes_from_its_binary_package(
     fake_tools: FakeTools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
