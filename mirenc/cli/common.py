@@ -238,7 +238,6 @@ def open_index(
     """
     from mirenc.embed import load
     from mirenc.search import VECTOR_SUFFIXES, index as make_index, read_vectors
-    from mirenc.search.forms import check_form
     from mirenc.weights import is_model_name, search_model
 
     failures = Failures(1)
@@ -253,7 +252,7 @@ def open_index(
         maker = table.maker
         made_by = maker.model if model is None and is_model_name(maker.model) else model
         encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
-        check_form(maker, form, index)
+        table.check_form(form, index)
         table.check_model(encoder, index)
     elif approximate:
         raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")

@@ -46,17 +46,13 @@ def compare(
         )
     from mirenc import cosines
     from mirenc.embed import load
-    from mirenc.embed.request import SEARCH_FORM
     from mirenc.search import index
-    from mirenc.search.forms import SIZE_FORM, mixed_for_size
     from mirenc.weights import search_model
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
     chosen = common.chosen_form(form)
     table = index(encoder, paths, level=level, form=chosen, failed=failures.add, progress=True)
-    if chosen is None and table.maker.form == SEARCH_FORM and mixed_for_size(table.labels["built"]):
-        table = index(encoder, paths, level=level, form=SIZE_FORM, failed=lambda error: None, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
     found: dict[str, Any]

@@ -61,9 +61,7 @@ def search(
     its equals in the order of the index. A percentage says how often the nearest function at such a cosine was the
     right one, on projects never trained on. A symbol stands beside a name that several functions of the index have.
     """
-    from mirenc.embed.request import SEARCH_FORM, usual_form
     from mirenc.search import VECTOR_SUFFIXES
-    from mirenc.search.forms import FOR_SIZE, SIZE_FORM, rows_by_form
     from mirenc.search.itself import own_first, own_rows
     from mirenc.search.queries import nearest_of_files, queries_of
 
@@ -74,11 +72,7 @@ def search(
     check_outputs(output or ())
     wanted = None if function is None else _pattern(function)
     files = common.expand(queries, options)
-    chosen = common.chosen_form(form)
-    usual = usual_form("search", [level or "module"]) == SEARCH_FORM
-    if chosen is None and usual and common.is_project(index) and _is_built_for_size(files[0], options):
-        chosen = SIZE_FORM  # the folder is brought to what is searched for, which cannot be brought to it
-    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": chosen}
+    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
     encoder, table, failures = common.open_index(index, level, "module", model, options, approximate=approximate, **how)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
@@ -91,12 +85,10 @@ def search(
     several = None if as_json or approximate else overloaded(zip(*labels, strict=True), table.level)
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
-    searched = built_for_size = 0
-    in_usual_form = SEARCH_FORM in rows_by_form(table)
+    searched = 0
     asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
     for one, (rows, cosines) in nearest_of_files(asked, table, k, by_file=by_file, approximate=approximate):
         searched += 1
-        built_for_size += in_usual_form and one.regions[0].built == FOR_SIZE
         symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
         own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
@@ -113,9 +105,6 @@ def search(
         if output:
             results.append((one.file, found))
     _check_left_out(files, searched + failed.count + failed.empty, maker, wanted)
-    if built_for_size:
-        what = f"{built_for_size} of {len(files)} files were built for size, and rows of {index} were not"
-        common.say(f"{what}: the right ones are found less often. Embed the index again with --form {SIZE_FORM}")
     for path in output or ():
         write_results(path, head, results)
     try:
@@ -140,19 +129,6 @@ def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re
     none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
     advice = "Search at another level (--level)" if wanted is None else "Give another --function, or --level"
     raise ConfigError(f"{none} {what} to search for. {advice}")
-
-
-def _is_built_for_size(file: Input, options: common.Reading) -> bool:
-    """Whether a file was built for size; of one that cannot be read, its own error says so later."""
-    from mirenc.errors import MirencError
-    from mirenc.ir.build_level import level_of
-    from mirenc.ir.read import module_from
-    from mirenc.search.forms import FOR_SIZE
-
-    try:
-        return file.value != "-" and level_of(module_from(file, options)) == FOR_SIZE
-    except MirencError:
-        return False
 
 
 def _pattern(function: str) -> re.Pattern[str]:

@@ -1,7 +1,8 @@
 """Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source look alike.
 
 The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
--O0 puts on every function, ``optnone`` and ``noinline``, is taken off first, and what compilers noted for
+-O0 puts on every function, ``optnone`` and ``noinline``, is taken off first; before passes for speed also what builds
+for size have on every function, ``optsize`` and ``minsize``; and what compilers noted for
 the passes (profiles, aliasing, unrolling) is left out. Functions that the passes
 delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
 """
@@ -41,6 +42,7 @@ _NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddr
 _GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
 _ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
+_FOR_SIZE = re.compile(r" (?:optsize|minsize)(?= )")
 
 
 class FormedText(NamedTuple):
@@ -71,6 +73,9 @@ def formed(
     """
     # A module that was read has no other hints than these either, and no vector may depend on a profile.
     text = without_optnone(without_hints(text), unoptimised=unoptimised)
+    if "attributes" not in PASSES[form]:
+        # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
+        text = _ANY_GROUP.sub(lambda group: _without(_FOR_SIZE, group[0]), text)
     names = set(_DEFINED.findall(text))
     optimised = run(text, form)
     missing = names.difference(_DEFINED.findall(optimised))
@@ -86,7 +91,12 @@ def without_optnone(text: str, *, unoptimised: bool = False) -> str:
     Of an ``unoptimised`` module without any ``noinline``: there ``clang -O0 -Xclang -disable-O0-optnone`` puts it on
     every function, and the author's own cannot be told from it.
     """
-    return (_ANY_GROUP if unoptimised else _GROUP).sub(lambda group: _OPTNONE.sub("", group[0]), text)
+    return (_ANY_GROUP if unoptimised else _GROUP).sub(lambda group: _without(_OPTNONE, group[0]), text)
+
+
+def _without(attributes: re.Pattern[str], group: str) -> str:
+    """A group without some attributes; LLVM refuses one that has none, so that has a word without a meaning then."""
+    return attributes.sub("", group).replace("{ }", '{ "none" }')
 
 
 def only(text: str, names: Collection[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from mirenc import __version__
-from mirenc.arrays import Float32, Int64
+from mirenc.arrays import Float32
 from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
 from mirenc.embed.request import usual_form
 from mirenc.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
@@ -129,12 +129,6 @@ class VectorTable:
     def __len__(self) -> int:
         return len(self.vectors)
 
-    def take(self, rows: Int64) -> "VectorTable":
-        """The table of some rows, in that order."""
-        labels = {name: [column[row] for row in rows.tolist()] for name, column in self.labels.items()}
-        source_row = [self.source_row[row] for row in rows.tolist()]
-        return VectorTable(self.maker, self.vectors[rows], labels, self.sources, source_row)
-
     @cached_property
     def files(self) -> list[str]:
         """File of each row."""
@@ -163,6 +157,24 @@ class VectorTable:
         if not all(isinstance(source, dict) and isinstance(source.get("file"), str) for source in self.sources):
             return "files without a name"
         return ""
+
+    def check_form(self, form: Form | None, where: str) -> None:
+        """Refuse a table in another form than is asked for; where none is, one of IR as it is. Raises ModelError.
+
+        Blocks, loops, instructions and features are usual as they are.
+        """
+        maker, usual = self.maker, usual_form(self.maker.purpose, [self.maker.level])
+        if maker.form == (form or usual) or (form is None and maker.form != "plain"):
+            return
+        again = f"mirenc embed FOLDER --level {maker.level} -o {where}"
+        if form is not None:
+            found = f"{where} holds vectors of the form {maker.form}, not {form}"
+            raise ModelError(f"{found}. Embed the files again: {again} --form {form}")
+        raise ModelError(
+            f"{where} holds vectors of IR as it is (form plain), among which builds at other levels are found less "
+            f"often than among those of the form {usual}, now the default. Embed the files again: {again}. Or search "
+            "it as it is: --form plain"
+        )
 
     def check_model(self, encoder: Encoder, where: str) -> None:
         """Refuse to compare vectors of this encoder, in the table's form, with those of another: ModelError."""
