@@ -7,9 +7,9 @@ intervals by a bootstrap over tasks; with names as written and with all names hi
 Every method sees the IR in each form (`mirenc.ir.forms`), both sides in the same. Two tables:
 
 - all tasks in one pool;
-- maps fitted on half of the tasks without their names and tested on the other half, both ways, over several halvings,
-  as `mirenc.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule, and ``level map``,
-  which also knows which two vectors are one source at two levels.
+- maps of the models fitted on half of the tasks without their names and tested on the other half, both ways, over
+  several halvings, as `mirenc.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
+  and ``level map``, which also knows which two vectors are one source at two levels.
 
 Where names are hidden, a model with a lexical view is told so (``hide_names``).
 
@@ -154,28 +154,32 @@ def older(text: str) -> str:
     return _SPLAT.sub("zeroinitializer", _NEWER.sub("", text))
 
 
-def ir2vec_methods(python: str, programs: list[Program]) -> tuple[list[Method], int]:
-    """IR2Vec's vectors, zeros where it gave none; and for how many modules it gave none."""
+def ir2vec_methods(python: str, programs: list[Program], kept: Path) -> tuple[list[Method], int]:
+    """IR2Vec's vectors, zeros where it gave none; and for how many modules it gave none. They stay in a file."""
     import numpy as np
     from program_figures import Method
 
-    with tempfile.TemporaryDirectory() as folder:
-        files = [str(Path(folder, program.ir.name)) for program in programs]
-        for program, file in zip(programs, files, strict=True):
-            Path(file).write_text(older(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
-        listing, output = Path(folder, "list"), Path(folder, "vectors")
-        listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
-        command = [python, str(Path(__file__).resolve()), "ir2vec", str(listing), str(output)]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
-        rows = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    from mirenc.writing import delivered
+
+    if not kept.exists():
+        with tempfile.TemporaryDirectory() as folder, delivered(kept) as output:
+            files = [str(Path(folder, program.ir.name)) for program in programs]
+            for program, file in zip(programs, files, strict=True):
+                Path(file).write_text(older(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
+            listing = Path(folder, "list")
+            listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
+            command = [python, str(Path(__file__).resolve()), "ir2vec", str(listing), str(output)]
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            if done.returncode:
+                raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
+    rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     if not rows:
         raise SystemExit(f"{python}: IR2Vec gave no vectors for {len(programs)} modules")
-    vectors = {mode: np.zeros((len(files), len(rows[0][2]))) for mode in MODES}
+    number = {program.ir.name: row for row, program in enumerate(programs)}
+    vectors = {mode: np.zeros((len(programs), len(rows[0][2]))) for mode in MODES}
     for file, mode, vector in rows:
-        vectors[mode][files.index(file)] = vector
-    missing = sum(not all(matrix[row].any() for matrix in vectors.values()) for row in range(len(files)))
+        vectors[mode][number[Path(file).name]] = vector
+    missing = sum(not all(matrix[row].any() for matrix in vectors.values()) for row in range(len(programs)))
     return [Method(title, vectors[mode], [vectors[mode]]) for mode, title in MODES.items()], missing
 
 
@@ -263,7 +267,7 @@ def compare(
     programs: list[Program], folder: Path, models: list[str], ir2vec: str | None, halvings: int, *, hidden: bool
 ) -> dict[str, Any]:
     """Both tables of all methods."""
-    from program_figures import BAGS, halved_rows, pooled_rows
+    from program_figures import halved_rows, pooled_rows
 
     methods: dict[Key, Method] = {}
     missing = {}
@@ -273,12 +277,12 @@ def compare(
         )
         found = baseline_methods(brought, hidden)
         if ir2vec:
-            peers, missing[form] = ir2vec_methods(ir2vec, brought)
+            peers, missing[form] = ir2vec_methods(ir2vec, brought, folder / form / "ir2vec.jsonl")
             found += peers
         for model in models:
             found += model_methods(model, brought, folder.parent / "cache", hidden)
         methods |= {(method.name, form): method for method in found}
-    whole = {key: method for key, method in methods.items() if key[0] in BAGS or key[0].endswith(" both")}
+    whole = {key: method for key, method in methods.items() if key[0].endswith(" both")}
     return {
         "without_ir2vec": missing,
         "pooled": pooled_rows(methods, programs),

@@ -19,8 +19,8 @@ from mirenc.metrics import group_interval
 from mirenc.model.whitening import fit_whitening
 
 BAGS = ("bag of statements", "bag of words")
-WORDS, PLAIN = "its words", "plain"
-"""Beside the bags, what a row is compared with: the model's lexical view, and the same method in the form plain."""
+WORDS, PLAIN, UNMAPPED = "its words", "plain", "no map"
+"""Beside the bags, what a row is compared with: the model's lexical view, the same in the form plain, without a map."""
 FIGURES = ("map_at_r", "recall_at_1")
 LEVELS = ("O0", "O2", "O1", "O3", "Os", "Oz")
 Side = tuple[str, str]  # languages of programs, joined by "+", and their level
@@ -111,6 +111,7 @@ def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str
     The query's own source is no candidate, or, of `ITSELF`, the only right one.
     """
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    score = unit @ unit.T
     inside = [row for row, program in enumerate(programs) if program.task in tasks]
     found: Found = {}
     for setting, sides in (SETTINGS | ITSELF).items():
@@ -132,7 +133,7 @@ def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str
                 else:
                     others = [row for row in candidates if programs[row].source != source]
                     right = np.array([programs[row].task == task for row in others])
-                by_query[query] = ranking_figures(unit[others] @ unit[query], right)
+                by_query[query] = ranking_figures(score[query, others], right)
         if by_query:
             found[setting] = by_query
     return found
@@ -193,15 +194,13 @@ def _mean(several: list[Found]) -> Found:
 
 
 def _described(found: dict[Key, Found], programs: list[Program]) -> list[dict[str, Any]]:
-    """Rows of a table: means with intervals, and differences, with theirs, to what a row is compared with.
-
-    The bags are those as they are: a map makes them worse, and what they are there for is to be beaten at their best.
-    """
+    """Rows of a table: means with intervals, and differences, with theirs, to what a row is compared with."""
     rows = []
     for (method, form), by_setting in found.items():
         peers = {bag: (bag, form) for bag in BAGS} | {PLAIN: (method, PLAIN)}
         if method.endswith(" both"):
             peers[WORDS] = (method.removesuffix("both") + "words", form)
+        peers[UNMAPPED] = (method.partition(",")[0], form)
         peers = {title: key for title, key in peers.items() if key in found and key != (method, form)}
         settings: dict[str, Any] = {}
         for setting, by_query in by_setting.items():
