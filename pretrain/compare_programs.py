@@ -13,7 +13,7 @@ Every method sees the IR in each form (`mirenc.ir.forms`), both sides in the sam
 
 Where names are hidden, a model with a lexical view is told so (``hide_names``).
 
-How long: half an hour of one core for mirenc-fast and mirenc-search, a third of it clang's. IR and vectors stay in
+How long: some twenty minutes of one core for mirenc-fast and mirenc-search. IR and vectors stay in
 WORK: a run that was stopped goes on.
 On what: clang-19 with a C++ standard library, and a Python that has the IR2Vec wheel (``--ir2vec``; left out, no rows
 of it). The wheel reads what LLVM <= 16 wrote: words that are newer, and that it does not look at, are taken out for it.
@@ -49,7 +49,6 @@ LANGUAGES = {"c": ["-std=c11"], "cpp": ["-x", "c++", "-std=c++17"]}
 LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"]} | {
     level: [f"-{level}"] for level in ("O2", "O1", "O3", "Os", "Oz")
 }
-FORMS = ("plain", "O2", "Oz")
 MODES = {"sym": "IR2Vec symbolic", "fa": "IR2Vec flow-aware"}
 # What LLVM 17 to 22 write and 16 does not know: flags and attributes, none of which is an opcode, type or operand.
 _NEWER = re.compile(
@@ -264,14 +263,21 @@ def model_methods(name: str, programs: list[Program], cache: Path, hidden: bool)
 
 
 def compare(
-    programs: list[Program], folder: Path, models: list[str], ir2vec: str | None, halvings: int, *, hidden: bool
+    programs: list[Program],
+    folder: Path,
+    forms: list[str],
+    models: list[str],
+    ir2vec: str | None,
+    halvings: int,
+    *,
+    hidden: bool,
 ) -> dict[str, Any]:
     """Both tables of all methods."""
     from program_figures import halved_rows, pooled_rows
 
     methods: dict[Key, Method] = {}
     missing = {}
-    for form in FORMS:
+    for form in forms:
         brought = (
             programs if form == "plain" else rewritten(programs, folder / form, lambda path, to=form: in_form(path, to))
         )
@@ -321,6 +327,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--models", nargs="*", default=["mirenc-fast"], help="mirenc model names or folders")
     parser.add_argument("--ir2vec", help="Python that has IR2Vec")
+    parser.add_argument("--forms", nargs="+", default=["plain", "O2"], help="forms of mirenc.ir.forms.FORMS")
     parser.add_argument("--compiler", default="clang-19")
     parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
     parser.add_argument("--halvings", type=int, default=5)
@@ -332,7 +339,7 @@ def main() -> None:
             programs = rewritten(
                 programs, given.work / names / "plain", lambda path: hide_names(path.read_text("utf-8"))
             )
-        how: Any = (given.models, given.ir2vec, given.halvings)
+        how: Any = (given.forms, given.models, given.ir2vec, given.halvings)
         found[names] = compare(programs, given.work / names, *how, hidden=names == "hidden")
     record = {
         "tasks": len({program.task for program in programs}),

@@ -138,9 +138,8 @@ def program_gains(names: str, peer: str) -> str:
 
 
 def learned_programs() -> Iterator[str]:
-    for names, start in (("written", ""), ("hidden", "names hidden ")):
-        for peer in ("plain", "its words"):
-            yield f"{start}{program_gains(names, peer)}"
+    for peer in ("plain", "its words"):
+        yield f"{program_gains('written', peer)} points, names hidden {program_gains('hidden', peer)}"
 
 
 def search_phrases() -> Iterator[str]:
