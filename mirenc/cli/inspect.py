@@ -21,7 +21,7 @@ def inspect(
     file: common.Input,
     statements: Annotated[int, Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)] = 20,
     function: common.Function = None,
-    form: common.FormName = None,
+    form: common.FormName = "auto",
     loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: common.JSON = False,
     model: common.Model = None,
@@ -38,7 +38,7 @@ def inspect(
 
     files = load_files(model)
     as_read = read_ir(file, options=options)
-    module = in_form(as_read, replace(options, form=form))
+    module = in_form(as_read, replace(options, form=common.chosen_form(form)))
     deleted = [] if module.deleted is None else [header.name for header in module.deleted.defined_functions]
     if function is not None and not has_function(module, function) and module.deleted is not None:
         module = module.deleted if has_function(module.deleted, function) else module
