@@ -21,7 +21,7 @@ def inspect(
     file: common.Input,
     statements: Annotated[int, Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)] = 20,
     function: common.Function = None,
-    form: common.FormName = "auto",
+    form: common.FormName = "plain",
     loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: common.JSON = False,
     model: common.Model = None,
