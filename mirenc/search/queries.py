@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float32
+from mirenc.arrays import Float32, Int64
 from mirenc.cosines import Nearest, nearest
 from mirenc.embed import Encoder
 from mirenc.embed.request import in_batches
@@ -25,10 +25,14 @@ _AT_ONCE = 2048  # vectors of query files that are searched for together
 
 @dataclass(frozen=True, eq=False)
 class FileQueries:
-    """What is searched for in one file: ``regions`` and their vectors, (q, D); those of all its regions, (m, D)."""
+    """What is searched for in one file: ``regions``, how many ``instructions`` (q,) they have, and ``vectors`` (q, D).
+
+    ``beside`` (m, D) are the vectors of all that is in the file.
+    """
 
     file: str
     regions: list[Region]
+    instructions: Int64
     vectors: Float32
     beside: Float32
 
@@ -63,7 +67,8 @@ def queries_of(
             if wanted and whole_files:
                 rows = [row for row in rows if wanted.search(regions[row].symbol) or wanted.search(regions[row].name)]
             if rows:
-                yield FileQueries(outcome.name, [regions[row] for row in rows], every[rows], every)
+                own, sizes = [regions[row] for row in rows], embedding.sizes[rows, 2]
+                yield FileQueries(outcome.name, own, sizes, every[rows], every)
 
 
 def nearest_of_files(

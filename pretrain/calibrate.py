@@ -1,0 +1,228 @@
+"""How often the first answer of a function search is right, by what the search knows: a logistic regression.
+
+What you get: `OUT.json`: coefficients for `mirenc.search.sureness`, how often answers were right in each fifth of them
+by language, and `OUT.md`, the tables of it.
+
+The protocol is that of the product: all functions of a project's build, whatever their size, are searched for in an
+index of another build of it, or of that and builds of nine other projects, with re-ranking; and in the same file of the
+other build, as `mirenc compare` does. An answer is right where its symbol is that of the query; functions that the index
+does not have are among the queries, and no answer to them is right.
+Fitted on one half of the projects (by a hash of their names) and tested on the other, and the reverse; what ships is
+fitted on all.
+
+How long: a quarter of an hour of one core for 46 projects.
+On what: the folder that `compile_pairs.py` wrote, of projects that the model was not trained on.
+
+    python pretrain/calibrate.py PAIRS pretrain/calibration --work WORK
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from mirenc.embed import Encoder, load
+from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
+from mirenc.search.rerank import rerank_files
+from mirenc.search.sureness import features_of, probability
+from mirenc.weights import search_model
+
+# Builds of the query and of the index: two compilers where a language has two.
+SETTINGS = {
+    "clang": [("clang-14/O0", "clang-19/O2"), ("clang-14/O2", "clang-19/Oz"), ("clang-19/O1", "clang-14/O2")],
+    "flang-19": [("flang-19/O0", "flang-19/O2")],
+    "rustc": [("rustc/O0", "rustc/O2")],
+}
+LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
+MOST_BYTES = 3_000_000  # of a file
+OTHERS = 9  # projects
+FIFTHS = 5
+MOST = 600  # queries of a project and setting: large ones would decide alone
+_SEED = 44
+
+
+class Answers(NamedTuple):
+    """Of each answer: features (n, F), whether it was right, the project and the language of the query."""
+
+    features: NDArray[np.float64]
+    right: NDArray[np.bool_]
+    project: NDArray[np.str_]
+    language: NDArray[np.str_]
+
+
+def language_of(symbol: str, compiler: str) -> str:
+    """Language of a function."""
+    if compiler == "flang-19":
+        return "Fortran"
+    return "Rust" if compiler == "rustc" else "C++" if symbol.startswith("_Z") else "C"
+
+
+class Build(NamedTuple):
+    """Vectors of a build's functions, and how many instructions (n,) each has in the form of the vectors."""
+
+    table: VectorTable
+    instructions: NDArray[np.int64]
+
+
+def build_of(encoder: Encoder, folder: Path, work: Path) -> Build | None:
+    """A build, kept in ``work``; None where nothing in it can be read."""
+    kept = work / f"{'-'.join(folder.parts[-3:])}.npz"
+    sizes = kept.with_suffix(".npy")
+    if not sizes.exists():
+        files = sorted(path for path in folder.rglob("*.ll") if path.stat().st_size < MOST_BYTES)
+        outcomes = encoder.embed_stream(files, level="function", workers=0)
+        embeddings = [(one.name, one.embedding) for one in outcomes if one.embedding is not None]
+        if not embeddings:
+            return None
+        write_vectors(kept, VectorTable.of(Maker.of(encoder, "function"), embeddings))
+        np.save(sizes, np.concatenate([embedding.sizes[:, 2] for _, embedding in embeddings]))
+    return Build(read_vectors(kept), np.load(sizes))
+
+
+def joined(tables: list[VectorTable]) -> VectorTable:
+    """Tables of one encoder as one."""
+    labels = {name: [word for table in tables for word in table.labels[name]] for name in tables[0].labels}
+    sources = [source for table in tables for source in table.sources]
+    starts = np.cumsum([0, *(len(table.sources) for table in tables)])
+    rows = [row + int(start) for table, start in zip(tables, starts, strict=False) for row in table.source_row]
+    return VectorTable(tables[0].maker, np.concatenate([table.vectors for table in tables]), labels, sources, rows)
+
+
+def rows_by_file(table: VectorTable) -> dict[str, NDArray[np.int64]]:
+    """Rows of each file, by its path in its build."""
+    files = np.asarray(table.source_row)
+    return {path_in_build(table.sources[file]["file"]): np.flatnonzero(files == file) for file in np.unique(files)}
+
+
+def path_in_build(file: str) -> str:
+    """A file's path below COMPILER/PROJECT/LEVEL."""
+    parts = Path(file).parts
+    level = next(at for at, part in enumerate(parts) if part in LEVELS)
+    return "/".join(parts[level + 1 :])
+
+
+def answers_to(query: Build, table: VectorTable, project: str, compiler: str) -> Answers:
+    """What a search in ``table`` answers to all functions of a build."""
+    asked = [*rows_by_file(query.table).values()]
+    vectors = query.table.vectors
+    found = rerank_files([(vectors[rows], vectors[rows]) for rows in asked], table, 2)
+    rows, cosines = (np.concatenate(each) for each in zip(*found, strict=True))
+    best = [table.labels["symbol"][row] for row in rows[:, 0]]
+    return _answers(query, np.concatenate(asked), best, cosines, len(table), project, compiler)
+
+
+def answers_by_file(query: Build, table: VectorTable, project: str, compiler: str) -> Iterator[Answers]:
+    """What a comparison of each file of a build with the same file of the other answers."""
+    others = rows_by_file(table)
+    for file, rows in rows_by_file(query.table).items():
+        if file in others:
+            near, cosines = nearest(query.table.vectors[rows], table.vectors[others[file]], 2)
+            best = [table.labels["symbol"][row] for row in others[file][near[:, 0]]]
+            yield _answers(query, rows, best, cosines, len(others[file]), project, compiler)
+
+
+def _answers(
+    query: Build, rows: NDArray[np.int64], best: list[str], cosines: Any, pool: int, project: str, compiler: str
+) -> Answers:
+    symbols = [query.table.labels["symbol"][row] for row in rows]
+    features = features_of(cosines, pool, query.instructions[rows], symbols)
+    right = np.array([one == other for one, other in zip(symbols, best, strict=True)])
+    language = np.array([language_of(symbol, compiler) for symbol in symbols])
+    some = np.random.default_rng(_SEED).permutation(len(right))[:MOST]
+    return Answers(features[some], right[some], np.full(len(some), project), language[some])
+
+
+def answers_of(encoder: Encoder, pairs: Path, work: Path) -> Iterator[Answers]:
+    """Answers of all settings."""
+    for group, settings in SETTINGS.items():
+        for one, other in settings:
+            compiler, level = other.split("/")
+            tables = {}
+            for folder in sorted((pairs / compiler).glob(f"*/{level}")):
+                if (build := build_of(encoder, folder, work)) is not None:
+                    tables[folder.parent.name] = build.table
+            names = list(tables)
+            for number, project in enumerate(names):
+                compiler, level = one.split("/")
+                query = build_of(encoder, pairs / compiler / project / level, work)
+                if query is None:
+                    continue
+                beside = [names[(number + step) % len(names)] for step in range(1, min(OTHERS, len(names) - 1) + 1)]
+                for table in (tables[project], joined([tables[project], *(tables[name] for name in beside)])):
+                    yield answers_to(query, table, project, group)
+                yield from answers_by_file(query, tables[project], project, group)
+
+
+def fitted(answers: Answers, at: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Coefficients, the intercept last; each project weighs the root of its answers."""
+    _, number, count = np.unique(answers.project[at], return_inverse=True, return_counts=True)
+    model = LogisticRegression(C=100, max_iter=2000)
+    model.fit(answers.features[at], answers.right[at], sample_weight=count[number] ** -0.5)
+    return np.append(model.coef_[0], model.intercept_)
+
+
+def fifths(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> list[list[float]]:
+    """Of each fifth of the answers, in the order of what is shown: how many, shown in the mean, and share right."""
+    return [
+        [len(some), round(float(shown[some].mean()), 4), round(float(right[some].mean()), 4)]
+        for some in np.array_split(np.argsort(shown, kind="stable"), FIFTHS)
+    ]
+
+
+def tested(shown: NDArray[np.float64], answers: Answers) -> dict[str, Any]:
+    """Fifths of all and by language."""
+    of = {"all": np.ones(len(shown), bool)}
+    of |= {name: answers.language == name for name in sorted(set(answers.language.tolist()))}
+    return {name: fifths(shown[some], answers.right[some]) for name, some in of.items()}
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """A table: shown / right in percent, by language and fifth."""
+    lines = ["Shown / right in percent, in each fifth of the answers"]
+    for title, by in record["tested"].items():
+        lines += ["", f"| {title} | 1 | 2 | 3 | 4 | 5 | answers |", "|---" * (FIFTHS + 2) + "|"]
+        for name, rows in by.items():
+            cells = " | ".join(f"{100 * shown:.0f} / {100 * right:.0f}" for _, shown, right in rows)
+            lines.append(f"| {name} | {cells} | {sum(row[0] for row in rows):,} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", type=Path)
+    parser.add_argument("out", type=Path, help="name of the results, without suffix")
+    parser.add_argument("--work", type=Path, required=True, help="folder for vectors")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    each = list(answers_of(load(search_model("function"), cache=given.work / "cache"), given.pairs, given.work))
+    answers = Answers(*(np.concatenate(column) for column in zip(*each, strict=True)))
+    half = np.array([hashlib.sha256(name.encode()).digest()[0] % 2 == 0 for name in answers.project])
+    shown = np.empty(len(half))
+    for one in (half, ~half):
+        shown[one] = probability(answers.features[one], fitted(answers, ~one))
+    coefficients = fitted(answers, np.ones(len(half), bool))
+    record = {
+        "coefficients": [round(float(value), 4) for value in coefficients],
+        "projects": len(set(answers.project.tolist())),
+        "answers": len(half),
+        "tested": {
+            "fitted on the other half of the projects": tested(shown, answers),
+            "as it ships, fitted on all": tested(probability(answers.features, coefficients), answers),
+        },
+    }
+    given.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    print(markdown(record), end="")
+
+
+if __name__ == "__main__":
+    main()
