@@ -54,6 +54,7 @@ Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your 
 HideNames = Annotated[bool, Option("--hide-names", help="Look at no names of functions and types.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
 Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
+FormName = Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 Function = Annotated[
     str | None, Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled.")
 ]

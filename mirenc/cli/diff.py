@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _BUILD = "IR or source file, folder of either, or compile_commands.json."
 _OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks as .opt.yaml. Can be repeated."
+_FORM = "Pair functions as LLVM's passes leave them; auto: O2, Oz where a build is for size."
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _WIDE = 60  # a longer cell (a name in C++) makes no other longer
@@ -38,6 +39,7 @@ def diff(
     hide_names: Annotated[
         bool, Option("--hide-names", help="Look at no names: of functions, types and files.")
     ] = False,
+    form: Annotated[common.FormName, Option(help=_FORM)] = "auto",
     *,
     options: common.Reading,
 ) -> None:
@@ -49,7 +51,8 @@ def diff(
     """
     from mirenc.embed import load
     from mirenc.passes import EmbeddedEngine
-    from mirenc.search.diff import pair_builds, read_build
+    from mirenc.search.builds import read_builds
+    from mirenc.search.diff import pair_builds
     from mirenc.weights import search_model
     from mirenc.writing import delivered
 
@@ -62,15 +65,15 @@ def diff(
     failures = common.Failures(sum(map(len, files)))
     encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
     with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
-        builds = [
-            read_build(encoder, given, inputs, engine, failures.add, common.warn, progress=True)
-            for given, inputs in zip((old, new), files, strict=True)
-        ]
+        chosen = None if form == "auto" else form
+        given_builds = list(zip((old, new), files, strict=True))
+        builds = read_builds(encoder, given_builds, engine, failures.add, common.warn, form=chosen, progress=True)
     if empty := " and ".join(given for given, build in zip((old, new), builds, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
     changes = pair_builds(*builds, hide_names=hide_names)
     changes.sort(key=lambda one: (-abs(one.bytes or 0), one.either.file, one.either.name))
-    head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "old": old, "new": new}
+    head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": builds[0].form}
+    head |= {"old": old, "new": new}
     for path in output or ():
         with delivered(path) as part:
             part.write_text(formats[path.suffix](head, changes, k), encoding="utf-8", errors="backslashreplace")

@@ -37,7 +37,8 @@ _LOCAL_VARIABLE = re.compile(
 )
 # What needs the body of a function: an alias, an ifunc, the address of a block.
 _NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddress\(", re.MULTILINE)
-_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
+_GROUP = re.compile(r"^attributes (#\d+) = \{[^\n]*\}$", re.MULTILINE)
+_GROUP_OF_DEFINED = re.compile(r"^define [^\n]*?\)(?:[^()\n]* (#\d+)[^()\n]*|[^()\n]*)\{$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
 
 
@@ -75,8 +76,16 @@ def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: boo
 
 
 def without_optnone(text: str) -> str:
-    """Canonical text without ``optnone``, and without ``noinline`` where it stands beside it."""
-    return _GROUP.sub(lambda group: _OPTNONE.sub("", group[0]), text)
+    """Canonical text without ``optnone``, and without the ``noinline`` that clang -O0 gives every function.
+
+    That is the one beside ``optnone``, or, where clang was told to leave ``optnone`` out, in all groups of attributes
+    of functions with a body but those with ``alwaysinline``.
+    """
+    groups = {group[1]: group[0] for group in _GROUP.finditer(text)} | {"": ""}
+    defined = {name for name in _GROUP_OF_DEFINED.findall(text) if " alwaysinline " not in groups[name]}
+    if not all(" noinline " in groups[name] for name in defined):
+        defined = {name for name in defined if " optnone " in groups[name]}
+    return _GROUP.sub(lambda group: _OPTNONE.sub("", group[0]) if group[1] in defined else group[0], text)
 
 
 def only(text: str, names: Collection[str]) -> str:
