@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from command_line import Run
+
+from mirenc.cli.common import FormName
+from mirenc.ir.forms import FORMS
 
 HELPER = "define i32 @helper(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
 CALLS = "define i32 @main(i32 %x) {\n  %y = call i32 @helper(i32 %x)\n  %z = add i32 %y, 1\n  ret i32 %z\n}\n"
@@ -61,6 +65,23 @@ def test_llvm_reads_the_remarks(run: Run, builds: tuple[Path, Path], tmp_path: P
     words = ["llvm-remarkutil-19", "count", "--parser=yaml", "--count-by=arg", "--args=OldBytes", "--group-by=function"]
     counted = subprocess.run([*words, remarks], capture_output=True, text=True, check=True).stdout
     assert counted.split()[1:] == ["helper,4", "main,10", "other,0"]
+
+
+def test_forms(run: Run, builds: tuple[Path, Path]) -> None:
+    assert get_args(FormName) == ("auto", *FORMS)
+
+    def found(*words: str) -> tuple[str, dict[str, list[str]]]:
+        record = json.loads(run("diff", *builds, "--json", *words).ok().out)
+        return record["form"], {one["kind"]: one["why"] for one in record["functions"]}
+
+    form, why = found()
+    # What is said of functions is that of the IR as it is, in any form.
+    assert (form, why["shrank"]) == ("O2", ["no longer calls helper"])
+    assert found("--form", "plain") == ("plain", why)
+    for_size = (builds[0] / "a.ll").read_text(encoding="utf-8").replace(") {", ") minsize {")
+    (builds[0] / "a.ll").write_text(for_size, encoding="utf-8")
+    assert found()[0] == "Oz"
+    assert found("--form", "O1")[0] == "O1"
 
 
 def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path]) -> None:

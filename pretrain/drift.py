@@ -1,0 +1,117 @@
+"""How far vectors of one source move with the compiler and the level it is built at: plain, and brought to a form.
+
+What you get: `OUT.json` and `OUT.md`. For each build (compiler and level) and language: the median cosine of a vector
+of that build and the one of the same function, or file, of clang-19 -O2: of the IR as it is, and of both in one form,
+as `mirenc diff` chooses it: Oz where the build is for size, else O2. Names are written; vectors are those for search,
+of the model that finds functions.
+How long: half an hour of one core for three files a project.
+On what: the folder that `compile_pairs.py` wrote, of projects that no model was trained on.
+
+    python pretrain/drift.py PAIRS pretrain/drift
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.embed import Encoder, load
+from mirenc.embed.request import SEARCH_FORM, Level
+from mirenc.ir.forms import Form
+from mirenc.search.builds import SIZE_FORM
+from mirenc.weights import search_model
+
+BASE = "clang-19", "O2"
+COMPILERS = "clang-14", "clang-19"
+FORMS: dict[str, Form] = dict.fromkeys(("O0", "O1", "O2", "O3"), SEARCH_FORM) | dict.fromkeys(("Os", "Oz"), SIZE_FORM)
+LEVELS: tuple[Level, ...] = ("function", "module")
+Vectors = dict[str, NDArray[np.float32]]
+
+
+class Files:
+    """Files of the base, at most ``most`` a project, and vectors of them and of the same files in other builds."""
+
+    def __init__(self, pairs: Path, most: int, encoder: Encoder) -> None:
+        self.pairs, self.encoder = pairs, encoder
+        self.names: list[tuple[str, Path]] = []  # (project, path in it)
+        for folder in sorted((pairs / BASE[0]).glob(f"*/{BASE[1]}")):
+            files = sorted(path.relative_to(folder) for path in folder.rglob("*.ll"))
+            self.names += [(folder.parent.name, path) for path in files[:: max(len(files) // most, 1)][:most]]
+        self.of_base = functools.cache(functools.partial(self.vectors, *BASE))
+
+    def path(self, compiler: str, level: str, file: tuple[str, Path]) -> Path:
+        """Where a build has a file."""
+        return self.pairs / compiler / file[0] / level / file[1]
+
+    def vectors(self, compiler: str, level: str, file: tuple[str, Path], part: Level, form: Form) -> Vectors:
+        """Vectors of a file of a build by symbol; that of the module has none."""
+        embedding = self.encoder.embed_parts(self.path(compiler, level, file), level=part, form=form)
+        return {region.symbol: row for region, row in zip(embedding.regions, embedding.vector, strict=True)}
+
+    def drift(self, compiler: str, level: str, language: str) -> dict[str, Any]:
+        """Median cosines between a build and the base, of functions and modules that both have."""
+        files = [
+            file
+            for file in self.names
+            if (file[1].suffixes[-2] == ".c") == (language == "C") and self.path(compiler, level, file).is_file()
+        ]
+        found: dict[str, Any] = {"files": len(files), "form": FORMS[level]}
+        for part, form in itertools.product(LEVELS, ("plain", FORMS[level])):
+            cosines = []
+            for file in files:
+                base, other = self.of_base(file, part, form), self.vectors(compiler, level, file, part, form)
+                for symbol in base.keys() & other.keys():
+                    one, two = base[symbol], other[symbol]
+                    cosines.append(float(one @ two / (np.linalg.norm(one) * np.linalg.norm(two))))
+            found[f"{part}s"] = len(cosines)
+            name = "plain" if form == "plain" else "formed"
+            found[f"{part}_{name}"] = float(np.median(cosines)) if cosines else None
+            found[f"{part}_{name}_tenth"] = float(np.quantile(cosines, 0.1)) if cosines else None
+        return found
+
+
+def table(rows: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """The rows in Markdown."""
+    columns = ["build", "language", "functions", "plain", "formed", "lowest tenth, plain", "formed"]
+    lines = [
+        f"| {' | '.join([*columns, 'files', 'plain', 'formed'])} |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for build, of in rows.items():
+        for language, row in of.items():
+            cells = [build, language]
+            for part, kinds in (("function", ("", "_tenth")), ("module", ("",))):
+                cells.append(str(row[f"{part}s"]))
+                cells += [f"{row[f'{part}_{name}{kind}']:.3f}" for kind in kinds for name in ("plain", "formed")]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/LEVEL")
+    parser.add_argument("out", type=Path, help="name of the results, without suffix")
+    parser.add_argument("--files", type=int, default=3, help="of a project, at most")
+    given = parser.parse_args()
+    encoder = load(search_model("function"), cache=False)
+    files = Files(given.pairs, given.files, encoder)
+    rows: dict[str, dict[str, dict[str, Any]]] = {}
+    record = {"model": encoder.name, "base": f"{BASE[0]} -{BASE[1]}", "rows": rows}
+    for compiler, level in itertools.product(COMPILERS, FORMS):
+        if (compiler, level) != BASE:
+            drifts = {language: files.drift(compiler, level, language) for language in ("C", "C++")}
+            rows[f"{compiler} -{level}"] = {language: row for language, row in drifts.items() if row["functions"]}
+            given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    given.out.with_suffix(".md").write_text(table(rows), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
