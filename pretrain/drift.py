@@ -4,10 +4,10 @@ What you get: `OUT.json` and `OUT.md`. For each build (compiler and level) and l
 of that build and the one of the same function, or file, of clang-19 -O2: of the IR as it is, and of both in one form,
 as `mirenc diff` chooses it: Oz where the build is for size, else O2. Names are written; vectors are those for search,
 of the model that finds functions.
-How long: half an hour of one core for three files a project.
+How long: ten minutes of one core for ten files. Rows of earlier runs stay in `OUT.json`.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model was trained on.
 
-    python pretrain/drift.py PAIRS pretrain/drift
+    python pretrain/drift.py PAIRS pretrain/drift --projects lcms2 hunspell
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import argparse
 import functools
 import itertools
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,22 @@ from mirenc.weights import search_model
 BASE = "clang-19", "O2"
 COMPILERS = "clang-14", "clang-19"
 FORMS: dict[str, Form] = dict.fromkeys(("O0", "O1", "O2", "O3"), SEARCH_FORM) | dict.fromkeys(("Os", "Oz"), SIZE_FORM)
+LANGUAGES = "C", "C++"
 LEVELS: tuple[Level, ...] = ("function", "module")
 Vectors = dict[str, NDArray[np.float32]]
 
 
 class Files:
-    """Files of the base, at most ``most`` a project, and vectors of them and of the same files in other builds."""
+    """Files of the base, ``most`` a project, those that most builds have; and vectors of them in any build."""
 
-    def __init__(self, pairs: Path, most: int, encoder: Encoder) -> None:
+    def __init__(self, pairs: Path, projects: list[str], most: int, encoder: Encoder) -> None:
         self.pairs, self.encoder = pairs, encoder
         self.names: list[tuple[str, Path]] = []  # (project, path in it)
-        for folder in sorted((pairs / BASE[0]).glob(f"*/{BASE[1]}")):
-            files = sorted(path.relative_to(folder) for path in folder.rglob("*.ll"))
-            self.names += [(folder.parent.name, path) for path in files[:: max(len(files) // most, 1)][:most]]
+        for project in projects:
+            folders = [pairs / compiler / project / level for compiler in COMPILERS for level in FORMS]
+            builds = Counter(path.relative_to(folder) for folder in folders for path in folder.rglob("*.ll"))
+            of_base = [path for path in builds if self.path(*BASE, (project, path)).is_file()]
+            self.names += [(project, path) for path in sorted(of_base, key=lambda path: (-builds[path], path))[:most]]
         self.of_base = functools.cache(functools.partial(self.vectors, *BASE))
 
     def path(self, compiler: str, level: str, file: tuple[str, Path]) -> Path:
@@ -99,18 +103,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/LEVEL")
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
+    parser.add_argument("--projects", nargs="+", required=True, help="these")
+    parser.add_argument("--languages", nargs="+", default=LANGUAGES, choices=LANGUAGES)
     parser.add_argument("--files", type=int, default=3, help="of a project, at most")
     given = parser.parse_args()
     encoder = load(search_model("function"), cache=False)
-    files = Files(given.pairs, given.files, encoder)
-    rows: dict[str, dict[str, dict[str, Any]]] = {}
-    record = {"model": encoder.name, "base": f"{BASE[0]} -{BASE[1]}", "rows": rows}
+    files = Files(given.pairs, given.projects, given.files, encoder)
+    out = given.out.with_suffix(".json")
     for compiler, level in itertools.product(COMPILERS, FORMS):
         if (compiler, level) != BASE:
-            drifts = {language: files.drift(compiler, level, language) for language in ("C", "C++")}
-            rows[f"{compiler} -{level}"] = {language: row for language, row in drifts.items() if row["functions"]}
-            given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    given.out.with_suffix(".md").write_text(table(rows), encoding="utf-8")
+            drifts = {language: files.drift(compiler, level, language) for language in given.languages}
+            rows = json.loads(out.read_text(encoding="utf-8"))["rows"] if out.is_file() else {}
+            here = {language: row for language, row in drifts.items() if row["functions"]}
+            rows[f"{compiler} -{level}"] = rows.get(f"{compiler} -{level}", {}) | here
+            record = {"model": encoder.name, "base": f"{BASE[0]} -{BASE[1]}", "rows": dict(sorted(rows.items()))}
+            out.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+            given.out.with_suffix(".md").write_text(table(record["rows"]), encoding="utf-8")
 
 
 if __name__ == "__main__":
