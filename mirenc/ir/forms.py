@@ -1,8 +1,9 @@
 """Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source come to look alike.
 
 The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
--O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first. Functions that the passes
-delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
+-O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first, and in forms for speed, which
+inline more, what builds for size have on every function. Functions that the passes delete (inlined wherever they are
+called, or called by nobody) are brought to the form by themselves.
 """
 
 import re
@@ -40,6 +41,7 @@ _NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddr
 _GROUP = re.compile(r"^attributes (#\d+) = \{[^\n]*\}$", re.MULTILINE)
 _GROUP_OF_DEFINED = re.compile(r"^define [^\n]*?\)(?:[^()\n]* (#\d+)[^()\n]*|[^()\n]*)\{$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
+_FOR_SIZE = re.compile(r" (?:optsize|minsize)(?= )")
 
 
 class FormedText(NamedTuple):
@@ -66,6 +68,8 @@ def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: boo
     Without ``deleted``, functions that the passes delete are left out. Where they delete all, all are kept.
     """
     text = without_optnone(text)
+    if "attributes" not in PASSES[form]:
+        text = without_size_attributes(text)
     names = set(_DEFINED.findall(text))
     optimised = run(text, form)
     missing = names.difference(_DEFINED.findall(optimised))
@@ -85,7 +89,17 @@ def without_optnone(text: str) -> str:
     defined = {name for name in _GROUP_OF_DEFINED.findall(text) if " alwaysinline " not in groups[name]}
     if not all(" noinline " in groups[name] for name in defined):
         defined = {name for name in defined if " optnone " in groups[name]}
-    return _GROUP.sub(lambda group: _OPTNONE.sub("", group[0]) if group[1] in defined else group[0], text)
+    return _GROUP.sub(lambda group: _without(_OPTNONE, group) if group[1] in defined else group[0], text)
+
+
+def without_size_attributes(text: str) -> str:
+    """Canonical text without ``optsize`` and ``minsize``: passes for speed then inline what was left for size."""
+    return _GROUP.sub(lambda group: _without(_FOR_SIZE, group), text)
+
+
+def _without(attributes: re.Pattern[str], group: re.Match[str]) -> str:
+    """A group without some attributes; LLVM refuses one that has none, so that has a word without a meaning then."""
+    return attributes.sub("", group[0]).replace("{ }", '{ "none" }')
 
 
 def only(text: str, names: Collection[str]) -> str:

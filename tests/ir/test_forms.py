@@ -2,6 +2,7 @@
 
 import pytest
 
+from mirenc.ir import ReadOptions, parse_ir
 from mirenc.ir.forms import without_optnone
 
 TEXT = """define void @f() #0 {
@@ -28,6 +29,8 @@ attributes #2 = { noinline nounwind }
         # The author's.
         ("noinline nounwind", "nounwind", ("noinline nounwind", "nounwind")),
         ("noinline nounwind", "noinline optnone uwtable", ("nounwind", "uwtable")),
+        # LLVM refuses a group without attributes.
+        ("noinline optnone", "nounwind", ('"none"', "nounwind")),
     ],
 )
 def test_optnone_and_the_noinline_of_o0_are_taken_off(first: str, second: str, left: tuple[str, str]) -> None:
@@ -38,3 +41,16 @@ def test_optnone_and_the_noinline_of_o0_are_taken_off(first: str, second: str, l
 def test_one_function_without_attributes_says_that_noinline_is_the_authors() -> None:
     text = TEXT.replace(" #1 align", " align").replace("FIRST", "noinline nounwind").replace("SECOND", "nounwind")
     assert without_optnone(text) == text
+
+
+@pytest.mark.parametrize(("form", "inlined"), [("O2", True), ("Os", False), ("Oz", False)])
+def test_forms_for_speed_inline_what_was_left_for_size(form: str, inlined: bool) -> None:
+    # Eleven instructions, called twice: more than fits for size, less than at -O2.
+    steps = "".join(f"  %v{at + 1} = mul i32 %v{at}, %v{at}\n  call void @step(i32 %v{at + 1})\n" for at in range(5))
+    helper = f"define i32 @helper(i32 %v0) #0 {{\n{steps}  ret i32 %v5\n}}\n"
+    calls = "  %y = call i32 @helper(i32 %x)\n  %z = call i32 @helper(i32 %y)\n"
+    main = f"define i32 @main(i32 %x) #0 {{\n{calls}  ret i32 %z\n}}\n"
+    text = f"declare void @step(i32)\n{helper}{main}attributes #0 = {{ minsize optsize }}\n"
+    module = parse_ir(text, options=ReadOptions(form=form))  # type: ignore[arg-type]
+    main_text = module.text[module.text.index("@main(") :]
+    assert ("@helper(" not in main_text) == inlined
