@@ -1,8 +1,8 @@
 """How far vectors of one source move with the compiler and the level it is built at: plain, and brought to a form.
 
 What you get: `OUT.json` and `OUT.md`. For each build (compiler and level) and language: the median cosine of a vector
-of that build and the one of the same function, or file, of clang-19 -O2: of the IR as it is, and of both in one form,
-as `mirenc diff` chooses it: Oz where the build is for size, else O2. Names are written; vectors are those for search,
+of that build and the one of the same function, or file, of clang-19 -O2: of the IR as it is, and of both in the form
+that vectors for search have. Names are written; vectors are those for search,
 of the model that finds functions.
 How long: ten minutes of one core for ten files. Rows of earlier runs stay in `OUT.json`.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model was trained on.
@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from mirenc.embed import Encoder, load
 from mirenc.embed.request import SEARCH_FORM, Level
 from mirenc.ir.forms import Form
-from mirenc.search.builds import SIZE_FORM
 from mirenc.weights import search_model
 
 BASE = "clang-19", "O2"
 COMPILERS = "clang-14", "clang-19"
-FORMS: dict[str, Form] = dict.fromkeys(("O0", "O1", "O2", "O3"), SEARCH_FORM) | dict.fromkeys(("Os", "Oz"), SIZE_FORM)
+OPT_LEVELS = "O0", "O1", "O2", "O3", "Os", "Oz"
 LANGUAGES = "C", "C++"
+FORMS: tuple[Form, ...] = ("plain", SEARCH_FORM)
 LEVELS: tuple[Level, ...] = ("function", "module")
 Vectors = dict[str, NDArray[np.float32]]
 
@@ -44,7 +44,7 @@ class Files:
         self.pairs, self.encoder = pairs, encoder
         self.names: list[tuple[str, Path]] = []  # (project, path in it)
         for project in projects:
-            folders = [pairs / compiler / project / level for compiler in COMPILERS for level in FORMS]
+            folders = [pairs / compiler / project / level for compiler in COMPILERS for level in OPT_LEVELS]
             builds = Counter(path.relative_to(folder) for folder in folders for path in folder.rglob("*.ll"))
             of_base = [path for path in builds if self.path(*BASE, (project, path)).is_file()]
             self.names += [(project, path) for path in sorted(of_base, key=lambda path: (-builds[path], path))[:most]]
@@ -66,8 +66,8 @@ class Files:
             for file in self.names
             if (file[1].suffixes[-2] == ".c") == (language == "C") and self.path(compiler, level, file).is_file()
         ]
-        found: dict[str, Any] = {"files": len(files), "form": FORMS[level]}
-        for part, form in itertools.product(LEVELS, ("plain", FORMS[level])):
+        found: dict[str, Any] = {"files": len(files), "form": SEARCH_FORM}
+        for part, form in itertools.product(LEVELS, FORMS):
             cosines = []
             for file in files:
                 base, other = self.of_base(file, part, form), self.vectors(compiler, level, file, part, form)
@@ -104,13 +104,14 @@ def main() -> None:
     parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/LEVEL")
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--projects", nargs="+", required=True, help="these")
+    parser.add_argument("--levels", nargs="+", default=OPT_LEVELS, choices=OPT_LEVELS)
     parser.add_argument("--languages", nargs="+", default=LANGUAGES, choices=LANGUAGES)
     parser.add_argument("--files", type=int, default=3, help="of a project, at most")
     given = parser.parse_args()
     encoder = load(search_model("function"), cache=False)
     files = Files(given.pairs, given.projects, given.files, encoder)
     out = given.out.with_suffix(".json")
-    for compiler, level in itertools.product(COMPILERS, FORMS):
+    for compiler, level in itertools.product(COMPILERS, given.levels):
         if (compiler, level) != BASE:
             drifts = {language: files.drift(compiler, level, language) for language in given.languages}
             rows = json.loads(out.read_text(encoding="utf-8"))["rows"] if out.is_file() else {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BUILD = "IR or source file, folder of either, or compile_commands.json."
 _OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks as .opt.yaml. Can be repeated."
-_FORM = "Pair functions as LLVM's passes leave them; auto: O2, Oz where a build is for size."
+_FORM = "Pair functions as LLVM's passes leave them; auto: O2, but Oz for builds at -Oz and -O0."
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _WIDE = 60  # a longer cell (a name in C++) makes no other longer

@@ -22,7 +22,7 @@ from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.request import SEARCH_FORM
 from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
 from mirenc.ir import IRModule, regions_of
-from mirenc.ir.forms import Form
+from mirenc.ir.forms import Form, without_optnone
 from mirenc.ir.function_code import FunctionCode, codes_of
 from mirenc.ir.functions import object_name
 from mirenc.ir.inputs import Input
@@ -37,7 +37,7 @@ from mirenc.progress import progress as progress_bar
 from mirenc.search.pairs import Side, centred
 
 SIZE_FORM: Form = "Oz"
-"""Form of two builds of which one was built for size: what was never inlined there is inlined in neither."""
+"""Form of a build for size and one at -O0, in which nothing was inlined that the first has not."""
 
 _VECTOR = re.compile(r"<(?:vscale x )?\d+ x ")
 _FOR_SIZE = frozenset({"optsize", "minsize"})
@@ -99,12 +99,12 @@ class Build:
 
 
 class _File(NamedTuple):
-    """A file of a build: its name there, its IR, its functions, and how many of these were built for size."""
+    """A file of a build: its name there, its IR, its functions, and the level that each of these was built at."""
 
     name: str
     ir: Input
     functions: list[Function]
-    for_size: int
+    levels: list[str]
 
 
 def read_builds(
@@ -119,7 +119,8 @@ def read_builds(
 ) -> list[Build]:
     """Read builds, each what was given and the files that it stands for, and bring all to one form for their vectors.
 
-    Without ``form`` that is `SEARCH_FORM`, or `SIZE_FORM` where optsize or minsize is on most functions of a build.
+    Without ``form`` that is `SEARCH_FORM`, or `SIZE_FORM` where most functions of one build were built for size, and
+    those of the others so or at -O0.
     Sizes are those of the object file that the engine's LLVM makes of each file. ``failed`` is called with the error of
     each file that is left out, ``warn`` where sizes are missing.
     """
@@ -127,13 +128,15 @@ def read_builds(
     with progress_bar("reading", sum(len(inputs) for _, inputs in builds), show=progress) as advance:
         for given, inputs in builds:
             read.append(list(_read(given, inputs, encoder, engine, failed, warn, advance)))
-    if form is None:
-        form = SIZE_FORM if any(map(_is_for_size, read)) else SEARCH_FORM
-    return [_with_vectors(files, encoder, form, failed, progress) for files in read]
+    return [_with_vectors(files, encoder, form or _usual_form(read), failed, progress) for files in read]
 
 
-def _is_for_size(files: list[_File]) -> bool:
-    return 2 * sum(file.for_size for file in files) > sum(len(file.functions) for file in files)
+def _usual_form(builds: Iterable[list[_File]]) -> Form:
+    counts = (Counter(level for file in files for level in file.levels) for files in builds)
+    levels = {max(count, key=count.__getitem__) for count in counts if count}
+    # On 9 training projects, names hidden: of -O0 and -Oz builds 99.5 % of functions are paired rightly in the form Oz,
+    # 95.5 % in O2; of -O2 and -Oz builds 96.4 % in Oz and 99.1 % in O2.
+    return SIZE_FORM if "Os" in levels and levels <= {"Os", "O0"} else SEARCH_FORM
 
 
 def _read(
@@ -164,7 +167,7 @@ def _read(
             failed(error)
             continue
         # A source is not compiled twice, and standard input is not read twice.
-        yield _File(name, Input(one.name, loaded.data), functions, _built_for_size(module))
+        yield _File(name, Input(one.name, loaded.data), functions, _levels(module))
 
 
 def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
@@ -177,13 +180,12 @@ def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
     return {one.name: one.size for one in elf_functions(data)}
 
 
-def _built_for_size(module: IRModule) -> int:
-    """How many functions of a module have one of the attributes optsize and minsize."""
-    groups = {
-        name for name, words in attribute_groups(module.text).items() if {"optsize", "minsize"} & {*words.split()}
-    }
+def _levels(module: IRModule) -> list[str]:
+    """``Os`` for each function with a body that was built for size, ``O0`` for clang's -O0, and else nothing."""
+    groups = {name for name, words in attribute_groups(module.text).items() if _FOR_SIZE.intersection(words.split())}
+    other = "" if without_optnone(module.text) == module.text else "O0"
     lines = (module.lines[one.header.line] for one in module.defined_functions)
-    return sum((match := _GROUP.search(line)) is not None and match[1] in groups for line in lines)
+    return ["Os" if (match := _GROUP.search(line)) and match[1] in groups else other for line in lines]
 
 
 def _functions(file: str, module: IRModule, sizes: dict[str, int]) -> Iterator[Function]:

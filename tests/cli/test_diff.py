@@ -78,8 +78,8 @@ def test_forms(run: Run, builds: tuple[Path, Path]) -> None:
     # What is said of functions is that of the IR as it is, in any form.
     assert (form, why["shrank"]) == ("O2", ["no longer calls helper"])
     assert found("--form", "plain") == ("plain", why)
-    for_size = (builds[0] / "a.ll").read_text(encoding="utf-8").replace(") {", ") minsize {")
-    (builds[0] / "a.ll").write_text(for_size, encoding="utf-8")
+    for path in (builds[0] / "a.ll", *builds[1].iterdir()):
+        path.write_text(path.read_text(encoding="utf-8").replace(") {", ") minsize {"), encoding="utf-8")
     assert found()[0] == "Oz"
     assert found("--form", "O1")[0] == "O1"
 

@@ -89,12 +89,19 @@ def test_facts_are_of_the_ir_as_it_is_and_vectors_of_the_form(encoder: Encoder, 
         np.testing.assert_allclose(build.side.vectors, centred(embedding.vector[rows], widths), atol=1e-5)
 
 
-@pytest.mark.parametrize(("files", "form"), [(0, "O2"), (1, "O2"), (2, "Oz")])
-def test_both_builds_come_to_oz_where_most_functions_of_one_are_for_size(
-    encoder: Encoder, tmp_path: Path, files: int, form: str
+@pytest.mark.parametrize(
+    ("small_files", "others", "form"),
+    [(0, "#1", "O2"), (1, "#1", "Oz"), (2, "#1", "Oz"), (2, "", "O2"), (2, "#0", "Oz")],
+)
+def test_oz_is_the_form_of_a_build_for_size_and_one_at_o0(
+    encoder: Encoder, tmp_path: Path, small_files: int, others: str, form: str
 ) -> None:
-    small = CALLS.replace("ATTRIBUTES", "#0") + "declare i32 @helper(i32)\nattributes #0 = { optsize }\n"
-    other = write(tmp_path / "other", HELPER + CALLS)
-    build = write(tmp_path / "build", *[small] * files, "define void @f() {\n  ret void\n}\n")
+    def function(group: str) -> str:
+        groups = "attributes #0 = { minsize optsize }\nattributes #1 = { noinline optnone }\n"
+        return f"define void @f() {group} {{\n  ret void\n}}\n{groups if group else ''}"
+
+    other = write(tmp_path / "other", function(others))
+    # One file says nothing; of two kinds of equal number the first in order is taken.
+    build = write(tmp_path / "build", *[function("#0")] * small_files, function(""))
     assert [one.form for one in read(encoder, other, build)] == [form, form]
     assert [one.form for one in read(encoder, build, other)] == [form, form]
