@@ -176,6 +176,10 @@ class LeftOutWarning(UserWarning):
     """Files or flags of a project are left out; of all others there is a result."""
 
 
+class SearchModelWarning(UserWarning):
+    """Functions, or finer parts, are indexed by the default model, and another one finds more of them."""
+
+
 class UnreadableIRWarning(UserWarning):
     """Some inputs could not be embedded, or have no function body: they have no rows, or rows of NaN."""
 

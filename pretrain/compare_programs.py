@@ -1,22 +1,24 @@
-"""Is a program found that solves the same task? mirenc, IR2Vec, an opcode histogram and a bag of statements.
+"""Is a program found that solves the same task, or the program itself? By form of the IR, beside what needs no model.
 
 What you get: `OUT.json` and `OUT.md`. A program's class is its task (`small_programs/`), and how near two programs are
 is told by the cosine of their module vectors: MAP@R and recall at 1 (`program_figures.py`) within C, within C++, from C
-to C++, and from -O0 to -O2, with 95 % intervals by a bootstrap over tasks; with names as written and with all names
-hidden. Two tables:
+to C++, within a level and from -O0 to -O2, and whether the program itself is found among all at -O2; with 95 %
+intervals by a bootstrap over tasks; with names as written and with all names hidden before anything reads them.
+Every method sees the IR in each form (`mirenc.ir.forms`), both sides in the same. Two tables:
 
-- vectors as they are and centred, all tasks in one pool;
-- maps fitted on half of the tasks without their names and tested on the other half, both ways, over several halvings,
-  for every method as `mirenc.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
+- all tasks in one pool;
+- maps of the models fitted on half of the tasks without their names and tested on the other half, both ways, over
+  several halvings, as `mirenc.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
   and ``level map``, which also knows which two vectors are one source at two levels.
 
 Where names are hidden, a model with a lexical view is told so (``hide_names``).
 
-How long: a quarter of an hour on one core for mirenc-tiny and mirenc-base, most of it C++ at -O0.
+How long: some twenty minutes of one core for mirenc-fast and mirenc-search. IR and vectors stay in
+WORK: a run that was stopped goes on.
 On what: clang-19 with a C++ standard library, and a Python that has the IR2Vec wheel (``--ir2vec``; left out, no rows
 of it). The wheel reads what LLVM <= 16 wrote: words that are newer, and that it does not look at, are taken out for it.
 
-    python pretrain/compare_programs.py pretrain/programs --models mirenc-tiny mirenc-base --ir2vec python
+    python pretrain/compare_programs.py WORK pretrain/programs --models mirenc-fast mirenc-search --ir2vec python
 
 The same file, run by that other Python as `compare_programs.py ir2vec LIST OUT`, writes IR2Vec's vectors; so nothing of
 mirenc is imported at the top.
@@ -31,23 +33,30 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from program_figures import Method, Program
+    from program_figures import Key, Method, Program
 
 FOLDER = Path(__file__).resolve().parent / "small_programs"
 LANGUAGES = {"c": ["-std=c11"], "cpp": ["-x", "c++", "-std=c++17"]}
-LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"], "O2": ["-O2"]}
+LEVELS = {"O0": ["-O0", "-Xclang", "-disable-O0-optnone"]} | {
+    level: [f"-{level}"] for level in ("O2", "O1", "O3", "Os", "Oz")
+}
 MODES = {"sym": "IR2Vec symbolic", "fa": "IR2Vec flow-aware"}
-# What LLVM 17 to 19 write and 16 does not know: flags and attributes, none of which is an opcode, type or operand.
+# What LLVM 17 to 22 write and 16 does not know: flags and attributes, none of which is an opcode, type or operand.
 _NEWER = re.compile(
-    r"\b(?:nneg|disjoint|dead_on_unwind|writable|nofpclass\([^)]*\)|range\([^)]*\)|inrange\([^)]*\)) "
-    r"|(?<=trunc )(?:n[us]w )+"
+    r" (?:nneg|disjoint|samesign|dead_on_unwind|writable|nocreateundeforpoison|memory\(errnomem: \w+\)"
+    r"|(?:captures|dead_on_return|nofpclass|range|inrange)\([^)]*\)|initializes\((?:\([^)]*\)(?:, )?)+\))(?=[ ,)])"
+    r"|(?<=trunc)(?: n[us]w)+|(?<=getelementptr)(?: n[us]s?w)+|(?<=inbounds) nuw|, (?:errnomem|target_mem\d): \w+"
 )
+_SPLAT = re.compile(r"\bsplat \([^)]*\)")  # a constant vector, for which LLVM 16 has no such word
 _NAME = r'(?:[-a-zA-Z$._0-9]+|"[^"]*")'
 _SYMBOL = re.compile(rf'[@$%]{_NAME}|"[^"]*"')  # or a string, which stays
 
@@ -75,18 +84,49 @@ def write_ir2vec(listing: Path, output: Path) -> None:
 
 # -- run by the Python that has mirenc -------------------------------------------------------------------------------
 def compile_all(folder: Path, compiler: str) -> list[Program]:
-    """All programs at all levels as text IR in a folder, the levels of one source side by side."""
+    """All programs as text IR in a folder, the levels of one source side by side: of C all, of C++ -O0 and -O2."""
     from program_figures import Program
 
+    from mirenc.writing import delivered
+
+    folder.mkdir(parents=True, exist_ok=True)
     programs = []
     for source in sorted(path for path in FOLDER.glob("*/*") if path.suffix[1:] in LANGUAGES):
         task, number, language = source.parent.name, source.stem, source.suffix[1:]
         for level, flags in LEVELS.items():
+            if language == "cpp" and level not in ("O0", "O2"):
+                continue
             ir = folder / f"{task}-{number}-{language}-{level}.ll"
-            command = [compiler, *LANGUAGES[language], *flags, "-S", "-emit-llvm", str(source), "-o", str(ir)]
-            subprocess.run(command, check=True)
+            if not ir.exists():
+                with delivered(ir) as part:
+                    command = [compiler, *LANGUAGES[language], *flags, "-S", "-emit-llvm", str(source), "-o", str(part)]
+                    subprocess.run(command, check=True)
             programs.append(Program(task, number, language, level, ir))
     return programs
+
+
+def rewritten(programs: list[Program], folder: Path, rewrite: Callable[[Path], str]) -> list[Program]:
+    """The programs with IR that ``rewrite`` makes of each file, in another folder."""
+    from mirenc.writing import delivered
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for program in programs:
+        target = folder / program.ir.name
+        if not target.exists():
+            with delivered(target) as part:
+                part.write_text(rewrite(program.ir), encoding="utf-8")
+    return [replace(program, ir=folder / program.ir.name) for program in programs]
+
+
+def in_form(path: Path, form: str) -> str:
+    """IR of a file in a form, without the functions that it deletes."""
+    from mirenc import read_ir
+    from mirenc.ir import ReadOptions
+
+    module = read_ir(path, options=ReadOptions(form=form))
+    if module.form != form:
+        raise SystemExit(f"{path}: not brought to {form}")
+    return module.text
 
 
 def hide_names(text: str) -> str:
@@ -108,63 +148,88 @@ def hide_names(text: str) -> str:
     return "".join(_SYMBOL.sub(hidden, line) for line in lines if not line.startswith("source_filename"))
 
 
-def ir2vec_methods(python: str, programs: list[Program]) -> tuple[list[Method], int]:
-    """IR2Vec's vectors, zeros where it gave none; and for how many modules it gave none."""
+def older(text: str) -> str:
+    """IR without words that LLVM 16 does not know."""
+    return _SPLAT.sub("zeroinitializer", _NEWER.sub("", text))
+
+
+def ir2vec_methods(python: str, programs: list[Program], kept: Path) -> tuple[list[Method], int]:
+    """IR2Vec's vectors, zeros where it gave none; and for how many modules it gave none. They stay in a file."""
     import numpy as np
     from program_figures import Method
 
-    with tempfile.TemporaryDirectory() as folder:
-        files = [str(Path(folder, program.ir.name)) for program in programs]
-        for program, file in zip(programs, files, strict=True):
-            Path(file).write_text(_NEWER.sub("", program.ir.read_text(encoding="utf-8")), encoding="utf-8")
-        listing, output = Path(folder, "list"), Path(folder, "vectors")
-        listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
-        command = [python, str(Path(__file__).resolve()), "ir2vec", str(listing), str(output)]
-        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
-        rows = [json.loads(line) for line in output.read_text(encoding="utf-8").splitlines()]
+    from mirenc.writing import delivered
+
+    if not kept.exists():
+        with tempfile.TemporaryDirectory() as folder, delivered(kept) as output:
+            files = [str(Path(folder, program.ir.name)) for program in programs]
+            for program, file in zip(programs, files, strict=True):
+                Path(file).write_text(older(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
+            listing = Path(folder, "list")
+            listing.write_text("".join(f"{file}\n" for file in files), encoding="utf-8")
+            command = [python, str(Path(__file__).resolve()), "ir2vec", str(listing), str(output)]
+            done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+            if done.returncode:
+                raise SystemExit(f"{python}: IR2Vec did not run: {done.stderr.strip().splitlines()[-1]}")
+    rows = [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
     if not rows:
         raise SystemExit(f"{python}: IR2Vec gave no vectors for {len(programs)} modules")
-    vectors = {mode: np.zeros((len(files), len(rows[0][2]))) for mode in MODES}
+    number = {program.ir.name: row for row, program in enumerate(programs)}
+    vectors = {mode: np.zeros((len(programs), len(rows[0][2]))) for mode in MODES}
     for file, mode, vector in rows:
-        vectors[mode][files.index(file)] = vector
-    missing = sum(not all(matrix[row].any() for matrix in vectors.values()) for row in range(len(files)))
+        vectors[mode][number[Path(file).name]] = vector
+    missing = sum(not all(matrix[row].any() for matrix in vectors.values()) for row in range(len(programs)))
     return [Method(title, vectors[mode], [vectors[mode]]) for mode, title in MODES.items()], missing
 
 
-def baseline_methods(programs: list[Program]) -> list[Method]:
-    """What needs no model: opcodes counted, and statements by tf-idf."""
-    from collections import Counter
-
+def baseline_methods(programs: list[Program], hidden: bool) -> list[Method]:
+    """What needs no model: opcodes counted; statements, and words with statements in one spelling, by tf-idf."""
     import numpy as np
     import scipy.sparse as sp
-    from program_figures import BAG, Method
+    from compare_functions import folded
+    from program_figures import BAGS, Method
 
     from mirenc import read_ir
     from mirenc.ir import statements_of
+    from mirenc.ir.plain import Layout, plain_statement
+    from mirenc.model.lexical import terms_of
     from mirenc.pretraining.evaluation.retrieval import bag_vectors
 
-    opcodes, statements = [], []
+    opcodes: list[Counter[str]] = []
+    bags: tuple[list[Counter[str]], ...] = ([], [])
     for program in programs:
         module = read_ir(program.ir)
         opcodes.append(Counter(module.forms[form].opcode for form in module.arrays.form))
         text = statements_of(module)
-        statements.append(Counter(text[row] for row in range(text.first_instruction, len(text))))
+        layout = Layout(text.texts)
+        statements: Counter[str] = Counter()
+        words: Counter[str] = Counter()
+        for row, count in Counter(text.row[text.first_instruction :].tolist()).items():
+            statements[folded(text.texts[row]) if hidden else text.texts[row]] += count
+        for row, count in Counter(text.row.tolist()).items():
+            plain = plain_statement(text.texts[row], layout)
+            terms = [term for term, _ in terms_of(plain, hide_names=hidden)]
+            for word in (*terms, f"= {folded(plain) if hidden else plain}"):
+                words[word] += count
+        for bag, counted in zip(bags, (statements, words), strict=True):
+            bag.append(counted)
     counts = np.log1p(bag_vectors(opcodes).toarray())
-    words = bag_vectors(statements)
-    having = np.bincount(words.indices, minlength=words.shape[1])
-    weighed = sp.csr_matrix(words.log1p() @ sp.diags(np.log(len(programs) / np.maximum(having, 1))))
-    # Turned into as many columns as there are programs: all cosines and covariances stay.
-    variance, directions = np.linalg.eigh((weighed @ weighed.T).toarray())
-    bag = directions * np.sqrt(np.maximum(variance, 0))
-    return [Method("opcode histogram, log1p", counts, [counts]), Method(BAG, bag, [bag])]
+    methods = [Method("opcode histogram, log1p", counts, [counts])]
+    for title, bag in zip(BAGS, bags, strict=True):
+        several = bag_vectors(bag)
+        having = np.bincount(several.indices, minlength=several.shape[1])
+        weighed = sp.csr_matrix(several.log1p() @ sp.diags(np.log(len(programs) / np.maximum(having, 1))))
+        # Turned into as many columns as there are programs: all cosines and covariances stay.
+        variance, directions = np.linalg.eigh((weighed @ weighed.T).toarray())
+        dense = directions * np.sqrt(np.maximum(variance, 0))
+        methods.append(Method(title, dense, [dense]))
+    return methods
 
 
-def model_methods(name: str, programs: list[Program], cache: str, hidden: bool) -> list[Method]:
-    """Text, graph and both of a mirenc model, and words alone and text with graph of one with a lexical view.
+def model_methods(name: str, programs: list[Program], cache: Path, hidden: bool) -> list[Method]:
+    """The whole vector of a mirenc model, and words alone and the rest of one with a lexical view.
 
-    A map is fitted on each of the three apart, as the shipped one is.
+    A map is fitted on each block apart, as the shipped one is.
     """
     import numpy as np
     from program_figures import Method
@@ -174,15 +239,16 @@ def model_methods(name: str, programs: list[Program], cache: str, hidden: bool) 
     encoder = load(name, cache=cache, hide_names=hidden)
     config = encoder.files.config
     text, graph = config.text.hidden, config.text.hidden + config.graph.width
-    parts = {"text": [slice(text)], "graph": [slice(text, graph)], "both": [slice(text), slice(text, graph)]}
-    scales = {}
+    learned = [slice(text), slice(text, graph)]
+    parts, scales = {"both": learned}, (1.0, 1.0)
     if config.lexical is not None:
         words = slice(graph, None)
-        parts |= {"words": [words], "text and graph": parts["both"], "both": [*parts["both"], words]}
-        scales["both"] = (1.0, 1.0, config.lexical.weight / config.lexical.width**0.5)
+        parts = {"both": [*learned, words], "words": [words], "text and graph": learned}
+        scales = (1.0, 1.0, config.lexical.weight / config.lexical.width**0.5)
 
     def embedded(whiten: bool) -> NDArray[np.float32]:
-        return np.concatenate([encoder.embed_parts(program.ir, whiten=whiten).vector for program in programs])
+        outcomes = encoder.embed_stream([program.ir for program in programs], form="plain", whiten=whiten, workers=0)
+        return np.concatenate([outcome.embedded().vector for outcome in outcomes])
 
     mapped, plain = embedded(True), embedded(False)
     return [
@@ -190,30 +256,43 @@ def model_methods(name: str, programs: list[Program], cache: str, hidden: bool) 
             f"{encoder.name} {part}",
             np.hstack([mapped[:, block] for block in blocks]),
             [plain[:, block] for block in blocks],
-            scales.get(part, ()),
+            scales if part == "both" else (),
         )
         for part, blocks in parts.items()
     ]
 
 
 def compare(
-    programs: list[Program], models: list[str], ir2vec: str | None, halvings: int, *, hidden: bool
+    programs: list[Program],
+    folder: Path,
+    forms: list[str],
+    models: list[str],
+    ir2vec: str | None,
+    halvings: int,
+    *,
+    hidden: bool,
 ) -> dict[str, Any]:
     """Both tables of all methods."""
     from program_figures import halved_rows, pooled_rows
 
-    methods = baseline_methods(programs)
-    missing = 0
-    if ir2vec:
-        peers, missing = ir2vec_methods(ir2vec, programs)
-        methods += peers
-    with tempfile.TemporaryDirectory() as cache:
+    methods: dict[Key, Method] = {}
+    missing = {}
+    for form in forms:
+        brought = (
+            programs if form == "plain" else rewritten(programs, folder / form, lambda path, to=form: in_form(path, to))
+        )
+        found = baseline_methods(brought, hidden)
+        if ir2vec:
+            peers, missing[form] = ir2vec_methods(ir2vec, brought, folder / form / "ir2vec.jsonl")
+            found += peers
         for model in models:
-            methods += model_methods(model, programs, cache, hidden)
+            found += model_methods(model, brought, folder.parent / "cache", hidden)
+        methods |= {(method.name, form): method for method in found}
+    whole = {key: method for key, method in methods.items() if key[0].endswith(" both")}
     return {
         "without_ir2vec": missing,
         "pooled": pooled_rows(methods, programs),
-        "halved": halved_rows(methods, programs, halvings),
+        "halved": halved_rows(whole, programs, halvings),
     }
 
 
@@ -223,16 +302,18 @@ def markdown(record: dict[str, Any]) -> str:
 
     lines = [
         f"{record['sources']} programs of {record['tasks']} tasks, {record['compiler']}. MAP@R with its 95 % interval",
-        "over tasks / recall at 1, in percent. `+`: MAP@R above the bag of statements by more than the interval of the",
-        "difference; `-`: below it. Vectors as they are, all tasks in one pool; the record also has them centred, and",
-        f"under maps that were fitted on half of the tasks ({record['halvings']} halvings both ways).",
+        "over tasks / recall at 1, in percent; of the program itself recall at 1 among all programs. `+`: above both",
+        "bags by more than the interval of the difference; `-`: below one of them. All tasks in one pool; the record",
+        f"also has maps that were fitted on half of the tasks ({record['halvings']} halvings both ways).",
     ]
     for names, found in record["names"].items():
-        as_it_is = [row for row in found["pooled"] if row["vectors"] == "as it is"]
-        lines += ["", f"## Names {names}", "", *table(as_it_is)]
-        if found["without_ir2vec"]:
-            without = f"{found['without_ir2vec']} of {2 * record['sources']} modules"
-            lines += ["", f"IR2Vec gave no vector for {without}: as if it were zeros."]
+        lines += ["", f"## Names {names}", "", *table(found["pooled"])]
+        missing = [f"{count} ({form})" for form, count in found["without_ir2vec"].items() if count]
+        if missing:
+            lines += [
+                "",
+                f"IR2Vec gave no vector for {', '.join(missing)} of {record['modules']} modules: as if it were zeros.",
+            ]
     return "\n".join(lines) + "\n"
 
 
@@ -242,29 +323,33 @@ def main() -> None:
         write_ir2vec(Path(sys.argv[2]), Path(sys.argv[3]))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", type=Path, help="folder for IR and vectors")
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
-    parser.add_argument("--models", nargs="*", default=["mirenc-base"], help="mirenc model names or folders")
+    parser.add_argument("--models", nargs="*", default=["mirenc-fast"], help="mirenc model names or folders")
     parser.add_argument("--ir2vec", help="Python that has IR2Vec")
+    parser.add_argument("--forms", nargs="+", default=["plain", "O2"], help="forms of mirenc.ir.forms.FORMS")
     parser.add_argument("--compiler", default="clang-19")
     parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
     parser.add_argument("--halvings", type=int, default=5)
     given = parser.parse_args()
     found = {}
-    with tempfile.TemporaryDirectory() as folder:
-        programs = compile_all(Path(folder), given.compiler)
-        for names in given.names:
-            if names == "hidden":
-                for program in programs:
-                    program.ir.write_text(hide_names(program.ir.read_text(encoding="utf-8")), encoding="utf-8")
-            found[names] = compare(programs, given.models, given.ir2vec, given.halvings, hidden=names == "hidden")
+    programs = compile_all(given.work / "written" / "plain", given.compiler)
+    for names in given.names:
+        if names == "hidden":
+            programs = rewritten(
+                programs, given.work / names / "plain", lambda path: hide_names(path.read_text("utf-8"))
+            )
+        how: Any = (given.forms, given.models, given.ir2vec, given.halvings)
+        found[names] = compare(programs, given.work / names, *how, hidden=names == "hidden")
     record = {
         "tasks": len({program.task for program in programs}),
         "sources": len({program.source for program in programs}),
+        "modules": len(programs),
         "compiler": given.compiler,
         "halvings": given.halvings,
         "names": found,
     }
-    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    given.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
     given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
     print(markdown(record), end="")
 

@@ -8,6 +8,7 @@ On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
     python pretrain/compile_pairs.py RECIPE OUT --compilers clang-14 clang-19 --levels O0 O1 O2 O3 Os Oz --cap 12
 
+Crates of Rust and Fortran: the folder has the name that is given as the compiler (`debian-unseen-languages.toml`).
 With ``--training`` packages that are reserved for evaluation, and those that the recipe holds out, are left out.
 """
 
@@ -33,6 +34,8 @@ def main() -> None:
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
     parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
     parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
+    parser.add_argument("--max-file-bytes", type=int, help="of IR; then a package ends at its cap alone")
+    parser.add_argument("--packages", nargs="+", metavar="NAME", help="only these, and those whose headers they need")
     parser.add_argument("--training", action="store_true", help="only packages for training")
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
@@ -42,11 +45,21 @@ def main() -> None:
     if given.training:
         kept = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))
         packages = tuple(kept)
+    if given.packages is not None:
+        if missing := sorted(set(given.packages) - (names := {package.name for package in packages})):
+            sys.exit(f"{given.recipe} has no package {missing[0]} to compile. It has: {', '.join(sorted(names))}")
+        headers_of = {other for package in packages if package.name in given.packages for other in package.headers_of}
+        packages = tuple(package for package in packages if package.name in headers_of.union(given.packages))
     if given.cap is not None:
         packages = tuple(package.model_copy(update={"cap": given.cap}) for package in packages)
     recipe = recipe.model_copy(update={"packages": packages})
+    if given.max_file_bytes is not None:
+        limits = {"max_file_bytes": given.max_file_bytes, "max_project_bytes": sys.maxsize, "max_bytes": sys.maxsize}
+        recipe = recipe.model_copy(update={"limits": recipe.limits.model_copy(update=limits)})
     for compiler in given.compilers:
         with IRFolder(given.out / compiler) as folder:
+            if given.max_file_bytes is not None:
+                folder.keep_only(lambda record: record.status != "large")  # an earlier limit may have been lower
             compile_recipe(
                 recipe,
                 folder,

@@ -35,14 +35,17 @@ from mirenc.sources.programs import find_sources, make_program
 from mirenc.sources.reserved import is_reserved_package
 
 # Fixed by a language; C and C++ alternate, so that both dialects of IR occur (typed and opaque pointers).
-_COMPILERS = {"opencl": ("clang-19",), "cuda": ("clang-19",), "fortran": ("flang-new-19",)}
+_COMPILERS = {"opencl": ("clang-19",), "cuda": ("clang-19",), "fortran": ("flang-new-19",), "rust": ("rustc",)}
 _C_COMPILERS = ("clang-14", "clang-19")
 _DEBIAN_PACKAGE_OF = {"flang-new-19": "flang-19", "apt-get": "apt", "dpkg-source": "dpkg-dev"}
 _SKIPPED_FOLDERS = (
     *("test", "tests", "testing", "testsuite", "win32", "windows", "msvc", "debian"),
     *("vms", "os2", "amiga", "macos", "dos", "winnt", ".pc", ".git", "fuzz", "fuzzing"),
 )
-_APT_SOURCE = ("apt-get", "-o", "APT::Sandbox::User=root", "-qq", "source", "--only-source", "--download-only")
+_APT = ("apt-get", "-o", "APT::Sandbox::User=root", "-qq")
+_APT_SOURCE = (*_APT, "source", "--only-source", "--download-only")
+_CRATE = re.compile(r"librust-(.+)-dev")  # a binary package, whose contents are the sources of a crate
+_CRATE_ROOT = "src/lib.rs"
 _DOWNLOAD_SECONDS, _UNPACK_SECONDS, _PREPARE_SECONDS = 600, 300, 90
 _REASONS_SHOWN = 3
 
@@ -168,7 +171,23 @@ class _Build:
         options += [f"-D{define}" for define in package.defines]
         options += [*package.flags, *(f"-I{folder}" for folder in package.include_dirs), *headers]
         facts: dict[str, Any] = {"project": package.name, "version": version, "language": language, "root": root}
+        if language == "rust":
+            commands = {level: crate_command(package, level, file) for level in self.choices.levels or ("O0", "O2")}
+            return Program(file=file, compiler=compiler, commands=commands, **facts)
         return make_program(self.choices, (compiler,), options, file=file, **facts)
+
+
+def crate_command(package: Package, level: str, file: str) -> tuple[str, ...]:
+    """Command of rustc that compiles a crate to text IR, as one module; the output is added.
+
+    Symbols have a hash of the crate's name and ``metadata``: the same at every level. So are overflow checks and
+    assertions, which rustc itself would add at -O0.
+    """
+    named = _CRATE.fullmatch(package.name)
+    crate = (named[1] if named else package.name).replace("-", "_")
+    fixed = ("-Ccodegen-units=1", "-Cdebug-assertions=off", "-Coverflow-checks=off", f"-Cmetadata={crate}")
+    names = ("--crate-type=lib", f"--crate-name={crate}", "--cap-lints=allow", "--emit=llvm-ir")
+    return ("rustc", *names, *fixed, f"-Copt-level={level[1:]}", *package.flags, file)
 
 
 def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
@@ -185,6 +204,8 @@ def _sources_of(package: Package, root: Path) -> list[tuple[str, str]]:
     # The recipe's reader has decided whether a reserved package may be here; it then comes whole. In others, copies of
     # reserved programs stay out.
     sources = find_sources(root, with_reserved=is_reserved_package(package.name))
+    if (root / _CRATE_ROOT).is_file():
+        sources.append((_CRATE_ROOT, "rust"))
     return [source for source in sources if wanted(*source)]
 
 
@@ -234,15 +255,16 @@ def _prepare(table: Package, root: Path) -> list[str]:
 
 
 def _archives(folder: Path) -> list[str]:
-    """Debian's archives, then upstream's."""
-    return [path.name for pattern in ("*.dsc", "*.orig.tar.*z*") for path in sorted(folder.glob(pattern))]
+    """Debian's archives, then upstream's; or a crate's binary package."""
+    return [path.name for pattern in ("*.dsc", "*.orig.tar.*z*", "*.deb") for path in sorted(folder.glob(pattern))]
 
 
 def _download(name: str, folder: Path) -> str:
-    """Let apt-get download a source package; what it said."""
+    """Let apt-get download a source package, or the binary one that has a crate's sources; what it said."""
     _need("apt-get", "dpkg-source")
     # In English, because its words decide.
-    code, words = run_quietly(("env", "LC_ALL=C", *_APT_SOURCE, name), folder, _DOWNLOAD_SECONDS)
+    command = (*_APT, "download", name) if _CRATE.fullmatch(name) else (*_APT_SOURCE, name)
+    code, words = run_quietly(("env", "LC_ALL=C", *command), folder, _DOWNLOAD_SECONDS)
     if code != 0 and "deb-src" in words:
         advice = "sed -i 's/^Types: deb$/Types: deb deb-src/' /etc/apt/sources.list.d/debian.sources && apt-get update"
         raise ToolchainError(f"apt-get knows no source packages. Type: {advice}")
@@ -256,12 +278,17 @@ def _unpack(folder: Path, root: Path) -> bool:
     tar = ("tar", "--strip-components=1", "--no-same-owner", "-C", unpacking.name, "-xf")
     for archive in _archives(folder):
         shutil.rmtree(unpacking, ignore_errors=True)
-        debian = archive.endswith(".dsc")
-        if not debian:
+        if archive.endswith(".deb"):
+            command: tuple[str, ...] = ("dpkg-deb", "-x", archive, unpacking.name)
+        elif archive.endswith(".dsc"):
+            command = ("dpkg-source", "--no-check", "-x", archive, unpacking.name)
+        else:
             unpacking.mkdir()
-        command = ("dpkg-source", "--no-check", "-x", archive, unpacking.name) if debian else (*tar, archive)
+            command = (*tar, archive)
         if run_quietly(command, folder, _UNPACK_SECONDS)[0] == 0:
-            unpacking.rename(root)
+            crates = sorted(unpacking.glob("usr/share/cargo/registry/*"))
+            (crates[0] if crates else unpacking).rename(root)
+            shutil.rmtree(unpacking, ignore_errors=True)
             return True
     shutil.rmtree(unpacking, ignore_errors=True)
     return False

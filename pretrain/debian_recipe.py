@@ -18,7 +18,7 @@ class Package(Config):
     """One ``[[package]]`` table of a recipe; a package may have several, for parts that need other keys."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9+.-]+$")  # of the source package
-    languages: tuple[Literal["c", "c++", "opencl", "cuda", "fortran"], ...] = ("c",)
+    languages: tuple[Literal["c", "c++", "opencl", "cuda", "fortran", "rust"], ...] = ("c",)
     # Globs of sources wanted and not wanted, relative to the source root; `*` crosses folders
     include: tuple[str, ...] = ("*",)
     exclude: tuple[str, ...] = ()

@@ -18,16 +18,35 @@ from mirenc.embed.maps import PAIRED_FLOOR, shrinkage_floor
 from mirenc.metrics import group_interval
 from mirenc.model.whitening import fit_whitening
 
-BAG = "bag of statements"
+BAGS = ("bag of statements", "bag of words")
+WORDS, PLAIN, UNMAPPED = "its words", "plain", "no map"
+"""Beside the bags, what a row is compared with: the model's lexical view, the same in the form plain, without a map."""
 FIGURES = ("map_at_r", "recall_at_1")
-# Queries and candidates of each setting, by language and level; where there are two pairs, all queries count alike.
+LEVELS = ("O0", "O2", "O1", "O3", "Os", "Oz")
+Side = tuple[str, str]  # languages of programs, joined by "+", and their level
+
+
+def _each_language(asked: str, answered: str) -> list[tuple[Side, Side]]:
+    return [((language, asked), (language, answered)) for language in ("c", "cpp")]
+
+
+# Queries and candidates of each setting; where there are two pairs, all queries count alike. Right is the same task.
 SETTINGS = {
     "C": [(("c", "O0"), ("c", "O0"))],
     "C++": [(("cpp", "O0"), ("cpp", "O0"))],
     "C to C++": [(("c", "O0"), ("cpp", "O0"))],
-    "-O0 to -O2": [(("c", "O0"), ("c", "O2")), (("cpp", "O0"), ("cpp", "O2"))],
+    "-O0": _each_language("O0", "O0"),
+    "-O2": _each_language("O2", "O2"),
+    "-O0 to -O2": _each_language("O0", "O2"),
+}
+# Right is the program itself. Levels but -O0 and -O2 are of the programs in C.
+ITSELF = {
+    f"itself, -{level} to -O2": [(("c+cpp" if level == "O0" else "c", level), ("c+cpp", "O2"))]
+    for level in LEVELS
+    if level != "O2"
 }
 _SEED = 5
+Key = tuple[str, str]  # a method, and the form of the programs
 # Figures of each query by its row, for each setting.
 Found = dict[str, dict[int, NDArray[np.float64]]]
 
@@ -61,6 +80,9 @@ class Method:
     scales: tuple[float, ...] = ()
 
 
+Methods = dict[Key, Method]
+
+
 def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | None) -> NDArray[np.float64]:
     """A method's vectors under maps that are fitted on some rows, as `mirenc.embed.maps.fit_map` fits them.
 
@@ -84,21 +106,36 @@ def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | N
 
 
 def query_figures(vectors: NDArray[Any], programs: list[Program], tasks: set[str]) -> Found:
-    """`FIGURES` of each query of each setting, among programs of some tasks; the query's own source is no candidate."""
+    """`FIGURES` of each query of each setting that has one, among programs of some tasks.
+
+    The query's own source is no candidate, or, of `ITSELF`, the only right one.
+    """
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    score = unit @ unit.T
     inside = [row for row, program in enumerate(programs) if program.task in tasks]
     found: Found = {}
-    for setting, sides in SETTINGS.items():
-        found[setting] = {}
-        for asked, answered in sides:
+    for setting, sides in (SETTINGS | ITSELF).items():
+        by_query: dict[int, NDArray[np.float64]] = {}
+        for side in sides:
             queries, candidates = (
-                [row for row in inside if (programs[row].language, programs[row].level) == side]
-                for side in (asked, answered)
+                [
+                    row
+                    for row in inside
+                    if programs[row].language in languages.split("+") and programs[row].level == level
+                ]
+                for languages, level in side
             )
             for query in queries:
-                others = [row for row in candidates if programs[row].source != programs[query].source]
-                right = np.array([programs[row].task == programs[query].task for row in others])
-                found[setting][query] = ranking_figures(unit[others] @ unit[query], right)
+                source, task = programs[query].source, programs[query].task
+                if setting in ITSELF:
+                    others = candidates
+                    right = np.array([programs[row].source == source for row in others])
+                else:
+                    others = [row for row in candidates if programs[row].source != source]
+                    right = np.array([programs[row].task == task for row in others])
+                by_query[query] = ranking_figures(score[query, others], right)
+        if by_query:
+            found[setting] = by_query
     return found
 
 
@@ -110,17 +147,15 @@ def ranking_figures(score: NDArray[np.float64], right: NDArray[np.bool_]) -> NDA
     return np.array([(precision * first).mean(), ranked[0]])
 
 
-def pooled_rows(methods: list[Method], programs: list[Program]) -> list[dict[str, Any]]:
+def pooled_rows(methods: Methods, programs: list[Program]) -> list[dict[str, Any]]:
     """First table: all tasks in one pool."""
     tasks = {program.task for program in programs}
-    found = {}
-    for method in methods:
-        found[method.name, "as it is"] = query_figures(method.vectors, programs, tasks)
-        found[method.name, "centred"] = query_figures(method.vectors - method.vectors.mean(0), programs, tasks)
-    return _described(found, programs)
+    return _described(
+        {key: query_figures(method.vectors, programs, tasks) for key, method in methods.items()}, programs
+    )
 
 
-def halved_rows(methods: list[Method], programs: list[Program], halvings: int) -> list[dict[str, Any]]:
+def halved_rows(methods: Methods, programs: list[Program], halvings: int) -> list[dict[str, Any]]:
     """Second table: maps of the other half of the tasks; a query's figures are means over the halvings."""
     tasks = sorted({program.task for program in programs})
     generator = np.random.default_rng(_SEED)
@@ -129,18 +164,19 @@ def halved_rows(methods: list[Method], programs: list[Program], halvings: int) -
         order = [tasks[row] for row in generator.permutation(len(tasks))]
         one, other = set(order[: len(order) // 2]), set(order[len(order) // 2 :])
         halves += [(one, other), (other, one)]
-    found: dict[tuple[str, str], Found] = {}
-    for method in methods:
-        tested: dict[str, list[Found]] = {"as it is": [], "whitened": [], "level map": []}
+    found: dict[Key, Found] = {}
+    for (name, form), method in methods.items():
+        tested: dict[str, list[Found]] = {"": [], ", whitened": [], ", level map": []}
         for fit, test in halves:
-            rows = np.array([row for row, program in enumerate(programs) if program.task in fit])
-            pairs = np.arange(len(rows)).reshape(-1, 2)  # the levels of one source stand side by side
-            for name, vectors in zip(
+            # The two levels of one source stand side by side.
+            kept = (row for row, each in enumerate(programs) if each.task in fit and each.level in LEVELS[:2])
+            rows = np.array(list(kept))
+            pairs = np.arange(len(rows)).reshape(-1, 2)
+            for title, vectors in zip(
                 tested, (method.vectors, fitted(method, rows, None), fitted(method, rows, pairs)), strict=True
             ):
-                tested[name].append(query_figures(vectors, programs, test))
-        for name, several in tested.items():
-            found[method.name, name] = _mean(several)
+                tested[title].append(query_figures(vectors, programs, test))
+        found |= {(name + title, form): _mean(several) for title, several in tested.items()}
     return _described(found, programs)
 
 
@@ -157,42 +193,60 @@ def _mean(several: list[Found]) -> Found:
     }
 
 
-def _described(found: dict[tuple[str, str], Found], programs: list[Program]) -> list[dict[str, Any]]:
-    """Rows of a table: means with intervals, each task's mean, and the interval of the difference to the bag.
-
-    The bag of statements is always the one as it is: a map makes it worse, and what it is there for is to be beaten at
-    its best.
-    """
+def _described(found: dict[Key, Found], programs: list[Program]) -> list[dict[str, Any]]:
+    """Rows of a table: means with intervals, and differences, with theirs, to what a row is compared with."""
     rows = []
-    for (method, treatment), by_setting in found.items():
+    for (method, form), by_setting in found.items():
+        peers = {bag: (bag, form) for bag in BAGS} | {PLAIN: (method, PLAIN)}
+        if method.endswith(" both"):
+            peers[WORDS] = (method.removesuffix("both") + "words", form)
+        peers[UNMAPPED] = (method.partition(",")[0], form)
+        peers = {title: key for title, key in peers.items() if key in found and key != (method, form)}
         settings: dict[str, Any] = {}
         for setting, by_query in by_setting.items():
             task = np.array([programs[query].task for query in by_query])
             values = np.array(list(by_query.values()))
-            against = values - np.array([found[BAG, "as it is"][setting][query] for query in by_query])
+            less = {title: values - np.array(list(found[key][setting].values())) for title, key in peers.items()}
             settings[setting] = {
                 figure: {
-                    "mean": float(values[:, column].mean()),
-                    "interval": group_interval(values[:, column], task),
-                    "against_bag": group_interval(against[:, column], task),
-                    "by_task": {name: float(values[task == name, column].mean()) for name in np.unique(task).tolist()},
+                    "mean": _rounded(values[:, column].mean()),
+                    "interval": _rounded(*group_interval(values[:, column], task)),
+                    "over": {
+                        title: _rounded(each[:, column].mean(), *group_interval(each[:, column], task))
+                        for title, each in less.items()
+                    },
                 }
                 for column, figure in enumerate(FIGURES)
+                if setting in SETTINGS or figure == "recall_at_1"
             }
-        rows.append({"method": method, "vectors": treatment, "settings": settings})
+        rows.append({"method": method, "form": form, "settings": settings})
     return rows
+
+
+def _rounded(*values: float) -> Any:
+    numbers = [round(float(value), 5) for value in values]
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def standing(score: dict[str, Any]) -> int:
+    """1 where a figure is above all bags by more than the interval of the difference, -1 where below one, else 0."""
+    bags = [score["over"][bag] for bag in BAGS if bag in score["over"]]
+    return int(bool(bags) and all(low > 0 for _, low, _ in bags)) - any(high < 0 for _, _, high in bags)
 
 
 def table(rows: list[dict[str, Any]]) -> list[str]:
     """Lines of a Markdown table: MAP@R with its interval and its standing, and recall at 1, in percent."""
-    lines = [f"| Method | {' | '.join(SETTINGS)} |", "|---" * (1 + len(SETTINGS)) + "|"]
+    shown = [setting for setting in (SETTINGS | ITSELF) if all(setting in row["settings"] for row in rows)]
+    lines = [f"| Method | Form | {' | '.join(shown)} |", "|---" * (2 + len(shown)) + "|"]
     for row in rows:
         cells = []
-        for setting in SETTINGS:
-            score, first = (row["settings"][setting][figure] for figure in FIGURES)
+        for setting in shown:
+            figures = row["settings"][setting]
+            first = figures["recall_at_1"]
+            score = figures.get("map_at_r", first)
             low, high = (100 * end for end in score["interval"])
-            below, above = score["against_bag"]
-            sign = " +" if below > 0 else " -" if above < 0 else ""
-            cells.append(f"{100 * score['mean']:.1f} [{low:.0f}, {high:.0f}]{sign} / {100 * first['mean']:.0f}")
-        lines.append(f"| {row['method']} | {' | '.join(cells)} |")
+            sign = {1: " +", 0: "", -1: " -"}[standing(score)]
+            last = f" / {100 * first['mean']:.0f}" if score is not first else ""
+            cells.append(f"{100 * score['mean']:.1f} [{low:.0f}, {high:.0f}]{sign}{last}")
+        lines.append(f"| {row['method']} | {row['form']} | {' | '.join(cells)} |")
     return lines

@@ -17,8 +17,8 @@ while [ $# -gt 0 ]; do
     case $1 in
         -o) out=$2; shift ;;
         -idirafter) shift ;;
-        -O*) level=$1 ;;
-        *.c | *.cpp | *.f90) file=$1 ;;
+        -O* | -Copt-level=*) level=$1 ;;
+        *.c | *.cpp | *.f90 | *.rs) file=$1 ;;
     esac
     shift
 done
@@ -51,6 +51,7 @@ SYSTEM = (
     "false",
     "grep",
     "gzip",
+    "mkdir",
     "nice",
     "sed",
     "sh",

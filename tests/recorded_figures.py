@@ -12,10 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from mirenc.metrics import group_interval
-
 ROOT = Path(__file__).resolve().parents[1]
 README, FIGURES = "README.md", "docs/figures.md"
 MODELS = ("mirenc-fast", "mirenc-base")
@@ -88,56 +84,62 @@ def over_bag(row: str, names: str) -> str:
 
 
 PROGRAM_ROWS = {
-    "mirenc-fast": "mirenc-fast both",
-    "its words alone, untrained": "mirenc-fast words",
-    "its text and graph without them": "mirenc-fast text and graph",
-    "mirenc-base": "mirenc-base both",
-    BAG: "bag of statements",
-    "opcode histogram": "opcode histogram, log1p",
-    "IR2Vec 2.1.1, the better mode": "IR2Vec",
+    "mirenc-fast": ("mirenc-fast both", "O2"),
+    "mirenc-fast, form plain": ("mirenc-fast both", "plain"),
+    "mirenc-search": ("mirenc-search both", "O2"),
+    "words of mirenc-fast alone, untrained": ("mirenc-fast words", "O2"),
+    "its text and graph without them": ("mirenc-fast text and graph", "O2"),
+    "bag of words (tf-idf)": ("bag of words", "O2"),
+    "bag of words, form plain": ("bag of words", "plain"),
+    BAG: ("bag of statements", "O2"),
+    "opcode histogram": ("opcode histogram, log1p", "O2"),
+    "IR2Vec 2.1.1, the better mode": ("IR2Vec", "O2"),
 }
-PROGRAM_SETTINGS = ("C", "C++", "C to C++", "-O0 to -O2")
-PROGRAM_TITLES = ("within C", "within C++", "from C to C++", "from -O0 to -O2")
+PROGRAM_SETTINGS = {
+    "C": "within C",
+    "C++": "within C++",
+    "C to C++": "from C to C++",
+    "-O0 to -O2": "from -O0 to -O2",
+    "itself, -O0 to -O2": "itself from -O0 to -O2",
+}
 
 
-def program_scores(names: str, method: str) -> list[dict[str, Any]]:
-    """MAP@R of each setting; of several modes of a method the best in each."""
+def program_scores(names: str, method: str, form: str) -> list[dict[str, Any]]:
+    """MAP@R of each setting, recall at 1 of the program itself; of several modes of a method the best in each."""
     rows = [
-        row
+        row["settings"]
         for row in load("pretrain/programs.json")["names"][names]["pooled"]
-        if row["vectors"] == "as it is" and row["method"].startswith(method)
+        if row["form"] == form and row["method"].startswith(method)
     ]
-    by_setting = [[row["settings"][setting]["map_at_r"] for row in rows] for setting in PROGRAM_SETTINGS]
+    by_setting = [
+        [row[setting].get("map_at_r", row[setting]["recall_at_1"]) for row in rows] for setting in PROGRAM_SETTINGS
+    ]
     return [max(scores, key=lambda score: score["mean"]) for scores in by_setting]
 
 
 def program_table() -> str:
-    """MAP@R with names as written and hidden; bold where it is above the bag by more than the interval."""
+    """Names as written and hidden; bold where a row is above both bags of its form by more than the interval."""
     rows = []
-    for title, method in PROGRAM_ROWS.items():
-        both = zip(program_scores("written", method), program_scores("hidden", method), strict=True)
+    for title, key in PROGRAM_ROWS.items():
+        both = zip(program_scores("written", *key), program_scores("hidden", *key), strict=True)
         rows.append([title, *(" / ".join(map(program_cell, scores)) for scores in both)])
-    return table(["", *PROGRAM_TITLES], rows)
+    return table(["", *PROGRAM_SETTINGS.values()], rows)
 
 
 def program_cell(score: dict[str, Any]) -> str:
     cell = f"{100 * score['mean']:.1f}"
-    return f"**{cell}**" if score["against_bag"][0] > 0 else cell
+    bags = [low for peer, (_, low, _) in score["over"].items() if peer.startswith("bag of")]
+    return f"**{cell}**" if len(bags) == 2 and min(bags) > 0 else cell
 
 
-def program_gains(names: str) -> list[tuple[float, float, float]]:
-    """MAP@R of the whole vector over its words alone, with the interval over tasks, which all have as many queries."""
-    gains = []
-    for whole, words in zip(*(program_scores(names, f"mirenc-fast {part}") for part in ("both", "words")), strict=True):
-        tasks = list(whole["by_task"])
-        difference = np.array([whole["by_task"][task] - words["by_task"][task] for task in tasks])
-        gains.append((float(difference.mean()), *group_interval(difference, np.array(tasks))))
-    return gains
+def program_gains(names: str, peer: str) -> str:
+    """Of mirenc-fast in the form O2 over its words, or over its form plain, in each setting."""
+    return ", ".join(points(*each["over"][peer]) for each in program_scores(names, *PROGRAM_ROWS["mirenc-fast"]))
 
 
 def learned_programs() -> Iterator[str]:
-    yield f"({', '.join(PROGRAM_TITLES)}): {', '.join(points(*each) for each in program_gains('written'))} points"
-    yield f"names hidden {', '.join(points(*each) for each in program_gains('hidden'))}"
+    for peer in ("plain", "its words"):
+        yield f"{program_gains('written', peer)} points, names hidden {program_gains('hidden', peer)}"
 
 
 def search_phrases() -> Iterator[str]:

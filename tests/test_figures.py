@@ -9,12 +9,13 @@ from recorded_figures import (
     FIGURES,
     MARKS,
     PHRASES,
+    PROGRAM_SETTINGS,
     README,
     ROOT,
     TABLES,
     load,
     pool,
-    program_gains,
+    program_cell,
     program_scores,
     rows_of,
 )
@@ -71,20 +72,23 @@ def test_what_a_search_calls_right_is_what_the_record_says() -> None:
     assert {paired.sure(low) for low in (-1, 0.05, 0.35)} == {shares[0]}  # too few had such a cosine
 
 
-def test_where_programs_are_found_above_the_bag() -> None:
-    told = [
-        [score["against_bag"][0] > 0 for score in program_scores(names, "mirenc-fast both")]
-        for names in ("written", "hidden")
-    ]
-    assert told == [[True, False, False, False], [True] * 4]
+@pytest.mark.parametrize(("names", "above"), [("written", "C, -O0 to -O2"), ("hidden", "C")])
+def test_where_programs_are_found_above_the_bags(names: str, above: str) -> None:
+    scores = zip(PROGRAM_SETTINGS, program_scores(names, "mirenc-fast both", "O2"), strict=True)
+    assert ", ".join(setting for setting, score in scores if program_cell(score).startswith("**")) == above
 
 
-@pytest.mark.parametrize("names", ["written", "hidden"])
-def test_programs_are_found_by_their_words_alone(names: str) -> None:
-    """What the documents say in words: learning adds nothing to them, and takes something away in one setting."""
-    assert all(low < 0 for _, low, _ in program_gains(names))
-    worse = [high < 0 for _, _, high in program_gains(names)]
-    assert worse == [False, False, names == "hidden", False]
+@pytest.mark.parametrize(
+    ("names", "better", "worse"),
+    [("written", {"C", "-O0 to -O2"}, {"C to C++"}), ("hidden", {"C"}, {"C to C++", "itself, -O0 to -O2"})],
+)
+def test_what_learning_adds_to_the_words_of_programs(names: str, better: set[str], worse: set[str]) -> None:
+    """What the documents say in words, and that the form O2 gains for the program itself alone."""
+    scores = dict(zip(PROGRAM_SETTINGS, program_scores(names, "mirenc-fast both", "O2"), strict=True))
+    over = {setting: score["over"]["its words"] for setting, score in scores.items()}
+    assert {setting for setting, (_, low, _) in over.items() if low > 0} == better
+    assert {setting for setting, (_, _, high) in over.items() if high < 0} == worse
+    assert [setting for setting, score in scores.items() if score["over"]["plain"][1] > 0] == ["itself, -O0 to -O2"]
 
 
 def test_what_is_not_told_apart() -> None:

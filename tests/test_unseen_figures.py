@@ -13,6 +13,7 @@ from mirenc.weights import find_model, load_files, read_provenance, seen_by
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ("mirenc-fast", "mirenc-base")
+UNSEEN = ("debian-unseen", "debian-unseen-more", "debian-unseen-languages")  # recipes
 Figures = dict[str, Any]
 
 
@@ -80,12 +81,28 @@ def test_no_model_saw_what_functions_and_pass_tables_are_judged_on() -> None:
         assert not judged_on & seen_by(sources).keys()
 
 
-def test_the_recipe_has_the_projects_of_the_record_and_no_other_recipe_has(record: Figures) -> None:
-    def packages(path: Path) -> set[str]:
-        return {table["name"] for table in tomllib.loads(path.read_text(encoding="utf-8")).get("package", [])}
+def packages(path: Path) -> set[str]:
+    return {table["name"] for table in tomllib.loads(path.read_text(encoding="utf-8")).get("package", [])}
 
-    own = ROOT / "pretrain/debian-unseen.toml"
-    assert packages(own) == set(record["versions"])
-    for path in [*(ROOT / "pretrain").glob("*.toml"), ROOT / "downstream/passes/corpus.toml"]:
-        if path != own:
-            assert not packages(path) & packages(own), path.name
+
+def test_the_recipe_has_the_projects_of_the_record(record: Figures) -> None:
+    assert packages(ROOT / "pretrain/debian-unseen.toml") == set(record["versions"])
+
+
+def test_no_other_recipe_has_an_unseen_project() -> None:
+    recipes = [*(ROOT / "pretrain").glob("*.toml"), ROOT / "downstream/passes/corpus.toml"]
+    assert {"debian.toml", *(f"{name}.toml" for name in UNSEEN)} <= {path.name for path in recipes}
+    for name in UNSEEN:
+        own = ROOT / "pretrain" / f"{name}.toml"
+        for path in recipes:
+            if path != own:
+                assert not packages(path) & packages(own), (name, path.name)
+
+
+@pytest.mark.needs("mirenc-base")
+@pytest.mark.parametrize("model", [*MODELS, "mirenc-search", "mirenc-tiny"])
+def test_no_model_saw_an_unseen_project(model: str) -> None:
+    sources = read_provenance(find_model(model))
+    assert sources is not None
+    for name in UNSEEN:
+        assert not packages(ROOT / "pretrain" / f"{name}.toml") & seen_by(sources).keys()

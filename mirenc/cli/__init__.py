@@ -11,6 +11,7 @@ import io
 import itertools
 import os
 import sys
+import warnings
 from typing import Annotated, NoReturn
 
 import typer
@@ -18,7 +19,7 @@ from typer import Option
 
 from mirenc import __version__
 from mirenc.cli.common import shown
-from mirenc.errors import MirencError
+from mirenc.errors import MirencError, SearchModelWarning
 
 VERBS = (
     *("embed", "compare", "search", "map", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
@@ -65,6 +66,8 @@ def _options(
 def main() -> None:
     """Entry point: errors of mirenc's and of the system's become one line on stderr and exit code 1."""
     _open_streams()
+    # Who names a model here has chosen it.
+    warnings.simplefilter("ignore", SearchModelWarning)
     # Imports make many objects and few that go: to look through them after every 700 is a twentieth of a small file.
     gc.set_threshold(100_000)
     # Looking for plugins reads the metadata of every installed package: a tenth of a small file's start.

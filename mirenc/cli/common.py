@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from mirenc.embed import Encoder
     from mirenc.ir import ReadOptions
+    from mirenc.ir.forms import Form
     from mirenc.ir.inputs import Input as Given
     from mirenc.search import Maker, VectorTable
     from mirenc.tasks import Task
@@ -50,13 +51,27 @@ Index = Annotated[
     ),
 ]
 Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: `mirenc models list`]")]
+SearchModel = Annotated[
+    str | None,
+    Option(
+        "--model",
+        "-m",
+        help="Model name or folder. [default: mirenc-search to search functions and finer parts, else mirenc-fast]",
+    ),
+]
 Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
 HideNames = Annotated[bool, Option("--hide-names", help="Look at no names of functions and types.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
 Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
-FormName = Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 Function = Annotated[
     str | None, Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled.")
+]
+FormName = Annotated[
+    Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"],
+    Option(
+        "--form",
+        help="What LLVM makes of the IR first, so that builds at other levels look alike; auto: what finds most.",
+    ),
 ]
 JSON = Annotated[bool, Option("--json", help="JSON instead of text.")]
 Timeout = Annotated[
@@ -192,6 +207,11 @@ def expand(inputs: list[str], options: Reading) -> list[Given]:
     return list(expand_inputs(given, say, options))
 
 
+def chosen_form(name: str) -> Form | None:
+    """The form that ``--form`` says; None for ``auto``."""
+    return None if name == "auto" else name  # type: ignore[return-value]  # the others are forms
+
+
 def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
     """Refuse options that were given, and belong to another kind of task."""
     for name in names:
@@ -209,9 +229,13 @@ def open_index(
     *,
     whitening_map: str | None,
     hide_names: bool,
+    form: Form | None = None,
     approximate: bool = False,
 ) -> tuple[Encoder, VectorTable, Failures]:
-    """What made the vectors of a file, or makes those of a folder at ``level`` or ``default``; they; what failed."""
+    """What made the vectors of a file, or makes those of a folder at ``level`` or ``default``; they; what failed.
+
+    Vectors of a file are in the ``form``; without one, in that which is usual, or which was asked for.
+    """
     from mirenc.embed import load
     from mirenc.search import VECTOR_SUFFIXES, index as make_index, read_vectors
     from mirenc.weights import is_model_name, search_model
@@ -228,7 +252,8 @@ def open_index(
         maker = table.maker
         made_by = maker.model if model is None and is_model_name(maker.model) else model
         encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
-        table.check_model(encoder.name, encoder.digest, index)
+        table.check_form(form, index)
+        table.check_model(encoder, index)
     elif approximate:
         raise typer.BadParameter("only a .parquet file of vectors has one", param_hint="--approximate")
     else:
@@ -236,7 +261,7 @@ def open_index(
         level, files = level or default, expand([index], options)
         name, failures = model or search_model(level), Failures(len(files))
         encoder = load(name, options=options, whitening_map=whitening_map, hide_names=hide_names)
-        table = make_index(encoder, files, level=level, failed=failures.add, progress=True)
+        table = make_index(encoder, files, level=level, form=form, failed=failures.add, progress=True)
     if not len(table):
         raise ConfigError(f"{index} has no {table.level}. Embed the files at another level (--level)")
     return encoder, table, failures

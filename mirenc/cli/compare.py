@@ -9,6 +9,7 @@ import typer
 from typer import Argument
 
 from mirenc.cli import common
+from mirenc.cli.search_results import label, overloaded
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ def compare(
     ],
     level: common.Level = "module",
     as_json: common.JSON = False,
-    model: common.Model = None,
+    model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    form: common.FormName = "auto",
     *,
     options: common.Reading,
 ) -> None:
@@ -49,7 +51,8 @@ def compare(
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
     failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
-    table = index(encoder, paths, level=level, failed=failures.add, progress=True)
+    chosen = common.chosen_form(form)
+    table = index(encoder, paths, level=level, form=chosen, failed=failures.add, progress=True)
     names = [source["file"] for source in table.sources]
     module = level == "module"
     found: dict[str, Any]
@@ -59,10 +62,11 @@ def compare(
         else {"matches": _matches(table, names, common.sureness(encoder, table.maker))}
     )
     if as_json and names:
-        head = {"model": encoder.name, "model_digest": encoder.digest, "level": level}
+        head = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
+        head["form"] = table.maker.form
         typer.echo(json.dumps({**head, "files": names, **found}))
     elif not module:
-        _print_matches(names, found["matches"])
+        _print_matches(names, found["matches"], table)
     elif len(paths) == 2:
         typer.echo(f"{found['cosines'][0][1]:.4f}")
     elif names:  # one row a file, numbered as the columns are
@@ -83,24 +87,30 @@ def _matches(table: VectorTable, files: list[str], sure: common.Sureness) -> lis
     start = table.source_row.index(1)
     first, second = table.vectors[:start], table.vectors[start:]
     # Of equals those of one symbol are each other's.
-    ours, theirs = (dict(enumerate(table.labels["symbol"][part])) for part in (slice(start), slice(start, None)))
+    symbols = table.labels["symbol"]
+    ours, theirs = (dict(enumerate(symbols[part])) for part in (slice(start), slice(start, None)))
     own, back_own = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
     there, cosines = own_first(nearest(first, second, 1), own, first, second)
     back, _ = own_first(nearest(second, first, 1), back_own, second, first)
     matches = []
     for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True)):
-        names = {"name": table.names[row], "nearest": table.names[start + best]}
+        names = {"name": table.names[row], "symbol": ours[row]}
+        names |= {"nearest": table.names[start + best], "nearest_symbol": theirs[best]}
         found = {"cosine": float(cosine), "right": sure(float(cosine)), "mutual": int(back[best, 0]) == row}
         matches.append({**names, **found})
     return matches
 
 
-def _print_matches(files: list[str], matches: list[dict[str, Any]]) -> None:
-    width = max(len(files[0]), *(len(match["name"]) for match in matches))
+def _print_matches(files: list[str], matches: list[dict[str, Any]], table: VectorTable) -> None:
+    start, named = table.source_row.index(1), [*zip(table.names, table.labels["symbol"], strict=True)]
+    ours, theirs = (overloaded(part, table.level) for part in (named[:start], named[start:]))
+    names = [label(match["name"], match["symbol"], ours) for match in matches]
+    width = max(len(files[0]), *map(len, names))
     right = "" if matches[0]["right"] is None else " right"
     typer.echo(f"cosine{right}    {files[0]:{width}}    {files[1]}")
-    for match in matches:
+    for match, name in zip(matches, names, strict=True):
         # An arrow back where each is the other's nearest: those are the safe pairs.
         arrow = "<->" if match["mutual"] else " ->"
         right = common.percent(match["right"])
-        typer.echo(f"{match['cosine']:.4f}{right}    {match['name']:{width}} {arrow} {match['nearest']}")
+        nearest = label(match["nearest"], match["nearest_symbol"], theirs)
+        typer.echo(f"{match['cosine']:.4f}{right}    {name:{width}} {arrow} {nearest}")

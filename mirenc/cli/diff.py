@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _BUILD = "IR or source file, folder of either, or compile_commands.json."
 _OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks as .opt.yaml. Can be repeated."
-_FORM = "Pair functions as LLVM's passes leave them; auto: O2, but Oz for builds at -Oz and -O0."
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _WIDE = 60  # a longer cell (a name in C++) makes no other longer
@@ -39,7 +38,7 @@ def diff(
     hide_names: Annotated[
         bool, Option("--hide-names", help="Look at no names: of functions, types and files.")
     ] = False,
-    form: Annotated[common.FormName, Option(help=_FORM)] = "auto",
+    form: common.FormName = "auto",
     *,
     options: common.Reading,
 ) -> None:
@@ -65,9 +64,9 @@ def diff(
     failures = common.Failures(sum(map(len, files)))
     encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
     with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
-        chosen = None if form == "auto" else form
-        given_builds = list(zip((old, new), files, strict=True))
-        builds = read_builds(encoder, given_builds, engine, failures.add, common.warn, form=chosen, progress=True)
+        given = list(zip((old, new), files, strict=True))
+        how: dict[str, Any] = {"form": common.chosen_form(form), "progress": True}
+        builds = read_builds(encoder, given, engine, failures.add, common.warn, **how)
     if empty := " and ".join(given for given, build in zip((old, new), builds, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
     changes = pair_builds(*builds, hide_names=hide_names)

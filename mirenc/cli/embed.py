@@ -21,9 +21,10 @@ def embed(
         Literal["search", "features"], Option(help="Vectors to compare and search, or features for a head.")
     ] = "search",
     part: Annotated[Literal["both", "text", "graph"], Option(help="Which part of the vector.")] = "both",
+    form: common.FormName = "auto",
     whiten: Annotated[bool, Option(help="Take away what the vectors of all IR share.")] = True,
     hide_names: common.HideNames = False,
-    model: common.Model = None,
+    model: common.SearchModel = None,
     whitening_map: common.Map = None,
     backend: Annotated[
         Literal["numpy", "torch"] | None, Option(help="[default: numpy on the CPU, torch elsewhere]")
@@ -49,6 +50,7 @@ def embed(
     """
     from mirenc.embed import load
     from mirenc.search import Maker, VectorWriter, check_vectors_output
+    from mirenc.weights import DEFAULT_MODEL, search_model
 
     check_vectors_output(output)
     if column is None and (names, ray) != (None, None):
@@ -56,9 +58,15 @@ def embed(
     if ray is not None and Path(output or "").suffix != ".parquet":
         raise BadParameter("what a cluster makes is written as Parquet; give -o FILE.parquet", param_hint="--ray")
     loading: dict[str, Any] = {"device": device, "backend": backend, "cache": cache, "options": options}
-    loading |= {"name_or_dir": model, "hide_names": hide_names, "whitening_map": whitening_map}
-    how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten}
+    name = model or search_model(level, purpose)
+    loading |= {"name_or_dir": name, "hide_names": hide_names, "whitening_map": whitening_map}
+    chosen = common.chosen_form(form)
+    how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten, "form": chosen}
     encoder = load(**loading)
+    if model is None and name != DEFAULT_MODEL:
+        common.say(
+            f"vectors are of {name}, which was trained to find functions; for the default, --model {DEFAULT_MODEL}"
+        )
     if column is None:
         files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))
@@ -71,7 +79,7 @@ def embed(
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
-    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten)) as writer:
+    with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, chosen)) as writer:
         if ray is not None and column is not None:
             for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **how):
                 for error in errors:

@@ -2,12 +2,18 @@
 
 import json
 from collections import Counter
-from typing import Annotated, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Option
 
 from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.ir import IRModule
+
+_NAMES = 12  # of deleted functions, in text
 
 
 @common.reads
@@ -15,6 +21,7 @@ def inspect(
     file: common.Input,
     statements: Annotated[int, Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)] = 20,
     function: common.Function = None,
+    form: common.FormName = "auto",
     loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: common.JSON = False,
     model: common.Model = None,
@@ -25,10 +32,16 @@ def inspect(
     from mirenc.graph import Flow, NodeKind, build_graph
     from mirenc.ir import read_ir, regions_of, statements_of
     from mirenc.ir.files import language_of
+    from mirenc.ir.read import in_form
+    from mirenc.ir.regions import has_function
     from mirenc.weights import load_files
 
     files = load_files(model)
-    module = read_ir(file, options=options)
+    as_read = read_ir(file, options=options)
+    module = in_form(as_read, replace(options, form=common.chosen_form(form)))
+    deleted = [] if module.deleted is None else [header.name for header in module.deleted.defined_functions]
+    if function is not None and not has_function(module, function) and module.deleted is not None:
+        module = module.deleted if has_function(module.deleted, function) else module
     tokenizer = files.tokenizer
     level = tokenizer.config.normalisation
     every = statements_of(module, level)
@@ -45,10 +58,9 @@ def inspect(
         "content_hash": module.content_hash,
         "model": files.name,
         "normalisation": level,
-        "functions": len(module.headers),
-        "defined": len(module.defined_functions),
-        "blocks": module.block_count,
-        "instructions": module.instruction_count,
+        "form": module.form,
+        **_counts(module),
+        **({} if module.form == "plain" else {"before": _counts(as_read), "deleted": deleted}),
         "loops": len(regions_of(module, "loop")),
         "statements": len(every),
         "distinct_statements": len(set(every.row.tolist())),
@@ -83,6 +95,9 @@ def inspect(
         elif key.endswith("_rate"):
             value = f"{100 * value:.2f} %"
         typer.echo(f"{key.replace('_', ' '):20} {value}")
+    if deleted:
+        more = f", and {len(deleted) - _NAMES} more (--json has all)" if len(deleted) > _NAMES else ""
+        typer.echo(f"{'deleted':20} {', '.join(deleted[:_NAMES])}{more}")
     typer.echo("")
     if loops:
         _show_loops(facts["loop_list"])
@@ -92,6 +107,15 @@ def inspect(
         typer.echo(f"        {' '.join(entry['tokens'])[:240]}")
     if len(shown) < len(numbers):
         typer.echo(f"... {len(numbers) - len(shown)} more; -n 0 shows all")
+
+
+def _counts(module: "IRModule") -> dict[str, int]:
+    return {
+        "functions": len(module.headers),
+        "defined": len(module.defined_functions),
+        "blocks": module.block_count,
+        "instructions": module.instruction_count,
+    }
 
 
 def _show_loops(loops: list[dict[str, Any]]) -> None:

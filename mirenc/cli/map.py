@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -22,9 +22,10 @@ def map(
     most: Annotated[
         int, Option(help="Of a larger index draw so many, a sample that is always the same; time grows with it.", min=2)
     ] = 5000,
-    model: common.Model = None,
+    model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    form: common.FormName = "auto",
     *,
     options: common.Reading,
 ) -> None:
@@ -39,9 +40,8 @@ def map(
     if output.suffix != ".html":
         raise typer.BadParameter(f"{output}: unknown suffix; available: .html", param_hint="--output")
     common.check_output(output)
-    encoder, table, failures = common.open_index(
-        index, level, "function", model, options, whitening_map=whitening_map, hide_names=hide_names
-    )
+    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    encoder, table, failures = common.open_index(index, level, "function", model, options, **how)
     page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:
         part.write_text(page, encoding="utf-8", errors="backslashreplace")

@@ -112,7 +112,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
 def adapt(
     inputs: common.Inputs,
     name: Annotated[str, Option("--name", "-n", help="What the map is called.")],
-    model: common.Model = None,
+    model: common.SearchModel = None,
     pairs: Annotated[
         bool,
         Option(
@@ -132,9 +132,9 @@ def adapt(
     are listed on stderr and left out.
     """
     from mirenc.embed import fit_map, load
-    from mirenc.weights import map_path, save_map
+    from mirenc.weights import map_path, save_map, search_model
 
-    encoder = load(model, options=options, hide_names=hide_names)
+    encoder = load(model or search_model(level), options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work
     files = common.expand(inputs, options)
     failures = common.Failures(len(files))

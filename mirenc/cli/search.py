@@ -1,24 +1,32 @@
-"""``mirenc search``: the files or functions of an index that are nearest to those of a file."""
+"""``mirenc search``: the files or functions of an index that are nearest to those of other files."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
 
 from mirenc.cli import common
+from mirenc.cli.search_results import Found, Match, check_outputs, json_of, overloaded, print_found, write_results
 from mirenc.errors import ConfigError
 
-_EQUALS = 50  # rows that an approximate search looks for a query's own row in
+if TYPE_CHECKING:
+    from mirenc.ir.inputs import Input
+    from mirenc.search import Maker
+
+_QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
+_OUTPUT = "Write the results, too: .json, .jsonl (a line for each file of QUERY) or .csv (one for each rank)."
 
 
 @common.reads
 def search(
-    query: Annotated[str, Argument(metavar="QUERY", help="IR or source file, or - for stdin.")],
+    queries: Annotated[list[str], Argument(metavar="QUERY", help=_QUERY)],
     index: common.Index,
     k: Annotated[int, Option("-k", help="How many to show.", min=1)] = 10,
     level: Annotated[
@@ -29,10 +37,14 @@ def search(
         str | None,
         Option("--function", "-f", metavar="REGEX", help="Only functions of QUERY with such a name, plain or mangled."),
     ] = None,
-    as_json: common.JSON = False,
-    model: common.Model = None,
+    output: Annotated[
+        list[Path] | None, Option("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Can be repeated.")
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="JSON instead of text, a line for each file of QUERY.")] = False,
+    model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
+    form: common.FormName = "auto",
     rerank: Annotated[
         bool | None,
         Option(help="First what stands in a file like QUERY, of the best 50. [default: of functions, if exact]"),
@@ -43,64 +55,84 @@ def search(
     *,
     options: common.Reading,
 ) -> None:
-    """Find what is nearest to QUERY in INDEX, by exact cosine.
+    """Find what is nearest to each QUERY in INDEX, by exact cosine.
 
     With --level function each function of QUERY is searched for. A query that is in the index finds itself first, and
     its equals in the order of the index. A percentage says how often the nearest function at such a cosine was the
-    right one, on projects never trained on.
+    right one, on projects never trained on. A symbol stands beside a name that several functions of the index have.
     """
-    from mirenc.ir.inputs import path_input
-    from mirenc.search import VECTOR_SUFFIXES, nearest
-    from mirenc.search.approximate import nearest_approximate
+    from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.itself import own_first, own_rows
-    from mirenc.search.rerank import rerank as nearest_by_file
+    from mirenc.search.queries import nearest_of_files, queries_of
 
-    if os.path.isdir(query) or Path(query).suffix in VECTOR_SUFFIXES:
-        raise ConfigError(
-            f"{query} is {'a folder' if os.path.isdir(query) else 'a file of vectors'}, which is searched in, not for. "
-            f"Type: mirenc search FILE {query}"
-        )
-    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names}
+    for query in queries:
+        if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
+            swapped = f"{query} is a file of vectors, which is searched in, not for"
+            raise ConfigError(f"{swapped}. Type: mirenc search FILE {query}")
+    check_outputs(output or ())
+    wanted = None if function is None else _pattern(function)
+    files = common.expand(queries, options)
+    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
     encoder, table, failures = common.open_index(index, level, "module", model, options, approximate=approximate, **how)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
-    given: Any = path_input(query) if function is None else encoder.read(path_input(query))
-    purpose: Any = "features" if maker.purpose == "features" else "search"
-    # The level is a word of a file: the encoder refuses what is none.
-    parts: Any = {"level": maker.level, "purpose": purpose, "whiten": maker.whiten}
-    embedding = encoder.embed_parts(given, function=function, **parts)
-    if not embedding.regions:
-        where = "" if function is None else f" in a function like {function!r}"
-        raise ConfigError(f"{query} has no {table.level}{where} to search for. Search at another level (--level)")
-    vectors = embedding.part(maker.part)
-    if rerank or (rerank is None and maker.usual and table.level == "function" and not approximate):
-        every = embedding if function is None else encoder.embed_parts(given, **parts)
-        rows, cosines = nearest_by_file(vectors, every.part(maker.part), table, k)
-    elif approximate:  # some more, for the query itself to be among its equals
-        rows, cosines = nearest_approximate(vectors, table.vectors, max(k, _EQUALS))
-    else:
-        rows, cosines = nearest(vectors, table.vectors, k)
-    symbols = [region.symbol for region in embedding.regions]
-    known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
-    own = own_rows(table, query, symbols, known, os.path.dirname(index))
-    rows, cosines = own_first((rows, cosines), own, vectors, table.vectors)
-    rows, cosines = rows[:, :k], cosines[:, :k]
+    by_file = maker.usual and table.level == "function" and not approximate if rerank is None else rerank
     sure = common.sureness(encoder, maker)
-    found: list[dict[str, Any]] = []
-    for name, *both in zip(embedding.names, rows.tolist(), cosines, strict=True):
-        pairs = zip(*both, strict=True)
-        matches = [{"cosine": float(at), "file": table.files[row], "name": table.names[row]} for row, at in pairs]
-        found.append({"name": name, "right": sure(matches[0]["cosine"]), "matches": matches})
-    if as_json:
-        head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part")}
-        typer.echo(json.dumps({**head, "index": index, "rows": len(table), "query": query, "found": found}))
-    else:
-        whole = table.level == "module"
-        for one in found:
-            typer.echo(query if whole else f"{query}  {one['name']}")
-            for rank, match in enumerate(one["matches"], start=1):
-                name = "" if whole else f"  {match['name']}"
-                right = common.percent(one["right"], shown=rank == 1)
-                typer.echo(f"{rank:4}  {match['cosine']:.4f}{right}  {match['file']}{name}")
-    failures.finish()
+    head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part", "form")}
+    head |= {"index": index, "rows": len(table)}
+    labels = table.names, table.labels["symbol"]
+    several = None if as_json or approximate else overloaded(zip(*labels, strict=True), table.level)
+    failed = common.Failures(len(files))
+    results: list[tuple[str, list[Found]]] = []
+    searched = 0
+    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
+    for one, (rows, cosines) in nearest_of_files(asked, table, k, by_file=by_file, approximate=approximate):
+        searched += 1
+        symbols = [region.symbol for region in one.regions]
+        known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
+        own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
+        rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
+        found: list[Found] = []
+        for region, near, values in zip(one.regions, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True):
+            places = ((table.files[row], *(column[row] for column in labels)) for row in near)
+            matches = [Match(value, *place) for value, place in zip(values, places, strict=True)]
+            found.append(Found(region.name, region.symbol, sure(values[0]), matches))
+        if as_json:
+            typer.echo(json.dumps({**head, **json_of(one.file, found)}))
+        else:
+            print_found(one.file, found, several, table.level)
+        if output:
+            results.append((one.file, found))
+    _check_left_out(files, searched + failed.count + failed.empty, maker, wanted)
+    for path in output or ():
+        write_results(path, head, results)
+    try:
+        failed.finish()
+    finally:
+        failures.finish()
+
+
+def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re.Pattern[str] | None) -> None:
+    """Say how many files had nothing to search for: all but those that were searched for, failed or have no body.
+
+    Raises ConfigError: none of the files has any.
+    """
+    if not (without := len(files) - known):
+        return
+    inside = "" if maker.level == "function" else " in a function"
+    what = maker.level if wanted is None else f"{maker.level}{inside} like {wanted.pattern!r}"
+    if known:
+        is_, it = ("is", "it") if without == 1 else ("are", "them")
+        common.say(f"{without} of {len(files)} files {is_} left out: no {what} in {it}")
+        return
+    none = f"{files[0].name} has no" if len(files) == 1 else f"of {len(files)} files none has a"
+    advice = "Search at another level (--level)" if wanted is None else "Give another --function, or --level"
+    raise ConfigError(f"{none} {what} to search for. {advice}")
+
+
+def _pattern(function: str) -> re.Pattern[str]:
+    try:
+        return re.compile(function)
+    except re.error as error:
+        raise typer.BadParameter(f"{function!r} is no regular expression: {error}", param_hint="--function") from None

@@ -7,6 +7,7 @@ which scale columns by themselves and need sizes, which means throw away.
 import io
 import json
 from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -99,8 +100,8 @@ class Embedding:
 
     def with_rows(self, more: "Embedding") -> "Embedding":
         """The embedding with the rows of another part of the module below its own."""
-        arrays = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in _ARRAYS}
-        return replace(self, regions=self.regions + more.regions, **arrays)
+        both: dict[str, Any] = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in _ARRAYS}
+        return replace(self, regions=self.regions + more.regions, **both)
 
     def part(self, part: str) -> Float32:
         """The vector for the purpose, or what of it comes from one encoder.

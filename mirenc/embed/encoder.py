@@ -100,7 +100,7 @@ class Encoder:
     def form(self, purpose: Purpose = "search", level: Level | Iterable[Level] = "module") -> Form:
         """The form of vectors for which none is asked: that of `options`, or else the usual one (`usual_form`)."""
         levels = (level,) if isinstance(level, str) else tuple(level)
-        return self.options.form if self.options.form != "plain" else usual_form(purpose, levels)
+        return self.options.form or usual_form(purpose, levels)
 
     @property
     def features_digest(self) -> str:

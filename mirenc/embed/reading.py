@@ -62,12 +62,13 @@ def prepare(
     spelling: Spelling = "written",
 ) -> Prepared:
     """A module's sample, and which rows it has, in words of a `Request`. Raises ConfigError as `regions_of`."""
+    parts = [module] if module.deleted is None else [module, module.deleted]
+    if function is not None:
+        parts = [part for part in parts if has_function(part, function)] or parts[:1]
     deleted = None
-    if module.deleted is not None and (levels != ("module",) or function is not None):
-        if function is not None and not has_function(module, function) and has_function(module.deleted, function):
-            module = module.deleted
-        elif levels != ("module",) and (function is None or has_function(module.deleted, function)):
-            deleted = prepare(module.deleted, tokenizer, levels, weighting, function=function, spelling=spelling)
+    if len(parts) > 1 and levels != ("module",):
+        deleted = prepare(parts[1], tokenizer, levels, weighting, function=function, spelling=spelling)
+    module = parts[0]
     listed = [regions_of(module, level, function=function) for level in levels]
     regions = [region for each in listed for region in each.regions]
     graph = build_native(module, normalisation=tokenizer.config.normalisation)

@@ -1,9 +1,10 @@
-"""Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source come to look alike.
+"""Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source look alike.
 
 The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
--O0 puts on every function, ``optnone`` with ``noinline`` beside it, is taken off first, and in forms for speed, which
-inline more, what builds for size have on every function. Functions that the passes delete (inlined wherever they are
-called, or called by nobody) are brought to the form by themselves.
+-O0 puts on every function, ``optnone`` and ``noinline``, is taken off first; before passes for speed also what builds
+for size have on every function, ``optsize`` and ``minsize``; and what compilers noted for
+the passes (profiles, aliasing, unrolling) is left out. Functions that the passes
+delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
 from mirenc.errors import ConfigError
-from mirenc.ir.lines import balanced
+from mirenc.ir.lines import balanced, without_hints
 
 Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 
@@ -38,8 +39,8 @@ _LOCAL_VARIABLE = re.compile(
 )
 # What needs the body of a function: an alias, an ifunc, the address of a block.
 _NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddress\(", re.MULTILINE)
-_GROUP = re.compile(r"^attributes (#\d+) = \{[^\n]*\}$", re.MULTILINE)
-_GROUP_OF_DEFINED = re.compile(r"^define [^\n]*?\)(?:[^()\n]* (#\d+)[^()\n]*|[^()\n]*)\{$", re.MULTILINE)
+_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
+_ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
 _FOR_SIZE = re.compile(r" (?:optsize|minsize)(?= )")
 
@@ -62,14 +63,19 @@ def has_definitions(text: str) -> bool:
     return _DEFINED.search(text) is not None
 
 
-def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: bool) -> FormedText:
+def formed(
+    text: str, form: str, run: Callable[[str, str], str], *, unoptimised: bool = False, deleted: bool = True
+) -> FormedText:
     """Bring a module's canonical text to one of the `PASSES`; ``run`` (text, form) lets LLVM do so, and may raise.
 
-    Without ``deleted``, functions that the passes delete are left out. Where they delete all, all are kept.
+    ``unoptimised`` says that the module was built at -O0. Without ``deleted``, functions that the passes delete are
+    left out. Where they delete all, all are kept.
     """
-    text = without_optnone(text)
+    # A module that was read has no other hints than these either, and no vector may depend on a profile.
+    text = without_optnone(without_hints(text), unoptimised=unoptimised)
     if "attributes" not in PASSES[form]:
-        text = without_size_attributes(text)
+        # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
+        text = _ANY_GROUP.sub(lambda group: _without(_FOR_SIZE, group[0]), text)
     names = set(_DEFINED.findall(text))
     optimised = run(text, form)
     missing = names.difference(_DEFINED.findall(optimised))
@@ -79,27 +85,18 @@ def formed(text: str, form: str, run: Callable[[str, str], str], *, deleted: boo
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
 
-def without_optnone(text: str) -> str:
-    """Canonical text without ``optnone``, and without the ``noinline`` that clang -O0 gives every function.
+def without_optnone(text: str, *, unoptimised: bool = False) -> str:
+    """Canonical text without ``optnone``, and without ``noinline`` where it stands beside it.
 
-    That is the one beside ``optnone``, or, where clang was told to leave ``optnone`` out, in all groups of attributes
-    of functions with a body but those with ``alwaysinline``.
+    Of an ``unoptimised`` module without any ``noinline``: there ``clang -O0 -Xclang -disable-O0-optnone`` puts it on
+    every function, and the author's own cannot be told from it.
     """
-    groups = {group[1]: group[0] for group in _GROUP.finditer(text)} | {"": ""}
-    defined = {name for name in _GROUP_OF_DEFINED.findall(text) if " alwaysinline " not in groups[name]}
-    if not all(" noinline " in groups[name] for name in defined):
-        defined = {name for name in defined if " optnone " in groups[name]}
-    return _GROUP.sub(lambda group: _without(_OPTNONE, group) if group[1] in defined else group[0], text)
+    return (_ANY_GROUP if unoptimised else _GROUP).sub(lambda group: _without(_OPTNONE, group[0]), text)
 
 
-def without_size_attributes(text: str) -> str:
-    """Canonical text without ``optsize`` and ``minsize``: passes for speed then inline what was left for size."""
-    return _GROUP.sub(lambda group: _without(_FOR_SIZE, group), text)
-
-
-def _without(attributes: re.Pattern[str], group: re.Match[str]) -> str:
+def _without(attributes: re.Pattern[str], group: str) -> str:
     """A group without some attributes; LLVM refuses one that has none, so that has a word without a meaning then."""
-    return attributes.sub("", group[0]).replace("{ }", '{ "none" }')
+    return attributes.sub("", group).replace("{ }", '{ "none" }')
 
 
 def only(text: str, names: Collection[str]) -> str:

@@ -12,6 +12,8 @@ _LOCAL_OR_STRING = re.compile(r'%([-a-zA-Z$._0-9]+|"[^"]*")|[@!c]?"[^"]*"')
 _PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
 _NODE = r"!(?:\d+|DI\w+\([^()]*\))"
 _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
+_HEADER_PROFILE = re.compile(r"^(define [^\n]*) !prof !\d+(?=[^\n]*\{$)", re.MULTILINE)
+_PLACE = re.compile(r", !dbg !\d+")
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
 _CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
@@ -28,6 +30,14 @@ def join_lines(text: str) -> str:
 def without_attachments(text: str) -> str:
     """Leave out metadata attachments of instructions."""
     return _ATTACHMENTS.sub("", text) if ", !" in text else text
+
+
+def without_hints(text: str) -> str:
+    """Leave out what a compiler noted for passes to come: profiles, and attachments but for source places."""
+    text = _HEADER_PROFILE.sub(r"\1", _DEBUG_RECORD.sub("", text) if "#dbg_" in text else text)
+    if ", !dbg !" not in text:
+        return without_attachments(text)
+    return _ATTACHMENTS.sub(lambda match: "".join(_PLACE.findall(match[0])), text)
 
 
 def split_locals(line: str) -> tuple[str, list[str]]:

@@ -145,10 +145,9 @@ class IRModule:
     - ``symbols``, ``constants``, ``types``: what operands use, each once: names of globals and functions with their
       ``@``; (type, value); types.
     - ``display``: symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
-    - ``built``: level that the module was compiled at (`mirenc.ir.build_level`), under "", and those of functions that
-      say another one themselves, by symbol.
-    - ``form``: which of `mirenc.ir.forms.FORMS` it is in; ``deleted``: the functions that the form's passes deleted from
-      it, as a module of their own in that form; None where there are none.
+    - ``built``: of a module in a form, its levels before the passes (`mirenc.ir.build_level.levels_by_symbol`).
+    - ``form``: which of `mirenc.ir.forms.FORMS` it is in; ``deleted``: the functions that the form's passes deleted, as
+      a module of their own in that form; None where there are none.
     - ``statements``: normalisation -> what `mirenc.ir.statements_of` made of it.
     """
 

@@ -20,6 +20,7 @@ from mirenc.errors import (
     one_input,
 )
 from mirenc.ir import old_text
+from mirenc.ir.build_level import levels_by_symbol, stated_levels
 from mirenc.ir.compile import assemble_old_text, compile_source
 from mirenc.ir.dialect import Dialect
 from mirenc.ir.files import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
@@ -43,7 +44,8 @@ class ReadOptions:
     - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
     - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
     - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
-    - ``form``: one of `mirenc.ir.forms.FORMS`; but for ``plain``, LLVM's passes run over each module.
+    - ``form``: one of `mirenc.ir.forms.FORMS`; but for ``plain``, LLVM's passes run over each module. None: ``plain``,
+      and the usual one (`mirenc.embed.request.usual_form`) where vectors are made.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -52,10 +54,11 @@ class ReadOptions:
     compiler: str | None = None
     cflags: tuple[str, ...] = ()
     dialect: Dialect | None = None
-    form: Form = "plain"
+    form: Form | None = None
 
     def __post_init__(self) -> None:
-        check_form(self.form)
+        if self.form is not None:
+            check_form(self.form)
         if self.timeout is not None and not self.timeout > 0:  # so written, NaN is refused, too
             raise ConfigError(f"timeout is {self.timeout!r}; allowed: seconds above 0, or None for the default")
         for name in ("memory_limit", "max_bytes"):
@@ -154,7 +157,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
     """A module that was read already, brought to the options' form; the module itself where it is in it."""
-    if options.form in ("plain", module.form):
+    if options.form in (None, "plain", module.form):
         return module
     if module.form != "plain":
         found = f"{module.name}: it is in the form {module.form}, which is not undone"
@@ -173,16 +176,19 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     def read(text: str) -> IRModule:
         return read_canonical(text, name=name, demangle=worker.demangle)
 
-    if options.form == "plain" or not has_definitions(text):
+    form = options.form
+    if form is None or form == "plain" or not has_definitions(text):
         return read(text)
+    built = stated_levels(text) or levels_by_symbol(read(text))
     try:
-        texts = formed(text, options.form, run, deleted=deleted)
+        texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
     except (IRParseError, IRResourceError) as error:
         advice = "its vectors are those of the form plain"
-        _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, options.form, advice, error)
+        _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, form, advice, error)
         return read(text)
-    of_deleted = replace(read(texts.deleted), form=options.form) if texts.deleted else None
-    return replace(read(texts.text), form=options.form, deleted=of_deleted)
+    facts: Any = {"form": form, "built": built}
+    of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
+    return replace(read(texts.text), deleted=of_deleted, **facts)
 
 
 def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:

@@ -1,12 +1,14 @@
 """`regions_of`: which instructions belong to a function, loop or block of a module, and what people call it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from mirenc.arrays import Int32, spread
 from mirenc.errors import ConfigError
+from mirenc.ir.build_level import levels_by_symbol
 from mirenc.ir.lines import label_name
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import IRFunction, IRModule
@@ -76,13 +78,14 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     if level not in LEVELS:
         raise ConfigError(f"unknown level {level!r}; available: {', '.join(LEVELS)}")
     functions = _chosen(module, function)
+    built = levels_by_symbol(module)
     if level == "loop":
-        return _loop_regions(module, functions)
+        return _loop_regions(module, functions, built)
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
         return Regions(
             level,
-            [Region(level, module.name, "", "", 0, "", 0, built=module.built.get("", ""))],
+            [Region(level, module.name, "", "", 0, "", 0, built=built[""])],
             rows,
             np.zeros_like(rows),
         )
@@ -90,7 +93,7 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
     regions: list[Region] = []
     for one in functions:
         shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
-        own = symbol, built_level(module, symbol)
+        own = symbol, built.get(symbol, built[""])
         if level == "function":
             regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), *own))
         elif level == "block":
@@ -138,7 +141,7 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
     return chosen
 
 
-def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
+def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[str, str]) -> Regions:
     forest, places, start = find_loops(module), Places(module), module.arrays.block_start
     by_index = {one.index: one for one in functions}
     wanted = np.isin(forest.function, list(by_index))
@@ -148,7 +151,7 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
         function = by_index[int(forest.function[number])]
         shown, header = function.display_name, block_name(module, int(forest.header[number]))
         place, depth = places.of_loop(forest, number), int(forest.depth[number])
-        own = function.name, built_level(module, function.name)
+        own = function.name, built.get(function.name, built[""])
         regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *own))
     block, loop = forest.members()
     block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
@@ -156,11 +159,6 @@ def _loop_regions(module: IRModule, functions: list[IRFunction]) -> Regions:
     pairs_region = np.repeat(region, np.diff(bounds))
     order = np.lexsort((instruction, pairs_region))
     return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
-
-
-def built_level(module: IRModule, symbol: str) -> str:
-    """Level that a function of a module was compiled at; "" where it was not asked for."""
-    return module.built.get(symbol, module.built.get("", ""))
 
 
 def is_called(name: str, symbol: str, function: str) -> bool:

@@ -1,6 +1,7 @@
 """Vectors in files, compared and searched.
 
 from mirenc.search import index, nearest
+encoder = mirenc.load("mirenc-search")
 table = index(encoder, "project/", level="function")
 rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vectors, k=5)
 """

@@ -18,6 +18,7 @@ from mirenc.ir.inputs import Input
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.search.vectors import parquet_rows
 from mirenc.sources.parquet import row_inputs
+from mirenc.weights import search_model
 
 _ERROR = ("file", "error", "error_type")  # what a row has of a module without an embedding
 SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, *_ERROR[1:], "mirenc") if name not in NUMBERS)
@@ -31,17 +32,19 @@ class BatchEmbedder:
     """A loaded model that makes the rows of a file of vectors of each batch it is called with.
 
     A batch has modules in ``column``, as bitcode or text. Each is called what the column ``names`` says, or by the
-    SHA-256 of its bytes. ``level``, ``purpose``, ``form``, ``function`` and ``whiten`` are as in `mirenc.Encoder.embed`, ``part``
-    too; ``loading`` is what `mirenc.load` takes.
+    SHA-256 of its bytes. ``level``, ``purpose``, ``form``, ``function``, ``whiten`` and ``part`` are as in
+    `mirenc.Encoder.embed`; ``loading`` is what `mirenc.load` takes; without a model in it,
+    `mirenc.weights.search_model` says which.
     """
 
     def __init__(
         self, *, column: str = "content", names: str | None = None, part: Part = "both", loading: Any = None, **how: Any
     ) -> None:
-        self.encoder = load(**loading or {})
         self._how = {"level": "module", "purpose": "search", "whiten": True, "workers": 0, **how}
-        made = {name: self._how.get(name) for name in ("level", "purpose", "whiten", "form")}
-        self.maker = Maker.of(self.encoder, part=part, **made)  # type: ignore[arg-type]  # the encoder refuses others
+        name = search_model(self._how["level"], self._how["purpose"])
+        self.encoder = load(**{"name_or_dir": name, **(loading or {})})
+        facts = {name: self._how.get(name) for name in ("level", "purpose", "whiten", "form")}
+        self.maker = Maker.of(self.encoder, part=part, **facts)  # type: ignore[arg-type]  # the encoder refuses others
         self._column, self._names = column, names
 
     def __call__(self, batch: Any) -> Any:

@@ -22,11 +22,11 @@ from mirenc.embed.embedding import vector_blocks
 from mirenc.embed.request import SEARCH_FORM
 from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
 from mirenc.ir import IRModule, regions_of
-from mirenc.ir.forms import Form, without_optnone
+from mirenc.ir.build_level import Level as BuildLevel, levels_of_functions
+from mirenc.ir.forms import Form
 from mirenc.ir.function_code import FunctionCode, codes_of
 from mirenc.ir.functions import object_name
 from mirenc.ir.inputs import Input
-from mirenc.ir.lines import attribute_groups
 from mirenc.ir.loops import find_loops
 from mirenc.ir.module import FunctionHeader
 from mirenc.ir.places import Places
@@ -40,8 +40,6 @@ SIZE_FORM: Form = "Oz"
 """Form of a build for size and one at -O0, in which nothing was inlined that the first has not."""
 
 _VECTOR = re.compile(r"<(?:vscale x )?\d+ x ")
-_FOR_SIZE = frozenset({"optsize", "minsize"})
-_GROUP = re.compile(r"\) [^()]*(#\d+)")
 
 
 class Function(NamedTuple):
@@ -104,7 +102,7 @@ class _File(NamedTuple):
     name: str
     ir: Input
     functions: list[Function]
-    levels: list[str]
+    levels: list[BuildLevel]
 
 
 def read_builds(
@@ -120,9 +118,8 @@ def read_builds(
     """Read builds, each what was given and the files that it stands for, and bring all to one form for their vectors.
 
     Without ``form`` that is `SEARCH_FORM`, or `SIZE_FORM` where most functions of one build were built for size, and
-    those of the others so or at -O0.
-    Sizes are those of the object file that the engine's LLVM makes of each file. ``failed`` is called with the error of
-    each file that is left out, ``warn`` where sizes are missing.
+    those of the others so or at -O0. Sizes are those of the object file that the engine's LLVM makes of each file.
+    ``failed`` is called with the error of each file that is left out, ``warn`` where sizes are missing.
     """
     read = []
     with progress_bar("reading", sum(len(inputs) for _, inputs in builds), show=progress) as advance:
@@ -167,7 +164,7 @@ def _read(
             failed(error)
             continue
         # A source is not compiled twice, and standard input is not read twice.
-        yield _File(name, Input(one.name, loaded.data), functions, _levels(module))
+        yield _File(name, Input(one.name, loaded.data), functions, levels_of_functions(module))
 
 
 def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
@@ -178,14 +175,6 @@ def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF")
     return {one.name: one.size for one in elf_functions(data)}
-
-
-def _levels(module: IRModule) -> list[str]:
-    """``Os`` for each function with a body that was built for size, ``O0`` for clang's -O0, and else nothing."""
-    groups = {name for name, words in attribute_groups(module.text).items() if _FOR_SIZE.intersection(words.split())}
-    other = "" if without_optnone(module.text) == module.text else "O0"
-    lines = (module.lines[one.header.line] for one in module.defined_functions)
-    return ["Os" if (match := _GROUP.search(line)) and match[1] in groups else other for line in lines]
 
 
 def _functions(file: str, module: IRModule, sizes: dict[str, int]) -> Iterator[Function]:

@@ -9,6 +9,8 @@ program, for 88.2. More weight, or no upper end, prefers neighbours that are com
 several builds. Words in common, sizes and both halves' cosines, weighed by a model or by trees, added 0 to 1.5.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -26,22 +28,34 @@ def rerank(queries: ArrayLike, beside: ArrayLike, table: VectorTable, k: int = 1
     Shapes: ``queries`` (q, D), ``beside`` (m, D), all functions of their file -> two of (q, min(k, n)): rows of
     ``table``, and their cosines, which need not fall.
     """
-    asked, source = _unit(queries), np.asarray(table.source_row)
-    rows, cosines = nearest(asked, table.vectors, max(k, _CANDIDATES))
-    mean = mean_of(table.vectors)
-    mine = rest_of_file(asked, np.full(asked.shape, (_unit(beside) - mean).sum(0)), mean)
+    return rerank_files([(queries, beside)], table, k)[0]
+
+
+def rerank_files(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTable, k: int = 10) -> list[Nearest]:
+    """`rerank` of each of several files, given as its ``queries`` and ``beside``: the table is read once for all."""
+    asked = [_unit(queries) for queries, _ in files]
+    ends = np.cumsum([len(queries) for queries in asked])[:-1]
+    found = nearest(np.concatenate(asked), table.vectors, max(k, _CANDIDATES))
+    mean, source = mean_of(table.vectors), np.asarray(table.source_row)
     by_file = np.argsort(source, kind="stable")
-    order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
-    for number, near in enumerate(rows):
-        files, column = np.unique(source[near], return_inverse=True)
-        starts, ends = (np.searchsorted(source, files, side, sorter=by_file) for side in ("left", "right"))
-        members = (by_file[start:end] for start, end in zip(starts, ends, strict=True))
-        sums = np.array([(_unit(table.vectors[one]) - mean).sum(0) for one in members])
-        theirs = rest_of_file(_unit(table.vectors[near]), sums[column], mean)
-        score = cosines[number] + company(theirs @ mine[number])
-        # Single precision, as cosines have it: equals are in the order of their rows.
-        order[number] = np.argsort(-score.astype(np.float32), kind="stable")[: order.shape[1]]
-    return np.take_along_axis(rows, order, 1), np.take_along_axis(cosines, order, 1)
+    results = []
+    for queries, (_, beside), rows, cosines in zip(
+        asked, files, *(np.split(each, ends) for each in found), strict=True
+    ):
+        mine = rest_of_file(queries, np.full(queries.shape, (_unit(beside) - mean).sum(0)), mean)
+        sum_of: dict[int, Float64] = {}  # functions of one file are near to those of the same files
+        order = np.empty((len(rows), min(k, rows.shape[1])), dtype=np.int64)
+        for number, near in enumerate(rows):
+            for file in set(source[near].tolist()) - sum_of.keys():
+                members = by_file[slice(*np.searchsorted(source, [file, file + 1], sorter=by_file))]
+                sum_of[file] = (_unit(table.vectors[members]) - mean).sum(0)
+            sums = np.array([sum_of[file] for file in source[near].tolist()])
+            theirs = rest_of_file(_unit(table.vectors[near]), sums, mean)
+            score = cosines[number] + company(theirs @ mine[number])
+            # Single precision, as cosines have it: equals are in the order of their rows.
+            order[number] = np.argsort(-score.astype(np.float32), kind="stable")[: order.shape[1]]
+        results.append((np.take_along_axis(rows, order, 1), np.take_along_axis(cosines, order, 1)))
+    return results
 
 
 def company(alike: Float64) -> Float64:

@@ -14,10 +14,12 @@ import numpy as np
 from mirenc import __version__
 from mirenc.arrays import Float32
 from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
-from mirenc.errors import EmptyInputs, MirencError, ModelError, UnreadableIRWarning
+from mirenc.embed.request import usual_form
+from mirenc.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
 from mirenc.ir.forms import Form
 from mirenc.ir.inputs import Input
 from mirenc.ir.projects import expand_inputs
+from mirenc.weights import DEFAULT_MODEL, search_model
 
 # What a row is called in a table, and in `mirenc.ir.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
@@ -90,8 +92,9 @@ class VectorTable:
     """Vectors of many files, (n, D) float32, one row a module, function or other level.
 
     ``labels`` say what each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``,
-    ``source_line``, ``built``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of each
-    file, as in `mirenc.Embedding`, and ``own_form``, ``plain`` where the maker's form failed on it; ``source_row``, n, is the source of each row.
+    ``source_line``, ``built``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of
+    each file, as in `mirenc.Embedding`, and ``own_form``, ``plain`` where the maker's form failed on it;
+    ``source_row``, n, is the source of each row.
     """
 
     maker: Maker
@@ -155,12 +158,32 @@ class VectorTable:
             return "files without a name"
         return ""
 
-    def check_model(self, name: str, digest: str, where: str) -> None:
-        """Refuse to compare with another model's vectors: ModelError where the digest is not the table's."""
-        maker = self.maker
+    def check_form(self, form: Form | None, where: str) -> None:
+        """Refuse a table in another form than is asked for; where none is, one of IR as it is. Raises ModelError.
+
+        Blocks, loops, instructions and features are usual as they are.
+        """
+        maker, usual = self.maker, usual_form(self.maker.purpose, [self.maker.level])
+        if maker.form == (form or usual) or (form is None and maker.form != "plain"):
+            return
+        again = f"mirenc embed FOLDER --level {maker.level} -o {where}"
+        if form is not None:
+            found = f"{where} holds vectors of the form {maker.form}, not {form}"
+            raise ModelError(f"{found}. Embed the files again: {again} --form {form}")
+        raise ModelError(
+            f"{where} holds vectors of IR as it is (form plain), among which builds at other levels are found less "
+            f"often than among those of the form {usual}, now the default. Embed the files again: {again}. Or search "
+            "it as it is: --form plain"
+        )
+
+    def check_model(self, encoder: Encoder, where: str) -> None:
+        """Refuse to compare vectors of this encoder, in the table's form, with those of another: ModelError."""
+        maker, name = self.maker, encoder.name
+        digest = encoder.digest_in(maker.form)  # type: ignore[arg-type]  # of any other form the digest differs
         if digest != maker.model_digest:
             mapped = f" under the map {maker.map!r}, which may have been fitted again since" if maker.map else ""
             options = (f" --map {maker.map}" if maker.map else "") + (" --hide-names" if maker.hide_names else "")
+            options += f" --form {maker.form}" if maker.form != usual_form(maker.purpose, [maker.level]) else ""
             raise ModelError(
                 f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){mapped}, and those of "
                 f"{name} (digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or "
@@ -180,11 +203,18 @@ def index(
     """Embed files and folders into a table to search in.
 
     ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they
-    look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of each file
-    that is left out. Without it files without a function body are left out, which one UnreadableIRWarning says, and the
-    first other error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is
-    unknown.
+    look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of
+    each file that is left out. Without it files without a function body are left out, which one UnreadableIRWarning
+    says, and the first other error is raised. Raises MirencError: a file cannot be read, no file has a function body,
+    or the level is unknown.
+
+    Functions are found best by the model that `mirenc.weights.search_model` names for them and for finer parts: where
+    ``encoder`` is the default model instead, a SearchModelWarning says so.
     """
+    if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
+        found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
+        found += f" than {best}, which was trained for it"
+        warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     given = (one if isinstance(one, Input) else Path(one) for one in several)
     files = list(expand_inputs(given, options=encoder.options))

@@ -283,7 +283,8 @@ def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
     for row, vector in enumerate(table.vectors):
         source = table.sources[table.source_row[row]]
         named = {name: source[name] for name in SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
-        labels = {} if table.level == "module" else {name: column[row] for name, column in table.labels.items()}
+        named_by_file = table.level == "module"
+        labels = {name: row_of[row] for name, row_of in table.labels.items() if name == "built" or not named_by_file}
         # Nine digits give a float32 back exactly.
         yield {**named, **labels, "vector": [float(f"{value:.9g}") for value in vector]}
 

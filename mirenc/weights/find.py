@@ -28,12 +28,13 @@ _APART = {"mirenc-base": "models/mirenc-base"}
 _GROUP = "mirenc.models"
 
 
-def search_model(level: str) -> str:
-    """What `mirenc search` and its like take where no model is named: for parts of modules one trained to find them.
+def search_model(level: str, purpose: str = "search") -> str:
+    """The model that the command line takes where none is named: to search parts of modules one trained to find them.
 
-    Whole programs that solve one task it finds no better than the default does.
+    Whole programs that solve one task it finds no better than the default does. Features are the default model's at
+    every level: heads are keyed by it.
     """
-    return DEFAULT_MODEL if level == "module" else _FUNCTION_MODEL
+    return DEFAULT_MODEL if level == "module" or purpose == "features" else _FUNCTION_MODEL
 
 
 def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:

@@ -41,12 +41,12 @@ def test_a_map_is_fitted_listed_and_used(
     with np.load(index) as stored:
         assert_same_vectors(stored["vectors"], expected.embed(code))
         head = json.loads(str(stored["meta"]))
-    assert (head["map"], head["model_digest"]) == ("mine", expected.digest)
+    assert (head["map"], head["model_digest"]) == ("mine", expected.digest_in("O2"))
     query = code / "07.O0.ll"
     # The index says which map made it; a folder is embedded with the one that is named.
     for words in ((query, index), (query, code, "--map", "mine")):
         found = json.loads(run("search", "--model", model_dir, *words, "--json").ok().out)
-        assert found["model_digest"] == expected.digest
+        assert found["model_digest"] == expected.digest_in("O2")
         assert found["found"][0]["matches"][0]["file"] == str(query)
     both = (code / "07.O0.ll", code / "07.O2.ll")
     compared = [run("compare", "--model", model_dir, *more, *both, "--json").ok() for more in ((), ("--map", "mine"))]
@@ -68,6 +68,16 @@ def test_an_index_of_a_map_that_was_fitted_again_is_refused(
     run(*search, "--hide-names").refused("leave --hide-names out")
     run(*adapt, "--pairs").ok()
     run(*search).failed("under the map 'mine'", "do not compare", "mirenc embed FOLDER --model random --map mine -o")
+
+
+def test_a_map_of_functions_is_of_the_model_that_embeds_functions(run: Run, code: Path, tmp_path: Path) -> None:
+    files = sorted(code.glob("*.ll"))
+    run("models", "adapt", *files, "--name", "mine", "--level", "function").ok()
+    assert map_path("mirenc-search", "mine").is_file()
+    output = tmp_path / "x.npz"
+    assert run("embed", files[0], "--level", "function", "--map", "mine", "-o", output).code == 0
+    found = json.loads(run("search", files[0], output, "--json").ok().out)
+    assert (found["model"], found["found"][0]["matches"][0]["file"]) == ("mirenc-search", str(files[0]))
 
 
 def test_maps_are_listed_beside_their_model(run: Run) -> None:

@@ -53,7 +53,7 @@ def test_several_files_give_a_matrix(run: Run, model_dir: Path, encoder: Encoder
     assert [line.split()[-1] for line in lines[1:]] == files
     assert [line.split()[1:-1] for line in lines[1:]] == [[f"{value:.4f}" for value in row] for row in expected]
     found = json.loads(run("compare", "--model", model_dir, "--json", folder).ok().out)
-    assert (found["model"], found["model_digest"]) == ("random", encoder.files.digest)
+    assert (found["model"], found["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (found["level"], found["files"]) == ("module", files)
     np.testing.assert_allclose(found["cosines"], expected, atol=1e-7)
 
@@ -139,7 +139,7 @@ def test_the_same_is_found_in_vectors_and_in_a_folder(
     level = [] if suffix else ["-l", "function"]
     result = run("search", "--model", model_dir, O0 / "sorting.ll", index, "-k", 2, "--json", *level).ok()
     found = json.loads(result.out)
-    assert (found["model_digest"], found["level"], found["part"]) == (encoder.files.digest, "function", "both")
+    assert (found["model_digest"], found["level"], found["part"]) == (encoder.digest_in("O2"), "function", "both")
     assert (found["query"], found["index"], found["rows"]) == (str(O0 / "sorting.ll"), str(index), len(labels))
     assert [entry["name"] for entry in found["found"]] == query.names
     for entry, best, values in zip(found["found"], rows, cosines, strict=True):
@@ -242,10 +242,10 @@ def test_search_refuses_what_it_cannot_read(run: Run, model_dir: Path, folder: P
 def test_swapped_arguments_are_told(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:
     index = tmp_path / "x.npz"
     run("embed", "--model", model_dir, "-o", index, folder).ok()
-    run("search", "--model", model_dir, folder, index).failed(
-        f"{folder} is a folder, which is searched in, not for. Type: mirenc search FILE {folder}"
-    )
-    run("search", "--model", model_dir, index, O0 / "sorting.ll").failed(f"{index} is a file of vectors, which is")
+    for words in ((index, O0 / "sorting.ll"), (O0 / "sorting.ll", index, folder)):
+        run("search", "--model", model_dir, *words).failed(
+            f"{index} is a file of vectors, which is searched in, not for. Type: mirenc search FILE {index}"
+        )
 
 
 def test_a_bad_file_of_the_folder_is_listed(run: Run, model_dir: Path, folder: Path) -> None:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import get_args
 
 import pytest
 from command_line import Run
-
-from mirenc.cli.common import FormName
-from mirenc.ir.forms import FORMS
 
 HELPER = "define i32 @helper(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
 CALLS = "define i32 @main(i32 %x) {\n  %y = call i32 @helper(i32 %x)\n  %z = add i32 %y, 1\n  ret i32 %z\n}\n"
@@ -68,8 +64,6 @@ def test_llvm_reads_the_remarks(run: Run, builds: tuple[Path, Path], tmp_path: P
 
 
 def test_forms(run: Run, builds: tuple[Path, Path]) -> None:
-    assert get_args(FormName) == ("auto", *FORMS)
-
     def found(*words: str) -> tuple[str, dict[str, list[str]]]:
         record = json.loads(run("diff", *builds, "--json", *words).ok().out)
         return record["form"], {one["kind"]: one["why"] for one in record["functions"]}

@@ -16,12 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 from command_line import SOURCE, Result, Run
+from same_vectors import assert_same_vectors
 
 import mirenc
 from mirenc.embed import Encoder
 from mirenc.errors import IRFileError
 from mirenc.ir import parse_ir
 from mirenc.search import VECTOR_SUFFIXES, read_vectors
+from mirenc.weights import DEFAULT_MODEL, search_model
 
 TEXT, GRAPH, BOTH = 32, 16, 48
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -57,7 +59,7 @@ def test_stdout_is_one_json_object_with_all_that_made_it(run: Run, model_dir: Pa
     assert row["file"] == str(ir)
     assert row["content_hash"] == parse_ir(SOURCE).content_hash
     assert row["file_hash"] == hashlib.sha256(ir.read_bytes()).hexdigest()
-    assert (row["model"], row["model_digest"]) == ("random", encoder.files.digest)
+    assert (row["model"], row["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (row["mirenc"], row["level"], row["part"]) == (mirenc.__version__, "module", "both")
     assert row["counts"] == encoder.embed_parts(ir).counts
     assert (row["counts"]["functions"], row["counts"]["defined"], row["counts"]["blocks"]) == (3, 2, 4)
@@ -94,6 +96,38 @@ def test_features(run: Run, model_dir: Path, encoder: Encoder, ir: Path) -> None
 
 
 # -- files ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("words", "model"),
+    [
+        ((), "mirenc-fast"),
+        (("--level", "function"), "mirenc-search"),
+        (("--level", "block"), "mirenc-search"),
+        (("--level", "function", "--purpose", "features"), "mirenc-fast"),
+        (("--level", "function", "--model", "mirenc-fast"), "mirenc-fast"),
+    ],
+)
+def test_functions_are_embedded_by_the_model_that_searches_them(
+    run: Run, ir: Path, tmp_path: Path, words: tuple[str, ...], model: str
+) -> None:
+    output = tmp_path / "x.npz"
+    shown, written = run("embed", *words, ir), run("embed", *words, "-o", output, ir)
+    chosen = ["mirenc: vectors are of mirenc-search, which was trained to find functions; for the default, --model mi"]
+    for result in (shown, written):
+        assert (result.code, [line[: len(chosen[0])] for line in result.error_lines]) == (
+            0,
+            chosen if model == "mirenc-search" else [],
+        )
+    assert {row["model"] for row in rows(shown.out)} == {model}
+    assert read_vectors(output).maker.model == model
+    assert_same_vectors(vectors(rows(shown.out)), read_vectors(output).vectors)
+
+
+def test_the_help_names_both_default_models(run: Run) -> None:
+    for verb in ("embed", "compare", "search", "map"):
+        said = "".join(run(verb, "--help").ok().out.split())  # a line may end at any hyphen
+        assert f"[default:{search_model('function')}tosearchfunctionsandfinerparts,else{DEFAULT_MODEL}]" in said
+
+
 @pytest.fixture
 def folder(tmp_path: Path, ir: Path) -> Path:
     """Two modules in a folder, one of them in a folder below, and files that are no IR."""
@@ -113,7 +147,7 @@ def expected(encoder: Encoder, folder: Path, level: str = "module") -> tuple[lis
 
 
 def says_who(head: dict, encoder: Encoder, level: str) -> None:
-    assert (head["model"], head["model_digest"]) == ("random", encoder.files.digest)
+    assert (head["model"], head["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (head["mirenc"], head["level"], head["part"]) == (mirenc.__version__, level, "both")
 
 

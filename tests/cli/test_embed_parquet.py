@@ -96,6 +96,16 @@ def test_a_batch_says_what_failed_and_who_made_it(model_dir: Path, encoder: Enco
     assert empty == [{"file": "data", "error_type": "NoFunctionBodyError"}]
 
 
+def test_a_batch_without_a_model_takes_the_one_of_the_command_line() -> None:
+    for how, model in (
+        ({"level": "function"}, "mirenc-search"),
+        ({"level": "function", "purpose": "features"}, "mirenc-fast"),
+        ({}, "mirenc-fast"),
+        ({"level": "function", "loading": {"name_or_dir": "mirenc-tiny"}}, "mirenc-tiny"),
+    ):
+        assert BatchEmbedder(**how).maker.model == model
+
+
 def test_batches_have_one_schema_whatever_failed(model_dir: Path) -> None:
     embedder = BatchEmbedder(column="code", loading={"name_or_dir": model_dir})
     good, bad, none = (embedder(table()[rows]) for rows in (slice(0, 1), slice(1, 2), slice(0, 0)))

@@ -148,6 +148,39 @@ def test_inspect_lists_loops(run: Run, model_dir: Path) -> None:
     ]
 
 
+INLINED = """define internal i32 @twice(i32 %a) {
+  %b = mul i32 %a, 2
+  ret i32 %b
+}
+
+define i32 @user(i32 %a) {
+  %b = call i32 @twice(i32 %a)
+  %c = call i32 @twice(i32 %b)
+  ret i32 %c
+}
+"""
+
+
+def test_inspect_in_a_form(run: Run, model_dir: Path, tmp_path: Path) -> None:
+    file = tmp_path / "inlined.ll"
+    file.write_text(INLINED)
+    how = ("inspect", "--model", model_dir, "--form", "O2", file)
+    facts = json.loads(run(*how, "--json").ok().out)
+    assert (facts["form"], facts["deleted"]) == ("O2", ["twice"])
+    assert facts["before"] == {"functions": 2, "defined": 2, "blocks": 2, "instructions": 5}
+    assert (facts["defined"], facts["blocks"], facts["instructions"]) == (1, 1, 2)  # user: a shift and the return
+    lines = run(*how).ok().out.splitlines()
+    assert "before               functions 2, defined 2, blocks 2, instructions 5" in lines
+    assert "deleted              twice" in lines
+    # A deleted function can be looked at, too.
+    alone = json.loads(run(*how, "--json", "-f", "^twice$").ok().out)
+    assert [entry["statement"].split(" = ")[-1][:7] for entry in alone["listing"]] == ["shl i32", "ret i32"]
+    plain = json.loads(run("inspect", "--model", model_dir, file, "--json").ok().out)
+    assert plain["form"] == "plain"
+    assert "before" not in plain
+    run("inspect", "--form", "O7", file).refused("--form")
+
+
 def test_inspect_reads_standard_input(run: Run, model_dir: Path, ir: Path) -> None:
     facts = json.loads(run("inspect", "--model", model_dir, "--json", "-", stdin=ir.read_bytes()).ok().out)
     assert (facts["file"], facts["content_hash"]) == ("<stdin>", read_ir(ir).content_hash)

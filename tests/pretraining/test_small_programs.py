@@ -152,17 +152,55 @@ def small_bank(figures: ModuleType) -> list:  # type: ignore[type-arg]
 def test_vectors_that_tell_the_task_are_perfect_and_equal_ones_find_nothing(figures: ModuleType) -> None:
     programs = small_bank(figures)
     tasks = np.array([[program.task == task for task in "abcdef"] for program in programs], dtype=np.float64)
-    methods = [figures.Method(figures.BAG, np.ones((48, 6)), [tasks]), figures.Method("tasks", tasks, [tasks])]
-    equal, perfect = (row["settings"] for row in figures.pooled_rows(methods, programs) if row["vectors"] == "as it is")
+    vectors = {(bag, "plain"): np.ones((48, 6)) for bag in figures.BAGS} | {("tasks", "plain"): tasks}
+    vectors |= {("tasks", "O2"): np.ones((48, 6))}
+    methods = {key: figures.Method(key[0], each, [tasks]) for key, each in vectors.items()}
+    rows = {(row["method"], row["form"]): row["settings"] for row in figures.pooled_rows(methods, programs)}
+    equal, perfect = rows[figures.BAGS[0], "plain"], rows["tasks", "plain"]
+    assert perfect.keys() == {*figures.SETTINGS, "itself, -O0 to -O2"}
     for setting in figures.SETTINGS:
         for figure in figures.FIGURES:
             assert equal[setting][figure]["mean"] == 0
             assert perfect[setting][figure]["mean"] == 1
-            assert perfect[setting][figure]["interval"] == (1, 1)
-            assert perfect[setting][figure]["against_bag"] == (1, 1)
-            assert perfect[setting][figure]["by_task"] == dict.fromkeys("abcdef", 1)
+            assert perfect[setting][figure]["interval"] == [1, 1]
+            assert perfect[setting][figure]["over"] == {bag: [1, 1, 1] for bag in figures.BAGS}
+            assert rows["tasks", "O2"][setting][figure]["over"]["plain"] == [-1, -1, -1]
+    # Eight programs of a task are equally near, and the wrong ones stand first.
+    assert perfect["itself, -O0 to -O2"]["recall_at_1"]["mean"] == 0
     lines = figures.table(figures.halved_rows(methods, programs, 2))
-    assert any(line.startswith("| tasks | 100.0 [100, 100] + / 100 |") for line in lines)
+    assert any(line.startswith("| tasks | plain | 100.0 [100, 100] + / 100 |") for line in lines)
+
+
+def test_a_program_itself_is_found_among_all_others(figures: ModuleType) -> None:
+    programs = small_bank(figures)
+    sources = sorted({program.source for program in programs})
+    own = np.array([[program.source == source for source in sources] for program in programs], dtype=np.float64)
+    (row,) = figures.pooled_rows({("own", "plain"): figures.Method("own", own, [own])}, programs)
+    assert row["settings"]["itself, -O0 to -O2"]["recall_at_1"]["mean"] == 1
+    assert row["settings"]["-O0 to -O2"]["recall_at_1"]["mean"] == 0  # the program itself is no answer there
+
+
+@pytest.mark.parametrize(
+    ("bags", "standing"),
+    [
+        ([[0.1, 0.01, 0.2], [0.1, 0.02, 0.2]], 1),
+        ([[0.1, -0.1, 0.2], [0.1, 0.02, 0.2]], 0),
+        ([[-1, -2, -1], [1, 1, 1]], -1),
+    ],
+)
+def test_a_row_stands_above_all_bags_or_below_one(figures: ModuleType, bags: list[list[float]], standing: int) -> None:
+    assert figures.standing({"over": dict(zip(figures.BAGS, bags, strict=True))}) == standing
+
+
+def test_what_ir2vec_does_not_look_at_is_taken_out(scripts: dict[str, ModuleType]) -> None:
+    given = "  %3 = getelementptr inbounds nuw i8, ptr %0, i64 8\n  %4 = trunc nuw nsw i64 %1 to i32\n"
+    given += (
+        "declare void @f(ptr writeonly captures(none) initializes((0, 8), (16, 24)), i8) memory(errnomem: write) #7\n"
+    )
+    expected = "  %3 = getelementptr inbounds i8, ptr %0, i64 8\n  %4 = trunc i64 %1 to i32\n"
+    expected += "declare void @f(ptr writeonly, i8) #7\n"
+    assert scripts["compare_programs"].older(given) == expected
+    assert scripts["compare_programs"].older("add <2 x i64> %a, splat (i64 2)") == "add <2 x i64> %a, zeroinitializer"
 
 
 def test_a_map_is_fitted_on_its_rows_alone(figures: ModuleType) -> None:

@@ -12,9 +12,16 @@ from same_vectors import assert_same_vectors
 import mirenc
 from mirenc import cosines as search
 from mirenc.embed import Encoder
-from mirenc.errors import ConfigError, IRFileError, MirencError, NoFunctionBodyError, UnreadableIRWarning
+from mirenc.errors import (
+    ConfigError,
+    IRFileError,
+    MirencError,
+    NoFunctionBodyError,
+    SearchModelWarning,
+    UnreadableIRWarning,
+)
 from mirenc.search import Maker, VectorTable, compare, index, nearest
-from mirenc.search.rerank import rerank
+from mirenc.search.rerank import rerank, rerank_files
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
@@ -117,6 +124,17 @@ def test_no_more_than_a_block_is_copied(monkeypatch: pytest.MonkeyPatch) -> None
     assert (max(copied), sum(copied)) == (10, 96)
 
 
+def test_several_files_are_ranked_as_each_by_itself() -> None:
+    random = np.random.default_rng(5)
+    table = table_of(random.normal(size=(90, 8)).tolist(), random.integers(0, 9, 90).tolist())
+    beside = [random.normal(size=(count, 8)) for count in (4, 1, 7)]
+    files = [(each[:3], each) for each in beside]  # of the last not all are asked for
+    for found, (queries, others) in zip(rerank_files(files, table, k=20), files, strict=True):
+        rows, cosines = rerank(queries, others, table, k=20)
+        np.testing.assert_array_equal(found[0], rows)
+        np.testing.assert_allclose(found[1], cosines, atol=1e-6)
+
+
 # -- refused ---------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("queries", "candidates", "k", "said"),
@@ -141,7 +159,7 @@ def test_index_of_a_folder_and_a_file(encoder: Encoder) -> None:
     assert table.names == [name for single in singles for name in single.names]
     assert table.files == [str(path) for path, single in zip(paths, singles, strict=True) for _ in single.names]
     assert_same_vectors(table.vectors, np.concatenate([single.vector for single in singles]))
-    assert (table.maker.model, table.maker.model_digest) == ("random", encoder.files.digest)
+    assert (table.maker.model, table.maker.model_digest) == ("random", encoder.digest_in("O2"))
     assert (table.level, table.maker.part, len(table)) == ("function", "both", len(table.names))
 
 
@@ -170,6 +188,18 @@ def test_files_without_a_function_body_are_left_out_with_one_warning(encoder: En
     (tmp_path / "code.ll").unlink()
     with pytest.raises(NoFunctionBodyError, match="none of 2 files has a function body"):
         index(encoder, tmp_path)
+
+
+def test_an_index_of_functions_by_the_default_model_says_which_is_better(tmp_path: Path) -> None:
+    (tmp_path / "code.ll").write_text("define i32 @f() {\n  ret i32 1\n}\n")
+    fast, best = (mirenc.load(name, cache=False) for name in (None, "mirenc-search"))
+    with pytest.warns(
+        SearchModelWarning, match=r"^mirenc-fast finds fewer .* mirenc\.load\('mirenc-search'\)$"
+    ) as told:
+        assert index(fast, tmp_path, level="function").maker.model == "mirenc-fast"
+    assert (len(told), told[0].filename) == (1, __file__)
+    index(fast, tmp_path)  # of modules it is the best; a warning would fail this test
+    index(best, tmp_path, level="function")
 
 
 def test_a_folder_without_ir_is_an_error(encoder: Encoder, tmp_path: Path) -> None:

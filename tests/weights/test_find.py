@@ -13,7 +13,15 @@ from announced import announce
 
 from mirenc.embed import load
 from mirenc.errors import ModelError
-from mirenc.weights import DEFAULT_MODEL, find_model, is_model_name, list_models, load_files, verify_files
+from mirenc.weights import (
+    DEFAULT_MODEL,
+    find_model,
+    is_model_name,
+    list_models,
+    load_files,
+    search_model,
+    verify_files,
+)
 
 
 @pytest.fixture
@@ -126,3 +134,10 @@ def test_a_model_of_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPa
 def test_the_model_that_is_a_package_of_its_own() -> None:
     assert "mirenc-base" in list_models()
     assert load_files("mirenc-base").name == "mirenc-base"
+
+
+def test_parts_of_modules_are_searched_by_the_model_trained_on_pairs() -> None:
+    assert search_model("module") == search_model("function", "features") == DEFAULT_MODEL
+    assert load_files(DEFAULT_MODEL).config.paired is None
+    for level in ("function", "loop", "block", "instruction"):
+        assert load_files(search_model(level)).config.paired is not None

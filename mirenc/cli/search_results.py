@@ -1,0 +1,100 @@
+"""What ``mirenc search`` found: on the screen, as JSON, and in files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Sequence, Set as AbstractSet
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from mirenc.cli import common
+from mirenc.writing import check_output, delivered
+
+SUFFIXES = (".json", ".jsonl", ".csv")
+_COLUMNS = (
+    *("query_file", "query_name", "query_symbol", "rank", "cosine", "right"),
+    *("file", "name", "symbol"),
+)
+
+
+class Match(NamedTuple):
+    """A row of the index: its cosine with the query, its file, what people call it, the symbol of its function."""
+
+    cosine: float
+    file: str
+    name: str
+    symbol: str
+
+
+class Found(NamedTuple):
+    """What one query found, nearest first. ``right``: how often the first is the right one; None where unknown."""
+
+    name: str
+    symbol: str
+    right: float | None
+    matches: list[Match]
+
+
+def check_outputs(paths: Iterable[Path]) -> None:
+    """Refuse files that results cannot be written to, before any work."""
+    for path in paths:
+        if path.suffix not in SUFFIXES:
+            raise typer.BadParameter(f"{path}: unknown suffix; available: {', '.join(SUFFIXES)}", param_hint="--output")
+        check_output(path)
+
+
+def overloaded(named: Iterable[tuple[str, str]], level: str) -> set[str]:
+    """Of (name, symbol) pairs the names that stand for several symbols: parameters are not part of a name.
+
+    An instruction has its text for a name, which says nothing of its function: there are none.
+    """
+    symbol_of: dict[str, str] = {}
+    pairs = () if level == "instruction" else named
+    return {name for name, symbol in pairs if symbol_of.setdefault(name, symbol) != symbol}
+
+
+def label(name: str, symbol: str, several: AbstractSet[str]) -> str:
+    """A name, with its symbol beside it where it is one of ``several``."""
+    return f"{name}  {symbol}" if name in several else name
+
+
+def print_found(query: str, found: Sequence[Found], several: AbstractSet[str] | None, level: str) -> None:
+    """Results of one file. ``several``: names of several symbols in the index; None: see in what was found."""
+    if several is None:
+        several = overloaded(((match.name, match.symbol) for one in found for match in one.matches), level)
+    here = several | overloaded(((one.name, one.symbol) for one in found), level)
+    whole = level == "module"
+    for one in found:
+        typer.echo(query if whole else f"{query}  {label(one.name, one.symbol, here)}")
+        for rank, match in enumerate(one.matches, start=1):
+            right = common.percent(one.right, shown=rank == 1)
+            name = "" if whole else f"  {label(match.name, match.symbol, several)}"
+            typer.echo(f"{rank:4}  {match.cosine:.4f}{right}  {match.file}{name}")
+
+
+def json_of(query: str, found: Iterable[Found]) -> dict[str, Any]:
+    """Results of one file."""
+    listed = ({**one._asdict(), "matches": [match._asdict() for match in one.matches]} for one in found)
+    return {"query": query, "found": list(listed)}
+
+
+def write_results(path: Path, head: dict[str, Any], results: Sequence[tuple[str, list[Found]]]) -> None:
+    """Write (file, what its queries found) as the suffix says; ``head`` is what they share."""
+    with delivered(path) as part, open(part, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        if path.suffix == ".csv":
+            writer = csv.writer(stream)
+            writer.writerow(_COLUMNS)
+            for query, found in results:
+                for one in found:
+                    for rank, match in enumerate(one.matches, start=1):
+                        right = one.right if rank == 1 else None
+                        row = (match.cosine, right, match.file, match.name, match.symbol)
+                        writer.writerow((query, one.name, one.symbol, rank, *row))
+        elif path.suffix == ".jsonl":
+            stream.writelines(json.dumps({**head, **json_of(*each)}) + "\n" for each in results)
+        else:
+            json.dump({**head, "queries": [json_of(*each) for each in results]}, stream)
+            stream.write("\n")
