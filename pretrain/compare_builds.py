@@ -150,7 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/LEVEL")
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
-    parser.add_argument("--settings", nargs="+", default=["clang-14/O2:clang-19/O2"], help="COMPILER/LEVEL, both sides")
+    parser.add_argument("--settings", nargs="+", default=["clang-14/O0:clang-19/O2"], help="COMPILER/LEVEL, both sides")
     parser.add_argument("--forms", nargs="+", choices=["auto", *FORMS], default=["auto"], help="of diff")
     parser.add_argument("--projects", nargs="*", default=[], help="these only")
     parser.add_argument("--model", default=search_model("function"), help="name or folder")

@@ -2,7 +2,7 @@
 
 What you get: `OUT.json` and `OUT.md`. For each build (compiler and level) and language: the median cosine of a vector
 of that build and the one of the same function, or file, of clang-19 -O2: of the IR as it is, and of both in the form
-that vectors for search have. Names are written; vectors are those for search,
+that vectors for search have; and the cosine that one in ten is below. Names are written; vectors are those for search,
 of the model that finds functions.
 How long: ten minutes of one core for ten files. Rows of earlier runs stay in `OUT.json`.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model was trained on.
