@@ -38,6 +38,7 @@ def diff(
     hide_names: Annotated[
         bool, Option("--hide-names", help="Look at no names: of functions, types and files.")
     ] = False,
+    form: common.FormName = "auto",
     *,
     options: common.Reading,
 ) -> None:
@@ -49,7 +50,8 @@ def diff(
     """
     from mirenc.embed import load
     from mirenc.passes import EmbeddedEngine
-    from mirenc.search.diff import pair_builds, read_build
+    from mirenc.search.builds import read_builds
+    from mirenc.search.diff import pair_builds
     from mirenc.weights import search_model
     from mirenc.writing import delivered
 
@@ -62,15 +64,15 @@ def diff(
     failures = common.Failures(sum(map(len, files)))
     encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
     with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
-        builds = [
-            read_build(encoder, given, inputs, engine, failures.add, common.warn, progress=True)
-            for given, inputs in zip((old, new), files, strict=True)
-        ]
+        given = list(zip((old, new), files, strict=True))
+        how: dict[str, Any] = {"form": common.chosen_form(form), "progress": True}
+        builds = read_builds(encoder, given, engine, failures.add, common.warn, **how)
     if empty := " and ".join(given for given, build in zip((old, new), builds, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
     changes = pair_builds(*builds, hide_names=hide_names)
     changes.sort(key=lambda one: (-abs(one.bytes or 0), one.either.file, one.either.name))
-    head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "old": old, "new": new}
+    head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": builds[0].form}
+    head |= {"old": old, "new": new}
     for path in output or ():
         with delivered(path) as part:
             part.write_text(formats[path.suffix](head, changes, k), encoding="utf-8", errors="backslashreplace")

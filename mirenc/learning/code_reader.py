@@ -1,6 +1,7 @@
 """`CodeReader`: what a head gets to see of code, of modules and of their regions, for training and for a question."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +38,9 @@ class CodeReader:
         levels = tuple(dict.fromkeys(level for _, regions in modules for one in regions for level in _levels(one)))
         if not levels:
             return [[] for _ in modules]
-        stream = self.encoder.embed_stream([one for one, _ in modules], level=levels, purpose=purpose, workers=0)
+        # As they were read: what a head decides on is never normalised by itself.
+        how: dict[str, Any] = {"purpose": purpose, "form": "plain", "workers": 0}
+        stream = self.encoder.embed_stream([one for one, _ in modules], level=levels, **how)
         results = []
         for (module, regions), outcome in zip(modules, stream, strict=True):
             if outcome.embedding is None:

@@ -1,87 +1,17 @@
-"""Two builds of a program: which functions correspond, and what became of them, by LLVM's own sizes and counts."""
+"""What became of the functions of one build in another: which is which, and what differs, by sizes and counts."""
 
 from __future__ import annotations
 
-import os
-import re
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from mirenc.arrays import Int64
-from mirenc.embed import Embedding, Encoder
-from mirenc.embed.embedding import vector_blocks
-from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
-from mirenc.ir import IRModule
-from mirenc.ir.function_code import FunctionCode, codes_of
-from mirenc.ir.functions import object_name
-from mirenc.ir.inputs import Input
-from mirenc.ir.loops import find_loops
-from mirenc.ir.places import Places
-from mirenc.ir.read import load_input, module_of
-from mirenc.passes.engine import Engine
-from mirenc.passes.object_file import elf_functions, is_elf
-from mirenc.search.pairs import Side, centred, cosines, paired
-
-_VECTOR = re.compile(r"<(?:vscale x )?\d+ x ")
-
-
-class Function(NamedTuple):
-    """A function of a build.
-
-    ``file`` is relative to what was given; ``source`` and ``line`` are its place where the IR has debug information.
-    ``bytes``: its machine code, None where the object has none of its own. ``calls``: symbols that it calls, and what
-    people call those, by ``invoke`` and ``callbr``, too, which the program graph leaves out, and by no alias;
-    ``inlined``: functions whose code is in it, by debug information. ``code``: what it is without names.
-    """
-
-    file: str
-    name: str
-    symbol: str
-    source: str
-    line: int
-    bytes: int | None
-    instructions: int
-    blocks: int
-    loops: int
-    vector_instructions: int
-    calls: Mapping[str, str]
-    inlined: frozenset[str]
-    code: FunctionCode
-
-
-@dataclass(eq=False)
-class Build:
-    """Functions of a build, and what they are paired by, row by row."""
-
-    functions: list[Function]
-    side: Side
-
-    @cached_property
-    def row(self) -> dict[tuple[int, str], int]:
-        """Row by the file's number and the symbol."""
-        files = self.side.file.tolist()
-        return {(file, one.symbol): row for row, (file, one) in enumerate(zip(files, self.functions, strict=True))}
-
-    def calls(self, row: int, became: Mapping[int, str], hide_names: bool) -> dict[str, str]:
-        """What a function calls, as people do, by symbol or what that became; of hidden names, in its own file."""
-        file, found = int(self.side.file[row]), {}
-        for symbol, shown in self.functions[row].calls.items():
-            callee = self.row.get((file, symbol), -1)
-            if callee >= 0 or not hide_names:
-                found[became.get(callee, symbol)] = shown
-        return found
-
-    def refers_to(self, row: int, became: Mapping[int, str]) -> list[str]:
-        """Symbols of functions that a function refers to, in order, or what those of its file became."""
-        file = int(self.side.file[row])
-        symbols = self.functions[row].code.functions
-        return [became.get(self.row.get((file, symbol), -1), symbol) for symbol in symbols]
+from mirenc.ir.function_code import FunctionCode
+from mirenc.search.builds import Build, Function
+from mirenc.search.pairs import cosines, paired
 
 
 @dataclass(frozen=True)
@@ -123,88 +53,6 @@ class Change:
         if self.same_code and not more:
             return "identical" if self.old.name == self.new.name else "renamed"
         return "size unknown" if more is None else "grew" if more > 0 else "shrank" if more < 0 else "changed"
-
-
-def read_build(
-    encoder: Encoder,
-    given: str,
-    inputs: Iterable[Input],
-    engine: Engine,
-    failed: Callable[[MirencError], object],
-    warn: Callable[[str], object],
-    *,
-    progress: bool = False,
-) -> Build:
-    """Read the files that ``given`` stands for; ``failed`` is told of those left out, ``warn`` where sizes are missing.
-
-    Sizes are those of the object file that the engine's LLVM makes of each file.
-    """
-    waiting: deque[tuple[str, IRModule, dict[str, int]]] = deque()
-
-    def modules() -> Iterator[Input]:
-        for one in inputs:
-            try:
-                with one_input(one.name, "read"):
-                    loaded = load_input(one, encoder.options)
-                    module = module_of(loaded, encoder.options)
-            except MirencError as error:
-                failed(error)
-                continue
-            try:
-                sizes = _sizes(engine, loaded.data, module)
-            except (ForeignIRError, IRParseError, PassError) as error:
-                warn(f"{one.name}: no sizes: {error}")
-                sizes = {}
-            waiting.append((os.path.relpath(one.name, given), module, sizes))
-            yield Input(one.name, module)
-
-    functions: list[Function] = []
-    vectors, owner, calls = [np.zeros((0, encoder.dimension), np.float32)], [], []
-    with closing(encoder.embed_stream(modules(), level="function", workers=0, progress=progress)) as outcomes:
-        for number, outcome in enumerate(outcomes):
-            file, module, sizes = waiting.popleft()
-            if (embedding := outcome.embedded(failed)) is None:
-                continue
-            try:
-                with one_input(outcome.name, "compared"):
-                    here = list(_functions(file, module, embedding, sizes))
-            except MirencError as error:
-                failed(error)
-                continue
-            row = {one.symbol: at for at, one in enumerate(here, len(functions))}
-            calls += [(row[one.symbol], row[symbol]) for one in here for symbol in one.calls if symbol in row]
-            owner += [number] * len(here)
-            functions += here
-            vectors.append(embedding.vector)
-    widths = vector_blocks(encoder.files.config, "search", "both").values()
-    edges = np.array(calls, dtype=np.int64).reshape(-1, 2)
-    return Build(functions, Side(centred(np.concatenate(vectors), widths), np.array(owner, dtype=np.int64), edges))
-
-
-def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
-    try:
-        data = engine.compile(ir, "")
-    except IRParseError:  # text of an old LLVM: as it was read
-        data = engine.compile(module.text.encode("utf-8", "surrogateescape"), "")
-    if not is_elf(data):
-        raise ForeignIRError("the target's object files are not ELF")
-    return {one.name: one.size for one in elf_functions(data)}
-
-
-def _functions(file: str, module: IRModule, embedding: Embedding, sizes: dict[str, int]) -> Iterator[Function]:
-    arrays, places, codes = module.arrays, Places(module), codes_of(module)
-    loops = Counter(find_loops(module).function.tolist())
-    wide = np.array([bool(_VECTOR.search(form.statement)) for form in module.forms])[arrays.form]
-    for one, region in zip(module.defined_functions, embedding.regions, strict=True):
-        head, inside = one.header, slice(one.header.first, one.header.last)
-        called = (module.symbols[row] for row in np.unique(arrays.callee[inside]) if row >= 0)
-        yield Function(
-            *(file, region.name, region.symbol, region.file, region.line, sizes.get(object_name(region.symbol))),
-            *(head.last - head.first, head.last_block - head.first_block, loops[one.index], int(wide[inside].sum())),
-            {name[1:].strip('"'): module.display.get(name, name)[1:] for name in called if name[:6] != "@llvm."},
-            places.inlined(one.index),
-            next(codes),
-        )
 
 
 def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Change]:

@@ -15,10 +15,11 @@ from mirenc.cosines import nearest
 
 _CANDIDATES = 20  # nearest functions that are looked at, each way
 # What callees, callers, followers and predecessors in the file add to a cosine, each, where all of them are paired; and
-# the file at most. On 25 training projects, clang-14 -O0 to clang-19 -O2, 79 % are right without, 91 % with these.
+# the file at most. On 11 training projects, clang-14 -O0 to clang-19 -O2 in the form O2, names hidden, 96.1 % are right
+# without, 98.4 % with these (0.2 around: 98.1). Those of the IR as it is: 94.6 %.
 _ROUNDS, _AROUND, _FILE = 3, 0.1, 0.4
-# The least that makes a pair in all rounds but the last, and in that: 91 % of what both builds have is right there, and
-# 13 % of what is gone gets a partner (at 0.5: 90 and 11).
+# The least that makes a pair in all rounds but the last, and in that: 0.4 % of what is gone gets a partner there. At
+# 0.5 first 97.8 % are right; the last may be anything from 0.1 to 0.4.
 _FIRST, _LEAST = 0.3, 0.4
 _FEW = 20  # functions
 _PART = 4096  # pairs

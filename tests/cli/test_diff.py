@@ -63,6 +63,21 @@ def test_llvm_reads_the_remarks(run: Run, builds: tuple[Path, Path], tmp_path: P
     assert counted.split()[1:] == ["helper,4", "main,10", "other,0"]
 
 
+def test_forms(run: Run, builds: tuple[Path, Path]) -> None:
+    def found(*words: str) -> tuple[str, dict[str, list[str]]]:
+        record = json.loads(run("diff", *builds, "--json", *words).ok().out)
+        return record["form"], {one["kind"]: one["why"] for one in record["functions"]}
+
+    form, why = found()
+    # What is said of functions is that of the IR as it is, in any form.
+    assert (form, why["shrank"]) == ("O2", ["no longer calls helper"])
+    assert found("--form", "plain") == ("plain", why)
+    for path in (builds[0] / "a.ll", *builds[1].iterdir()):
+        path.write_text(path.read_text(encoding="utf-8").replace(") {", ") minsize {"), encoding="utf-8")
+    assert found()[0] == "Oz"
+    assert found("--form", "O1")[0] == "O1"
+
+
 def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path]) -> None:
     (builds[1] / "broken.ll").write_text("no IR", encoding="utf-8")
     result = run("diff", *builds)

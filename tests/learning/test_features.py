@@ -60,7 +60,7 @@ def test_each_row_sees_its_own_columns_and_no_others(
     np.testing.assert_array_equal(code["both"], np.hstack([code["text"], code["graph"]]))
     np.testing.assert_array_equal(code["both_histogram"], np.hstack([code["both"], code["histogram"]]))
     np.testing.assert_array_equal(code["both_mlp"], code["both"])
-    assert_same_vectors(code["both"], tiny.embed([sample.ir for sample in few.samples]))
+    assert_same_vectors(code["both"], tiny.embed([sample.ir for sample in few.samples], form="plain"))
 
 
 @pytest.mark.parametrize("row", [*CODE_ROWS, "histogram"])
@@ -176,7 +176,7 @@ def test_a_region_has_features_of_its_own(toy: Task, functions: TaskData, tiny: 
     for matrix in rows.values():
         np.testing.assert_array_equal(matrix[0], matrix[1])
         assert np.abs(matrix[0] - matrix[2]).max() > 0
-    parts = tiny.embed_parts(PAIR, level="function")
+    parts = tiny.embed_parts(PAIR, level="function", form="plain")
     np.testing.assert_array_equal(rows["both"][::2], np.hstack([parts.text, parts.graph]))
     one, other = (parse_ir(text) for text in (PAIR.split("\n}")[0] + "\n}", PAIR.split("\n}")[1] + "\n}"))
     np.testing.assert_array_equal(rows["histogram"][::2], [opcode_histogram(one), opcode_histogram(other)])
@@ -308,4 +308,4 @@ def test_a_model_that_a_compiler_taught_gives_features(
     assert rows["both"].shape[1] == taught.width("features")
     # Others give what shipped heads were fitted on.
     (old,) = build_features(toy, functions, ["both"], tiny)
-    np.testing.assert_array_equal(old.matrix[::2, 1:], tiny.embed_parts(PAIR, level="function").vector)
+    np.testing.assert_array_equal(old.matrix[::2, 1:], tiny.embed_parts(PAIR, level="function", form="plain").vector)

@@ -1,21 +1,15 @@
-"""What became of functions between two builds: names first, then vectors; counts that the IR gives."""
+"""What became of functions between two builds: names first, then vectors."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from mirenc.embed import Encoder
 from mirenc.ir.function_code import FunctionCode
-from mirenc.ir.inputs import path_input
-from mirenc.passes import EmbeddedEngine
-from mirenc.passes.object_file import elf_functions
-from mirenc.search.diff import Build, Change, Function, pair_builds, read_build
+from mirenc.search.builds import Build, Function
+from mirenc.search.diff import Change, pair_builds
 from mirenc.search.pairs import Side
 
-O2 = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"
 E = np.eye(6, dtype=np.float32)
 CODE = FunctionCode("type", "statements", "operands", (), {})
 
@@ -117,34 +111,3 @@ def test_inlined_is_said_where_both_have_debug_information() -> None:
     for first, second, why in ((old, new, ("inlined g, h",)), (new, old, ("no longer inlined g, h",))):
         assert pair_builds(build([first], [E[0]]), build([second], [E[0]]))[0].why == why
     assert pair_builds(build([function("f")], [E[0]]), build([new], [E[0]]))[0].why == ()
-
-
-def test_a_build_is_read(encoder: Encoder) -> None:
-    files = [O2 / "sorting.ll", O2 / "no.ll", O2 / "parallel_loops.ll"]
-    failed: list[str] = []
-    warned: list[str] = []
-    with EmbeddedEngine() as engine:
-        inputs = map(path_input, files)
-        read = read_build(encoder, str(O2), inputs, engine, lambda error: failed.append(str(error)), warned.append)
-        sizes = [
-            {one.name: one.size for one in elf_functions(engine.compile(path.read_bytes(), ""))}
-            for path in (files[0], files[2])
-        ]
-    assert (len(failed), warned) == (1, [])
-    assert "no.ll" in failed[0]
-    assert [(one.file, one.symbol) for one in read.functions][:2] == [
-        ("sorting.ll", "quick_sort"),
-        ("sorting.ll", "search"),
-    ]
-    assert [one.bytes for one in read.functions] == [
-        sizes[one.file != "sorting.ll"][one.symbol] for one in read.functions
-    ]
-    modules = [encoder.read(files[0]), encoder.read(files[2])]
-    assert sum(one.instructions for one in read.functions) == sum(module.instruction_count for module in modules)
-    assert sum(one.blocks for one in read.functions) == sum(module.block_count for module in modules)
-    assert read.side.file.tolist() == [one.file != "sorting.ll" for one in read.functions]
-    names = [one.symbol for one in read.functions]
-    called = [(names[caller], names[callee]) for caller, callee in read.side.calls.tolist()]
-    assert ("quick_sort", "quick_sort") in called
-    assert all(one.loops >= 0 for one in read.functions)
-    assert next(one for one in read.functions if one.symbol == "quick_sort").loops > 0
