@@ -5,8 +5,8 @@ by language, and `OUT.md`, the tables of it.
 
 The protocol is that of the product: all functions of a project's build, whatever their size, are searched for in an
 index of another build of it, or of that and builds of nine other projects, with re-ranking; and in the same file of the
-other build, as `mirenc compare` does. An answer is right where its symbol is that of the query; functions that the index
-does not have are among the queries, and no answer to them is right.
+other build, as `mirenc compare` does. An answer is right where its symbol is that of the query; functions that the
+index does not have are among the queries, and no answer to them is right.
 Fitted on one half of the projects (by a hash of their names) and tested on the other, and the reverse; what ships is
 fitted on all.
 

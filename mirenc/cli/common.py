@@ -268,9 +268,9 @@ def open_index(
 
 
 def sureness(encoder: Encoder, maker: Maker) -> Sureness:
-    """How often the nearest function at a cosine is the right one, where that was measured (`PairedConfig.sure`)."""
+    """How often the nearest function at a cosine alone is the right one, where that was measured, in the form plain."""
     paired = encoder.files.config.paired
-    measured = maker.usual and maker.level == "function" and encoder.whitening_map is None
+    measured = maker.usual and maker.form == "plain" and maker.level == "function" and encoder.whitening_map is None
     return paired.sure if paired is not None and measured else lambda cosine: None
 
 

@@ -13,6 +13,8 @@ from mirenc.cli.search_results import label, overloaded
 from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
+    from mirenc.embed import Encoder
+    from mirenc.ir.inputs import Input
     from mirenc.search import VectorTable
 
 
@@ -34,7 +36,7 @@ def compare(
     """Cosine of two files, or of each pair of several.
 
     With --level function (or a finer one), of two files: what each function of the first is nearest to in the second,
-    and how often that was the right one at such a cosine, on projects never trained on.
+    and how often such an answer was the right one, on projects never trained on.
     """
     paths = common.expand(files, options)
     if len(paths) < 2:
@@ -59,7 +61,7 @@ def compare(
     found = (
         {"cosines": cosines.compare(table.vectors).tolist()}
         if module
-        else {"matches": _matches(table, names, common.sureness(encoder, table.maker))}
+        else {"matches": _matches(encoder, table, paths[0])}
     )
     if as_json and names:
         head = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
@@ -76,27 +78,31 @@ def compare(
     failures.finish()
 
 
-def _matches(table: VectorTable, files: list[str], sure: common.Sureness) -> list[dict[str, Any]]:
+def _matches(encoder: Encoder, table: VectorTable, file: Input) -> list[dict[str, Any]]:
     """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
     from mirenc.cosines import nearest
     from mirenc.search.itself import matching_rows, own_first
+    from mirenc.search.sureness import shares_right
 
-    for source, file in enumerate(files):
+    for source, facts in enumerate(table.sources):
         if source not in table.source_row:
-            raise ConfigError(f"{file} has no {table.level}. Compare at another level (--level)")
+            raise ConfigError(f"{facts['file']} has no {table.level}. Compare at another level (--level)")
     start = table.source_row.index(1)
     first, second = table.vectors[:start], table.vectors[start:]
     # Of equals those of one symbol are each other's.
     symbols = table.labels["symbol"]
     ours, theirs = (dict(enumerate(symbols[part])) for part in (slice(start), slice(start, None)))
     own, back_own = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
-    there, cosines = own_first(nearest(first, second, 1), own, first, second)
+    there, cosines = own_first(nearest(first, second, 2), own, first, second)
     back, _ = own_first(nearest(second, first, 1), back_own, second, first)
+    how: Any = {"level": table.level, "form": table.maker.form}
+    instructions = encoder.embed_parts(file, **how).sizes[:, 2]  # the cache has them
+    right = shares_right(encoder, table.maker, cosines, len(second), instructions, [*ours.values()])
     matches = []
-    for row, (best, cosine) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], strict=True)):
+    for row, (best, cosine, share) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], right, strict=True)):
         names = {"name": table.names[row], "symbol": ours[row]}
         names |= {"nearest": table.names[start + best], "nearest_symbol": theirs[best]}
-        found = {"cosine": float(cosine), "right": sure(float(cosine)), "mutual": int(back[best, 0]) == row}
+        found = {"cosine": float(cosine), "right": share, "mutual": int(back[best, 0]) == row}
         matches.append({**names, **found})
     return matches
 

@@ -58,12 +58,13 @@ def search(
     """Find what is nearest to each QUERY in INDEX, by exact cosine.
 
     With --level function each function of QUERY is searched for. A query that is in the index finds itself first, and
-    its equals in the order of the index. A percentage says how often the nearest function at such a cosine was the
-    right one, on projects never trained on. A symbol stands beside a name that several functions of the index have.
+    its equals in the order of the index. A percentage says how often such a first answer was the right function, on
+    projects never trained on, functions that the index does not have included. A symbol stands beside a name that several functions of the index have.
     """
     from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.itself import own_first, own_rows
     from mirenc.search.queries import nearest_of_files, queries_of
+    from mirenc.search.sureness import shares_right
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
@@ -78,7 +79,6 @@ def search(
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
     by_file = maker.usual and table.level == "function" and not approximate if rerank is None else rerank
-    sure = common.sureness(encoder, maker)
     head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part", "form")}
     head |= {"index": index, "rows": len(table)}
     labels = table.names, table.labels["symbol"]
@@ -87,17 +87,19 @@ def search(
     results: list[tuple[str, list[Found]]] = []
     searched = 0
     asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
-    for one, (rows, cosines) in nearest_of_files(asked, table, k, by_file=by_file, approximate=approximate):
+    for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
         searched += 1
         symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
         own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
         rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
+        right = shares_right(encoder, maker, cosines, len(table), one.instructions, symbols)
         found: list[Found] = []
-        for region, near, values in zip(one.regions, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True):
+        each = zip(one.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
+        for region, share, near, values in each:
             places = ((table.files[row], *(column[row] for column in labels)) for row in near)
             matches = [Match(value, *place) for value, place in zip(values, places, strict=True)]
-            found.append(Found(region.name, region.symbol, sure(values[0]), matches))
+            found.append(Found(region.name, region.symbol, share, matches))
         if as_json:
             typer.echo(json.dumps({**head, **json_of(one.file, found)}))
         else:

@@ -19,10 +19,25 @@ _COEFFICIENTS: dict[str, tuple[float, ...]] = {"mirenc-search": (0.0, 0.0, 0.0, 
 _NEAR, _APART = 0.01, 0.002  # keep logarithms of a cosine of 1 and of equals finite
 
 
-def coefficients_for(encoder: Encoder, maker: Maker) -> tuple[float, ...] | None:
-    """Coefficients for vectors that were tested: whole ones, of functions, in the form for search; else None."""
-    tested = maker.usual and maker.level == "function" and maker.form == SEARCH_FORM and encoder.whitening_map is None
-    return _COEFFICIENTS.get(encoder.name) if tested else None
+def shares_right(
+    encoder: Encoder, maker: Maker, cosines: ArrayLike, rows: int, instructions: ArrayLike, symbols: Sequence[str]
+) -> list[float | None]:
+    """How often first answers like these were right, of each query; None for vectors that nobody tested.
+
+    Parameters are those of `features_of`. Tested are whole vectors of functions, in the form for search, and by their
+    cosine alone (`mirenc.model.config.PairedConfig.sure`) those of IR as it is.
+    """
+    near = np.asarray(cosines)
+    paired = encoder.files.config.paired
+    if paired is None or not maker.usual or maker.level != "function" or encoder.whitening_map is not None:
+        return [None] * len(near)
+    if maker.form == "plain":
+        return [paired.sure(float(cosine)) for cosine in near[:, 0]]
+    coefficients = _COEFFICIENTS.get(encoder.name) if maker.form == SEARCH_FORM else None
+    if coefficients is None:
+        return [None] * len(near)
+    found: list[float | None] = probability(features_of(near, rows, instructions, symbols), coefficients).tolist()
+    return found
 
 
 def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike, symbols: Sequence[str]) -> Float64:
