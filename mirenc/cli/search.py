@@ -59,7 +59,8 @@ def search(
 
     With --level function each function of QUERY is searched for. A query that is in the index finds itself first, and
     its equals in the order of the index. A percentage says how often such a first answer was the right function, on
-    projects never trained on, functions that the index does not have included. A symbol stands beside a name that several functions of the index have.
+    projects never trained on, functions that the index does not have included. A symbol stands beside a name that
+    several functions of the index have.
     """
     from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.itself import own_first, own_rows
