@@ -21,7 +21,8 @@ from same_vectors import assert_same_vectors
 import mirenc
 from mirenc.embed import Encoder
 from mirenc.errors import IRFileError
-from mirenc.ir import parse_ir
+from mirenc.ir import IRModule, ReadOptions, parse_ir
+from mirenc.ir.forms import Form
 from mirenc.search import VECTOR_SUFFIXES, read_vectors
 from mirenc.weights import DEFAULT_MODEL, search_model
 
@@ -54,16 +55,18 @@ def vectors(found: list[dict]) -> np.ndarray:
 def test_stdout_is_one_json_object_with_all_that_made_it(run: Run, model_dir: Path, encoder: Encoder, ir: Path) -> None:
     (row,) = rows(run("embed", "--no-cache", "--model", model_dir, ir).ok().out)
     assert list(row) == [
-        *("file", "file_hash", "content_hash", "model", "model_digest", "mirenc", "level", "part", "counts", "vector")
+        *("file", "file_hash", "content_hash", "own_form", "model", "model_digest", "mirenc", "level", "part", "form"),
+        *("counts", "built", "vector"),
     ]
     assert row["file"] == str(ir)
-    assert row["content_hash"] == parse_ir(SOURCE).content_hash
+    assert row["content_hash"] == in_form("module").content_hash
     assert row["file_hash"] == hashlib.sha256(ir.read_bytes()).hexdigest()
     assert (row["model"], row["model_digest"]) == ("random", encoder.digest_in("O2"))
     assert (row["mirenc"], row["level"], row["part"]) == (mirenc.__version__, "module", "both")
+    assert (row["form"], row["own_form"], row["built"]) == ("O2", "O2", "O0")  # nothing in SOURCE tells of passes
     assert row["counts"] == encoder.embed_parts(ir).counts
-    assert (row["counts"]["functions"], row["counts"]["defined"], row["counts"]["blocks"]) == (3, 2, 4)
-    assert row["counts"]["instructions"] == 6
+    assert (row["counts"]["functions"], row["counts"]["defined"], row["counts"]["blocks"]) == (3, 2, 2)
+    assert row["counts"]["instructions"] == 5  # call, icmp, select for the branch, and two returns
     # JSON gives the float32 back to the last bit.
     np.testing.assert_array_equal(vectors([row])[0], encoder.embed(ir))
 
@@ -146,16 +149,28 @@ def expected(encoder: Encoder, folder: Path, level: str = "module") -> tuple[lis
     return files, np.concatenate([outcome.embedding.vector for outcome in outcomes])
 
 
+def in_form(level: str) -> IRModule:
+    """SOURCE, in the form that vectors of a level are of."""
+    return parse_ir(SOURCE, options=ReadOptions(form=form_of(level)))
+
+
+def form_of(level: str) -> Form:
+    return "plain" if level == "instruction" else "O2"
+
+
 def says_who(head: dict, encoder: Encoder, level: str) -> None:
-    assert (head["model"], head["model_digest"]) == ("random", encoder.digest_in("O2"))
+    assert (head["model"], head["model_digest"]) == ("random", encoder.digest_in(form_of(level)))
+    assert head.get("form", "plain") == form_of(level)
+    assert ("form" in head) == (level != "instruction")
     assert (head["mirenc"], head["level"], head["part"]) == (mirenc.__version__, level, "both")
 
 
-def says_what(listed: list[dict], encoder: Encoder, files: list[str]) -> None:
+def says_what(listed: list[dict], encoder: Encoder, files: list[str], level: str) -> None:
     assert [entry["file"] for entry in listed] == files
     for entry in listed:
-        found = encoder.embed_parts(entry["file"])
+        found = encoder.embed_parts(entry["file"], level=level)
         assert (entry["content_hash"], entry["counts"]) == (found.content_hash, found.counts)
+        assert entry["own_form"] == form_of(level)
 
 
 def write(run: Run, model_dir: Path, folder: Path, output: Path, level: str) -> None:
@@ -173,8 +188,9 @@ def test_npy_and_its_sidecar(run: Run, model_dir: Path, encoder: Encoder, folder
     np.testing.assert_array_equal(stored, wanted)
     sidecar = json.loads((tmp_path / "x.npy.json").read_text(encoding="utf-8"))
     says_who(sidecar, encoder, level)
-    says_what(sidecar["files"], encoder, files)
+    says_what(sidecar["files"], encoder, files, level)
     assert len(sidecar["names"]) == len(sidecar["functions"]) == len(sidecar["file_row"]) == len(wanted)
+    assert len(sidecar["builts"]) == len(wanted)
     assert sidecar["file_row"][-LEVELS[level] :] == [1] * LEVELS[level]
     assert sidecar["file_row"].count(1) == LEVELS[level]
 
@@ -193,18 +209,22 @@ def test_npz(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_path
             "depths",
             "source_files",
             "source_lines",
+            "builts",
             "files",
             "file_hash",
             "content_hash",
+            "own_form",
             "file_row",
             "meta",
         }
         np.testing.assert_array_equal(stored["vectors"], wanted)
         meta = json.loads(str(stored["meta"]))
         says_who(meta, encoder, level)
-        says_what(meta["files"], encoder, files)
+        says_what(meta["files"], encoder, files, level)
         assert stored["files"].tolist() == files
         assert stored["content_hash"].tolist() == [entry["content_hash"] for entry in meta["files"]]
+        assert stored["own_form"].tolist() == [form_of(level)] * 2
+        assert set(stored["builts"].tolist()) == {"O0"}
         assert stored["file_row"].tolist().count(1) == LEVELS[level]
         last = {"module": [files[1]], "function": ["first", "second"], "instruction": INSTRUCTIONS}[level]
         assert stored["names"].tolist()[-LEVELS[level] :] == last
@@ -216,12 +236,14 @@ def test_parquet(run: Run, model_dir: Path, encoder: Encoder, folder: Path, tmp_
     files, wanted = expected(encoder, folder, level)
     table = pq.read_table(tmp_path / "x.parquet")
     says_who(json.loads(table.schema.metadata[b"mirenc"]), encoder, level)
-    counts = encoder.embed_parts(files[1]).counts
-    labels = ["name", "function", "symbol", "header", "depth", "source_file", "source_line"]
-    assert table.column_names == ["file", "file_hash", "content_hash", *labels, *counts, "vector"]
+    described = encoder.embed_parts(files[1], level=level)
+    counts = described.counts
+    labels = ["name", "function", "symbol", "header", "depth", "source_file", "source_line", "built"]
+    assert table.column_names == ["file", "file_hash", "content_hash", "own_form", *labels, *counts, "vector"]
     last = table.slice(len(wanted) - LEVELS[level]).to_pylist()
     assert {row["file"] for row in last} == {files[1]}
-    assert {row["content_hash"] for row in last} == {parse_ir(SOURCE).content_hash}
+    assert {row["content_hash"] for row in last} == {in_form(level).content_hash} == {described.content_hash}
+    assert {(row["own_form"], row["built"]) for row in last} == {(form_of(level), "O0")}
     assert all(row[name] == count for row in last for name, count in counts.items())
     np.testing.assert_array_equal(np.array(table["vector"].to_pylist(), dtype=np.float32), wanted)
 

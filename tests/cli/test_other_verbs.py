@@ -251,8 +251,12 @@ def test_call_edges_that_are_left_out_are_told(run: Run, model_dir: Path, tmp_pa
     path.write_text(f + g, encoding="utf-8")
     left_out = build_graph(read_ir(path)).call_edges_left_out
     assert left_out > 0
-    model = [] if verb == "graph" else ["--model", model_dir]
-    result = run(verb, path, *model, *(["--json"] if verb == "inspect" else []))
+    words = {
+        "graph": [],
+        "inspect": ["--model", model_dir, "--json"],
+        "embed": ["--model", model_dir, "--form", "plain"],
+    }
+    result = run(verb, path, *words[verb])
     assert result.code == 0
     assert result.err == (
         f"mirenc: warning: {path}: {left_out:,} edges from exits of functions back to their calls are left out of its "

@@ -13,12 +13,13 @@ from same_vectors import assert_same_vectors
 import mirenc
 from mirenc.embed import Encoder, load
 from mirenc.errors import ConfigError, IRFileError, IRParseError, ModelError, NoFunctionBodyError
-from mirenc.ir import LEVELS, IRModule, parse_ir, read_ir
+from mirenc.ir import LEVELS, IRModule, ReadOptions, parse_ir, read_ir
 
 IR = Path(__file__).resolve().parents[1] / "fixtures" / "ir"
 FILE = IR / "clang-19" / "O2" / "numeric.ll"
 OTHER = IR / "clang-19" / "O0" / "exceptions.ll"
 TEXT, GRAPH, BOTH = 32, 16, 48
+PLAIN = ReadOptions(form="plain")
 
 SOURCE = """
 %pair = type { i32, i32 }
@@ -253,12 +254,12 @@ def test_the_order_of_functions_leaves_the_vector_alone(encoder: Encoder) -> Non
 def test_embedding_twice_gives_the_same_bits(encoder: Encoder, model_folder: Path) -> None:
     once = encoder.embed([FILE, OTHER])
     np.testing.assert_array_equal(encoder.embed([FILE, OTHER]), once)
-    np.testing.assert_array_equal(load(model_folder, cache=False).embed([FILE, OTHER]), once)
+    np.testing.assert_array_equal(load(model_folder, cache=False, options=PLAIN).embed([FILE, OTHER]), once)
 
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_backends_agree(encoder: Encoder, model_folder: Path, level: str) -> None:
-    other = load(model_folder, cache=False, backend="torch")
+    other = load(model_folder, cache=False, backend="torch", options=PLAIN)
     assert other.runtime.name == "torch"
     for path in (FILE, OTHER):
         expected = encoder.embed(path, level=level)
@@ -280,7 +281,7 @@ def test_warm_is_cold_to_the_bit(
     encoder: Encoder, model_folder: Path, tmp_path: Path, level: str, given: object
 ) -> None:
     def whole() -> mirenc.Embedding:
-        return load(model_folder, cache=tmp_path).embed_parts(given, level=level)
+        return load(model_folder, cache=tmp_path, options=PLAIN).embed_parts(given, level=level)
 
     never = encoder.embed_parts(given, level=level)
     cold, warm = whole(), whole()

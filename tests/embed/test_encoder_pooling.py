@@ -9,6 +9,7 @@ import pytest
 from random_model import random_weights
 
 from mirenc.embed import Encoder, load
+from mirenc.ir import ReadOptions
 from mirenc.model.config import ModelConfig, PoolingConfig
 from mirenc.model.pooling import Pools, make_pool
 from mirenc.model.sample import IRSample, make_sample
@@ -28,7 +29,7 @@ def folder(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: 
 
 @pytest.fixture(scope="module")
 def white(folder: Path) -> Encoder:
-    return load(folder, cache=False)
+    return load(folder, cache=False, options=ReadOptions(form="plain"))
 
 
 def node_vectors(encoder: Encoder, sample: IRSample) -> np.ndarray:

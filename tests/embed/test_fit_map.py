@@ -14,12 +14,14 @@ from small_programs import program
 from mirenc.embed import Encoder, fit_map, load
 from mirenc.embed.maps import MIN_ROWS, shrinkage_floor
 from mirenc.errors import ConfigError, IRParseError, MirencError, ModelError, UnreadableIRWarning
+from mirenc.ir import ReadOptions
 from mirenc.model.config import GraphEncoderConfig, LexicalConfig, ModelConfig
 from mirenc.model.whitening import fit_whitening
 from mirenc.tokenizer import IRTokenizer
 from mirenc.weights import WhiteningMap, list_maps, load_map, map_path, save_files, save_map
 
 PROGRAMS = 20
+PLAIN = ReadOptions(form="plain")
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +137,10 @@ def worded(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: 
 
 
 def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
-    encoder = load(worded, cache=False)
+    encoder = load(worded, cache=False, options=PLAIN)
     own = fit_map(encoder, code)
     save_map(own, "words")
-    mapped = load(worded, cache=False, whitening_map="words")
+    mapped = load(worded, cache=False, options=PLAIN, whitening_map="words")
     plain, found = (
         np.concatenate([outcome.embedding.lexical for outcome in each.embed_stream([code]) if outcome.embedding])
         for each in (encoder, mapped)
@@ -151,7 +153,7 @@ def test_a_map_whitens_the_lexical_view(worded: Path, code: Path) -> None:
     np.testing.assert_array_equal(mapped.embed(code)[:, -24:], found)
     with pytest.raises(ModelError, match=r"was fitted with hide_names=False, the encoder has hide_names=True\. Load"):
         load(worded, cache=False, whitening_map="words", hide_names=True)
-    hidden = load(worded, cache=False, hide_names=True)
+    hidden = load(worded, cache=False, options=PLAIN, hide_names=True)
     assert hidden.with_map(fit_map(hidden, code)).embed(code).shape == found.shape[:1] + (encoder.dimension,)
 
 
@@ -162,12 +164,13 @@ def test_a_map_is_kept_under_a_name(
     assert list_maps("random") == []
     assert save_map(paired, "mine") == maps / "random" / "mine.safetensors" == map_path("random", "mine")
     assert list_maps("random") == ["mine"]
-    again = load(model_folder, cache=False, whitening_map="mine")
+    again = load(model_folder, cache=False, options=PLAIN, whitening_map="mine")
     assert again.whitening_map is not None
     mine = again.whitening_map
     assert (mine.name, mine.facts, mine.digest) == ("mine", paired.facts, paired.digest)
     np.testing.assert_array_equal(again.embed(code), encoder.with_map(paired).embed(code))
-    np.testing.assert_array_equal(load(model_folder, cache=False, whitening_map=paired).embed(code), again.embed(code))
+    same = load(model_folder, cache=False, options=PLAIN, whitening_map=paired)
+    np.testing.assert_array_equal(same.embed(code), again.embed(code))
     assert again.digest == encoder.with_map(paired).digest != encoder.digest == encoder.files.digest
 
 
@@ -175,8 +178,8 @@ def test_features_and_the_cache_know_no_map(
     encoder: Encoder, model_folder: Path, code: Path, tmp_path: Path, own: WhiteningMap
 ) -> None:
     plain, mapped = (
-        load(model_folder, cache=tmp_path / "c"),
-        load(model_folder, cache=tmp_path / "c", whitening_map=own),
+        load(model_folder, cache=tmp_path / "c", options=PLAIN),
+        load(model_folder, cache=tmp_path / "c", options=PLAIN, whitening_map=own),
     )
     for _ in range(2):
         np.testing.assert_array_equal(plain.embed(code), encoder.embed(code))

@@ -10,7 +10,7 @@ import pytest
 from random_model import random_weights
 
 from mirenc.embed import Encoder, load
-from mirenc.ir import regions_of
+from mirenc.ir import ReadOptions, regions_of
 from mirenc.ir.plain import spelled
 from mirenc.model.config import LexicalConfig, ModelConfig, PairedConfig, PoolingConfig
 from mirenc.model.pooling import region_pools
@@ -56,7 +56,7 @@ def encoder(folder: Path) -> Encoder:
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_a_part_has_the_definitions_that_it_takes(folder: Path, backend: str) -> None:
-    encoder = load(folder, cache=False, backend=backend)
+    encoder = load(folder, cache=False, backend=backend, options=ReadOptions(form="plain"))
     module = encoder.read(SOURCE)
     sample = make_sample(module, encoder.tokenizer, spelling="plain")
     regions = regions_of(module, "function")

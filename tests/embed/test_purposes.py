@@ -14,7 +14,7 @@ from mirenc.embed import Encoder, load
 from mirenc.errors import ConfigError
 from mirenc.graph import NodeKind
 from mirenc.heads import IREmbedder
-from mirenc.ir import LEVELS, parse_ir, regions_of, statements_of
+from mirenc.ir import LEVELS, ReadOptions, parse_ir, regions_of, statements_of
 from mirenc.model.config import LexicalConfig, ModelConfig, PoolingConfig, TaughtConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, make_pool
@@ -24,6 +24,7 @@ from mirenc.weights import WhiteningMap, save_files
 
 IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2" / "numeric.ll"
 TEXT, GRAPH, TAUGHT, LEXICAL, SIZES = 32, 16, 20, 64, 6
+PLAIN = ReadOptions(form="plain")
 LOOP = """
 @limit = global i32 10
 define i32 @count(ptr %p) {
@@ -58,7 +59,7 @@ def folder(model_config: ModelConfig, tokenizer: IRTokenizer, tmp_path_factory: 
 
 @pytest.fixture(scope="module")
 def full(folder: Path) -> Encoder:
-    return load(folder, cache=False)
+    return load(folder, cache=False, options=PLAIN)
 
 
 def test_widths(full: Encoder, encoder: Encoder) -> None:
@@ -129,13 +130,13 @@ def test_sizes_are_the_regions_own(full: Encoder, level: str) -> None:
 @pytest.mark.parametrize("purpose", ["search", "features"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_runtimes_agree(folder: Path, full: Encoder, level: str, purpose: str) -> None:
-    other = load(folder, cache=False, backend="torch")
+    other = load(folder, cache=False, backend="torch", options=PLAIN)
     one, two = (each.embed(IR, level=level, purpose=purpose) for each in (full, other))
     assert_same_vectors(one, two)
 
 
 def test_the_cache_keeps_what_every_purpose_needs(folder: Path, full: Encoder, tmp_path: Path) -> None:
-    warm = load(folder, cache=tmp_path)
+    warm = load(folder, cache=tmp_path, options=PLAIN)
     for level in ("module", "instruction"):
         for purpose in ("search", "features", "search"):
             expected = full.embed(LOOP, level=level, purpose=purpose)

@@ -295,7 +295,7 @@ def test_vectors_too_large_for_the_cache_are_not_copied_for_it(
 
     monkeypatch.setattr(Embedding, "to_bytes", to_bytes)
     cache = Cache("0" * 64, folder=tmp_path)
-    cached = Encoder(encoder.files, encoder.runtime, cache=cache)
+    cached = Encoder(encoder.files, encoder.runtime, cache=cache, options=encoder.options)
     rows = cached.embed(FILES[0], level="instruction")
     cache.largest = rows.nbytes - 1
     assert_same_vectors(cached.embed(FILES[1], level="module"), encoder.embed(FILES[1], level="module"))
