@@ -17,10 +17,12 @@ from mirenc.weights import map_path
 
 @pytest.fixture(scope="module")
 def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Programs at two levels; that memory is volatile at -O0 keeps the levels apart in every form."""
     folder = tmp_path_factory.mktemp("code")
     for number in range(34):
         for level in ("O0", "O2"):
-            text = program(number, optimised=level == "O2")
+            text = program(number, optimised=level == "O2").replace("store", "store volatile")
+            text = text.replace("load", "load volatile")
             (folder / f"{number:02}.{level}.ll").write_text(text, encoding="utf-8")
     return folder
 

@@ -92,7 +92,7 @@ def test_graph_of_a_region_is_the_mean_of_its_nodes_and_of_what_they_read(encode
 
 def test_a_function_that_is_one_block_has_its_vector(encoder: Encoder) -> None:
     """Function and block are the same instructions there."""
-    function = encoder.embed(NEST, level="function", function="plain")
+    function = encoder.embed(NEST, level="function", form="plain", function="plain")
     block = encoder.embed(NEST, level="block", function="plain")
     assert function.shape == block.shape == (1, encoder.dimension)
     assert_same_vectors(block, function)
@@ -114,7 +114,7 @@ def test_function_takes_some_rows_of_all(encoder: Encoder) -> None:
 
 
 def test_a_module_of_some_functions_is_the_mean_of_their_instructions(encoder: Encoder) -> None:
-    found = encoder.embed(NEST, function="nest", part="text")
+    found = encoder.embed(NEST, form="plain", function="nest", part="text")
     each = encoder.embed(NEST, level="instruction", function="nest", part="text")
     np.testing.assert_allclose(found, each.mean(0), rtol=1e-5, atol=1e-6)
 
