@@ -7,8 +7,9 @@ The protocol is that of the product: all functions of a project's build, whateve
 index of another build of it, or of that and builds of nine other projects, with re-ranking; and in the same file of the
 other build, as `mirenc compare` does. An answer is right where its symbol is that of the query; functions that the
 index does not have are among the queries, and no answer to them is right.
-Fitted on one half of the projects (by a hash of their names) and tested on the other, and the reverse; what ships is
-fitted on all.
+
+Each language has coefficients of its own. They are fitted on one half of the projects (by a hash of their names) and
+tested on the other, and the reverse; those that ship are fitted on all.
 
 How long: a quarter of an hour of one core for 46 projects.
 On what: the folder that `compile_pairs.py` wrote, of projects that the model was not trained on.
@@ -32,17 +33,19 @@ from sklearn.linear_model import LogisticRegression
 from mirenc.embed import Encoder, load
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
 from mirenc.search.rerank import rerank_files
-from mirenc.search.sureness import features_of, probability
+from mirenc.search.sureness import features_of, language_of, probability
 from mirenc.weights import search_model
 
 # Builds of the query and of the index: two compilers where a language has two.
-SETTINGS = {
-    "clang": [("clang-14/O0", "clang-19/O2"), ("clang-14/O2", "clang-19/Oz"), ("clang-19/O1", "clang-14/O2")],
-    "flang-19": [("flang-19/O0", "flang-19/O2")],
-    "rustc": [("rustc/O0", "rustc/O2")],
-}
+SETTINGS = [
+    ("clang-14/O0", "clang-19/O2"),
+    ("clang-14/O2", "clang-19/Oz"),
+    ("clang-19/O1", "clang-14/O2"),
+    ("rustc/O0", "rustc/O2"),
+]
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 MOST_BYTES = 3_000_000  # of a file
+LANGUAGES = ("C", "C++", "Rust")  # of Fortran there are too few projects
 OTHERS = 9  # projects
 FIFTHS = 5
 MOST = 600  # queries of a project and setting: large ones would decide alone
@@ -56,13 +59,6 @@ class Answers(NamedTuple):
     right: NDArray[np.bool_]
     project: NDArray[np.str_]
     language: NDArray[np.str_]
-
-
-def language_of(symbol: str, compiler: str) -> str:
-    """Language of a function."""
-    if compiler == "flang-19":
-        return "Fortran"
-    return "Rust" if compiler == "rustc" else "C++" if symbol.startswith("_Z") else "C"
 
 
 class Build(NamedTuple):
@@ -109,60 +105,57 @@ def path_in_build(file: str) -> str:
     return "/".join(parts[level + 1 :])
 
 
-def answers_to(query: Build, table: VectorTable, project: str, compiler: str) -> Answers:
+def answers_to(query: Build, table: VectorTable, project: str) -> Answers:
     """What a search in ``table`` answers to all functions of a build."""
     asked = [*rows_by_file(query.table).values()]
     vectors = query.table.vectors
     found = rerank_files([(vectors[rows], vectors[rows]) for rows in asked], table, 2)
     rows, cosines = (np.concatenate(each) for each in zip(*found, strict=True))
     best = [table.labels["symbol"][row] for row in rows[:, 0]]
-    return _answers(query, np.concatenate(asked), best, cosines, len(table), project, compiler)
+    return _answers(query, np.concatenate(asked), best, cosines, len(table), project)
 
 
-def answers_by_file(query: Build, table: VectorTable, project: str, compiler: str) -> Iterator[Answers]:
+def answers_by_file(query: Build, table: VectorTable, project: str) -> Iterator[Answers]:
     """What a comparison of each file of a build with the same file of the other answers."""
     others = rows_by_file(table)
     for file, rows in rows_by_file(query.table).items():
         if file in others:
             near, cosines = nearest(query.table.vectors[rows], table.vectors[others[file]], 2)
             best = [table.labels["symbol"][row] for row in others[file][near[:, 0]]]
-            yield _answers(query, rows, best, cosines, len(others[file]), project, compiler)
+            yield _answers(query, rows, best, cosines, len(others[file]), project)
 
 
-def _answers(
-    query: Build, rows: NDArray[np.int64], best: list[str], cosines: Any, pool: int, project: str, compiler: str
-) -> Answers:
+def _answers(query: Build, rows: NDArray[np.int64], best: list[str], cosines: Any, pool: int, project: str) -> Answers:
     symbols = [query.table.labels["symbol"][row] for row in rows]
-    features = features_of(cosines, pool, query.instructions[rows], symbols)
+    features = features_of(cosines, pool, query.instructions[rows])
     right = np.array([one == other for one, other in zip(symbols, best, strict=True)])
-    language = np.array([language_of(symbol, compiler) for symbol in symbols])
+    language = np.array([language_of(symbol) for symbol in symbols])
     some = np.random.default_rng(_SEED).permutation(len(right))[:MOST]
     return Answers(features[some], right[some], np.full(len(some), project), language[some])
 
 
 def answers_of(encoder: Encoder, pairs: Path, work: Path) -> Iterator[Answers]:
     """Answers of all settings."""
-    for group, settings in SETTINGS.items():
-        for one, other in settings:
-            compiler, level = other.split("/")
-            tables = {}
-            for folder in sorted((pairs / compiler).glob(f"*/{level}")):
-                if (build := build_of(encoder, folder, work)) is not None:
-                    tables[folder.parent.name] = build.table
-            names = list(tables)
-            for number, project in enumerate(names):
-                compiler, level = one.split("/")
-                query = build_of(encoder, pairs / compiler / project / level, work)
-                if query is None:
-                    continue
-                beside = [names[(number + step) % len(names)] for step in range(1, min(OTHERS, len(names) - 1) + 1)]
-                for table in (tables[project], joined([tables[project], *(tables[name] for name in beside)])):
-                    yield answers_to(query, table, project, group)
-                yield from answers_by_file(query, tables[project], project, group)
+    for one, other in SETTINGS:
+        compiler, level = other.split("/")
+        tables = {}
+        for folder in sorted((pairs / compiler).glob(f"*/{level}")):
+            if (build := build_of(encoder, folder, work)) is not None:
+                tables[folder.parent.name] = build.table
+        names = list(tables)
+        compiler, level = one.split("/")
+        for number, project in enumerate(names):
+            query = build_of(encoder, pairs / compiler / project / level, work)
+            if query is None:
+                continue
+            beside = [names[(number + step) % len(names)] for step in range(1, min(OTHERS, len(names) - 1) + 1)]
+            for table in (tables[project], joined([tables[project], *(tables[name] for name in beside)])):
+                yield answers_to(query, table, project)
+            yield from answers_by_file(query, tables[project], project)
 
 
 def fitted(answers: Answers, at: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Coefficients, the intercept last; each project weighs the root of its answers."""
+    """Coefficients for one language, the intercept last; each project weighs the root of its answers."""
     _, number, count = np.unique(answers.project[at], return_inverse=True, return_counts=True)
     model = LogisticRegression(C=100, max_iter=2000)
     model.fit(answers.features[at], answers.right[at], sample_weight=count[number] ** -0.5)
@@ -178,9 +171,8 @@ def fifths(shown: NDArray[np.float64], right: NDArray[np.bool_]) -> list[list[fl
 
 
 def tested(shown: NDArray[np.float64], answers: Answers) -> dict[str, Any]:
-    """Fifths of all and by language."""
-    of = {"all": np.ones(len(shown), bool)}
-    of |= {name: answers.language == name for name in sorted(set(answers.language.tolist()))}
+    """Fifths by language."""
+    of = {name: answers.language == name for name in LANGUAGES}
     return {name: fifths(shown[some], answers.right[some]) for name, some in of.items()}
 
 
@@ -206,17 +198,22 @@ def main() -> None:
     each = list(answers_of(load(search_model("function"), cache=given.work / "cache"), given.pairs, given.work))
     answers = Answers(*(np.concatenate(column) for column in zip(*each, strict=True)))
     half = np.array([hashlib.sha256(name.encode()).digest()[0] % 2 == 0 for name in answers.project])
-    shown = np.empty(len(half))
-    for one in (half, ~half):
-        shown[one] = probability(answers.features[one], fitted(answers, ~one))
-    coefficients = fitted(answers, np.ones(len(half), bool))
+    shown, as_shipped = np.full(len(half), np.nan), np.full(len(half), np.nan)
+    coefficients = {}
+    for name in LANGUAGES:
+        own = answers.language == name
+        for one in (half & own, ~half & own):
+            shown[one] = probability(answers.features[one], fitted(answers, own & ~one))
+        weights = [round(float(value), 4) for value in fitted(answers, own)]
+        as_shipped[own] = probability(answers.features[own], weights)
+        coefficients[name] = weights
     record = {
-        "coefficients": [round(float(value), 4) for value in coefficients],
+        "coefficients": coefficients,
         "projects": len(set(answers.project.tolist())),
         "answers": len(half),
         "tested": {
             "fitted on the other half of the projects": tested(shown, answers),
-            "as it ships, fitted on all": tested(probability(answers.features, coefficients), answers),
+            "as it ships, fitted on all": tested(as_shipped, answers),
         },
     }
     given.out.with_suffix(".json").write_text(json.dumps(record) + "\n", encoding="utf-8")
