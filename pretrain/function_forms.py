@@ -33,6 +33,7 @@ from mirenc.errors import MirencError
 from mirenc.ir import IRModule, ReadOptions, parse_ir
 from mirenc.ir.forms import formed
 from mirenc.ir.plain import Layout, plain_statement
+from mirenc.ir.reader import read_canonical
 from mirenc.model.lexical import terms_of
 from mirenc.model.pooling import Pool
 from mirenc.progress import progress
@@ -113,7 +114,7 @@ def parts_of(path: Path, form: str) -> dict[str, list[Part]]:
     for module in modules:
         unnamed = hide_names(module.text)
         names = dict(zip(_DEFINED.findall(unnamed), _DEFINED.findall(module.text), strict=True))
-        hidden.append(Part(parse_ir(unnamed, name=path.name), names))
+        hidden.append(Part(read_canonical(unnamed, name=path.name), names))
     return {"written": [Part(module, None) for module in modules], "hidden": hidden}
 
 

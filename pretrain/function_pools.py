@@ -404,8 +404,10 @@ def chosen_programs(given: argparse.Namespace) -> dict[Program, dict[Build, str]
     groups = [group.split("+") for group in given.compilers]
     programs = programs_of(given.pairs, [each for group in groups for each in group], given.levels)
     for builds in programs.values():
-        for build in [each for each, path in builds.items() if (given.pairs / path).stat().st_size > given.bytes]:
-            del builds[build]
+        for build, path in list(builds.items()):
+            crate = 4 if build[0] == "rustc" else 1  # a whole crate is one file
+            if (given.pairs / path).stat().st_size > crate * given.bytes:
+                del builds[build]
     whole = {program: builds for program, builds in programs.items() if is_whole(builds, groups, given.levels)}
     return sampled(whole, given.programs)
 
@@ -434,7 +436,7 @@ def main() -> None:
     parser.add_argument("--settings", nargs="+", default=SETTINGS)
     parser.add_argument("--rules", nargs="+", choices=list(RULES), default=list(RULES))
     parser.add_argument("--programs", type=int, default=10, help="at most so many of a project")
-    parser.add_argument("--bytes", type=int, default=400_000, help="files larger than this are left out")
+    parser.add_argument("--bytes", type=int, default=400_000, help="larger files are left out; of Rust 4 times")
     parser.add_argument("--least", type=int, default=10, help="instructions of a function in both builds")
     parser.add_argument("--pool", type=int, default=10_000, help="candidates of the large pool")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
