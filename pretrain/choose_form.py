@@ -65,7 +65,7 @@ def costs(files: list[Path]) -> dict[str, dict[str, float]]:
     for form in FORMS:
         start, stayed = cpu_seconds(), 0
         for text in texts:
-            stayed += parse_ir(text, options=ReadOptions(form=form)).form != form
+            stayed += parse_ir(text, options=ReadOptions(form=form, timeout=3600)).form != form
         seconds = cpu_seconds() - start
         found[form] = {"seconds": round(seconds, 2), "ms_a_function": round(1000 * seconds / functions, 3)}
         found[form] |= {"functions": functions, "stayed_plain": stayed}
