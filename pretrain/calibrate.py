@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +34,13 @@ from function_pools import (
     hashed,
     numbered,
     pairs_of,
+    readings_of,
 )
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 FEATURES = ("cosine", "margin", "pool", "instructions", "cpp", "optimised", "hidden")
+TRAINING = ("O0-O2", "O0-Oz")  # settings
 PROJECTS = (1, 3, 10, None)  # of a pool, the query's own among them; None: all
 FIFTHS = 5
 _SEED = 44
@@ -127,15 +131,17 @@ def tested(shown: NDArray[np.float64], answers: dict[str, NDArray[Any]], at: NDA
     return {name: fifths(shown[some], answers["right"][some]) for name, some in of.items() if some.sum() >= FIFTHS}
 
 
-def read(given: argparse.Namespace, root: Path, settings: list[str]) -> dict[str, NDArray[Any]]:
+def read(given: argparse.Namespace, root: Path, settings: Sequence[str]) -> dict[str, NDArray[Any]]:
     """Answers of all settings, both ways with names."""
     each = []
-    programs = chosen_programs(argparse.Namespace(**{**vars(given), "pairs": root}))
+    levels = [level for level in LEVELS if "XM" in settings or any(level in setting for setting in settings)]
+    programs = chosen_programs(argparse.Namespace(**{**vars(given), "pairs": root, "levels": levels}))
+    drawn = [drawn_of(setting, programs, given.compilers) for setting in settings]
+    store = Store(root, given.work / root.name, MODEL, jobs=given.jobs)
+    store.read(set().union(*(readings_of(one, programs, [RULES["auto"]]) for one in drawn)))
     for names in NAMES:
-        store = Store(root, given.work / root.name, MODEL, names)
-        for setting in settings:
-            pairs = pairs_of(store, drawn_of(setting, programs, given.compilers), programs, given.least)
-            each.append(answers_of(store, pairs))
+        of_names = replace(store, names=names)
+        each += [answers_of(of_names, pairs_of(of_names, one, programs, given.least)) for one in drawn]
     return joined(each)
 
 
@@ -158,12 +164,11 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="that of function_pools.py")
     parser.add_argument("--training", type=Path)
     parser.add_argument("--compilers", nargs="+", default=["clang-14+clang-19", "flang-19", "rustc"], help="groups")
-    parser.add_argument("--levels", nargs="+", default=LEVELS)
     parser.add_argument("--settings", nargs="+", default=SETTINGS)
-    parser.add_argument("--training-settings", nargs="+", default=["O0-O2", "O0-Oz"])
     parser.add_argument("--programs", type=int, default=10)
     parser.add_argument("--bytes", type=int, default=400_000)
     parser.add_argument("--least", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=1)
     given = parser.parse_args()
     answers = read(given, given.pairs, given.settings)
     every = np.ones(len(answers["right"]), dtype=bool)
@@ -176,7 +181,7 @@ def main() -> None:
     for number, half in enumerate((first, ~first), start=1):
         results[f"half {number}, fitted on the other"] = tested(halves, answers, half)
     if given.training:
-        training = read(given, given.training, given.training_settings)
+        training = read(given, given.training, TRAINING)
         fit = fitted(training, np.ones(len(training["right"]), dtype=bool))
         results["fitted on training projects"] = tested(probability(answers["facts"], *fit), answers, every)
     results["as it ships, fitted on all"] = tested(
