@@ -60,7 +60,7 @@ TRIED: dict[str, list[tuple[str, str]]] = {
 def costs(files: list[Path]) -> dict[str, dict[str, float]]:
     """CPU seconds of reading files in each form, of this process and of the child that runs LLVM."""
     found: dict[str, dict[str, float]] = {}
-    texts = [as_clang_writes(path.read_text(encoding="utf-8")) for path in files]
+    texts = [path.read_text(encoding="utf-8") for path in files]
     functions = sum(len(parse_ir(text).defined_functions) for text in texts)
     for form in FORMS:
         start, stayed = cpu_seconds(), 0

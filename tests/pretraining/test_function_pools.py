@@ -139,17 +139,7 @@ def test_each_side_has_the_form_of_its_rule(pools: ModuleType) -> None:
 
     assert readings("O0", "O2", "plain") == set()
     assert readings("O0", "O2", "auto") == {("O0.ll", "O2"), ("O2.ll", "O2")}
-    assert readings("O0", "Oz", "auto") == {("O0.ll", "Oz"), ("Oz.ll", "O2")}
-    assert readings("Oz", "O2", "auto") == {("Oz.ll", "O2"), ("O2.ll", "O2")}
-    assert readings("Oz", "O2", "auto, folder") == {("Oz.ll", "O2"), ("O2.ll", "Oz")}
-
-
-def test_o0_is_read_as_clang_writes_it(forms: Any) -> None:
-    """What clang -O0 marks optnone is always noinline, too; the author's own marks are the same."""
-    text = "attributes #0 = { noinline nounwind }\nattributes #1 = { noinline optnone }\nattributes #2 = { nounwind }\n"
-    marked = text.replace("noinline nounwind", "noinline optnone nounwind")
-    assert forms.as_clang_writes(text) == marked
-    assert forms.as_clang_writes(marked) == marked
+    assert readings("O0", "Oz", "auto") == {("O0.ll", "O2"), ("Oz.ll", "O2")}
 
 
 def test_of_functions_that_no_vector_tells_apart_the_first_is_kept(
