@@ -1,31 +1,39 @@
-"""Forms of functions for `function_pools.py`: which there are, their counted words and their vectors, kept in a folder.
+"""Readings of functions for `function_pools.py`: builds of programs in a form, their counted words and vectors, kept.
 
-A function is a symbol of one file of one project, a form of it what one compiler made of it at one level. What is kept
-is made once for each form and way with names, and again where the IR is newer; another model adds its vectors alone.
+A function is a symbol of one file of one project; a build of it is what one compiler made of it at one level; a form is
+what LLVM's passes make of a build before anything is counted or embedded (`mirenc.ir.forms`). The passes see names as
+written; where names are hidden, they are hidden in what the passes print. What is kept is made once for each file and
+form, and again where the IR is newer.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
+import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from compare_functions import folded, hidden_file
+from compare_functions import folded
+from compare_programs import hide_names
 from numpy.typing import NDArray
 
 from mirenc.embed import Encoder, load
 from mirenc.embed.reading import prepare
 from mirenc.errors import MirencError
-from mirenc.ir import read_ir
+from mirenc.ir import IRModule, ReadOptions, parse_ir
+from mirenc.ir.forms import formed
 from mirenc.ir.plain import Layout, plain_statement
+from mirenc.ir.reader import read_canonical
 from mirenc.model.lexical import terms_of
 from mirenc.model.pooling import Pool
 from mirenc.progress import progress
@@ -33,28 +41,31 @@ from mirenc.sources.ir_folder import origins_of
 from mirenc.writing import delivered
 
 KINDS = ("opcodes", "statements", "terms", "whole")  # what is counted; whole: statements in one spelling
+NAMES = ("written", "hidden")
+_DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-\w$.]+)', re.MULTILINE)
 
 Program = tuple[str, str]  # project, file below the level
 Key = tuple[str, str, str]  # project, file, symbol: a function
-Form = tuple[str, str]  # compiler, level
+Build = tuple[str, str]  # compiler, level
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where one form of a function stands, and how large it is."""
+    """Where a function stands in one reading of a file, and how large it is there."""
 
     file: str  # below the root
+    form: str
     row: int  # among the functions that the file defines
     size: int  # instructions
     sequence: bytes  # hash of its statements in order; hidden names are one
 
 
-def programs_of(root: Path, compilers: Sequence[str], levels: Sequence[str]) -> dict[Program, dict[Form, str]]:
-    """Each program's forms, files below ``root``.
+def programs_of(root: Path, compilers: Sequence[str], levels: Sequence[str]) -> dict[Program, dict[Build, str]]:
+    """Each program's builds, files below ``root``.
 
     An IR folder keeps equal IR once: what its log calls a duplicate has the file that was kept.
     """
-    programs: dict[Program, dict[Form, str]] = defaultdict(dict)
+    programs: dict[Program, dict[Build, str]] = defaultdict(dict)
     for compiler in compilers:
         top = root / compiler
         for path in sorted(top.glob("*/*/**/*.ll")):
@@ -75,7 +86,42 @@ def programs_of(root: Path, compilers: Sequence[str], levels: Sequence[str]) -> 
     return dict(programs)
 
 
-# -- words -----------------------------------------------------------------------------------------------------------
+# -- reading ---------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Part:
+    """A module of a reading, and what its functions are called where names are hidden."""
+
+    module: IRModule
+    names: dict[str, str] | None
+
+
+def parts_of(path: Path, form: str) -> dict[str, list[Part]]:
+    """A file in a form, with names written and hidden: its module, and that of the functions that passes deleted.
+
+    ``opt-19``: -O2 of that program instead of llvmlite's.
+    """
+    text = path.read_text(encoding="utf-8")
+    if form.startswith("opt-"):
+        texts = [each for each in formed(text, "O2", lambda each, _: by_opt(form, each), deleted=True) if each]
+        modules = [parse_ir(each, name=path.name) for each in texts]
+    else:
+        module = parse_ir(text, name=path.name, options=ReadOptions(form=form))  # type: ignore[arg-type]
+        modules = [module] if module.deleted is None else [replace(module, deleted=None), module.deleted]
+    hidden = []
+    for module in modules:
+        unnamed = hide_names(module.text)
+        names = dict(zip(_DEFINED.findall(unnamed), _DEFINED.findall(module.text), strict=True))
+        hidden.append(Part(read_canonical(unnamed, name=path.name), names))
+    return {"written": [Part(module, None) for module in modules], "hidden": hidden}
+
+
+def by_opt(program: str, text: str) -> str:
+    """What another LLVM's -O2 makes of a module in the text of LLVM 14."""
+    assembled = subprocess.run(["opt-14", "-o", "-"], input=text.encode(), capture_output=True, check=True).stdout
+    done = subprocess.run([program, "-passes=default<O2>", "-S"], input=assembled, capture_output=True, check=True)
+    return done.stdout.decode()
+
+
 @lru_cache(maxsize=1 << 18)
 def _hash(word: str) -> int:
     # Words are told apart by 64 bits: among a million two seldom share them.
@@ -84,46 +130,25 @@ def _hash(word: str) -> int:
 
 
 @cache
-def _default() -> Encoder:
-    return load(cache=False)
+def _encoder(model: str | None, statements: Path | None, *, hidden: bool = False) -> Encoder:
+    return load(model, cache=statements or False, hide_names=hidden)
 
 
-def counts_of(path: Path, names: dict[str, str] | None) -> dict[str, NDArray[Any]]:
-    """What a file's functions are called, their sizes and hashes, and of each kind of words (function, hash), count.
+def counts_of(parts: Sequence[Part]) -> dict[str, NDArray[Any]]:
+    """What functions are called, their sizes and hashes, and of each kind of words (function, hash), count.
 
-    ``names`` says what hidden functions were called: then names are no terms, and one in whole statements.
+    Where names are hidden, they are no terms, and one in whole statements.
     """
-    module = read_ir(path)
-    ready = prepare(module, _default().tokenizer, ("function",), "count")
-    texts, pools, unnamed = ready.sample.texts, ready.pools, names is not None
-    shown = [folded(text) if unnamed else text for text in texts]
-    layout = Layout(texts)
-    headers = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
-    counted: dict[str, list[Counter[int]]] = {kind: [Counter() for _ in headers] for kind in KINDS}
-    row = ready.sample.statement_row[len(ready.sample.statement_row) - len(ready.sample.instruction_node) :]
-    sequence = np.array([_hash(text) for text in shown], dtype=np.int64)[row]
-    for number, header in enumerate(headers):
-        forms = module.arrays.form[header.first : header.last].tolist()
-        counted["opcodes"][number].update(_hash(module.forms[form].opcode) for form in forms)
-    plain: dict[int, str] = {}
-    for item, group, count in memberships(pools.text):
-        if item not in plain:
-            plain[item] = plain_statement(texts[item], layout)
-        counted["statements"][group][_hash(shown[item])] += count
-        spelled = folded(plain[item]) if unnamed else plain[item]
-        counted["whole"][group][_hash(f"= {spelled.lower()}")] += count
-        for term, _ in terms_of(plain[item], hide_names=unnamed):
-            counted["terms"][group][_hash(term)] += count
-    if pools.definitions is not None:
-        for item, group, count in memberships(pools.definitions):
-            for term, _ in terms_of(texts[item], hide_names=unnamed, defines=True):
-                counted["terms"][group][_hash(term)] += count
-    called = [header.name if names is None else names[header.name] for header in headers]
-    digests = [hashlib.blake2b(sequence[each.first : each.last].tobytes(), digest_size=16).digest() for each in headers]
+    called: list[str] = []
+    sizes: list[int] = []
+    sequences: list[bytes] = []
+    counted: dict[str, list[Counter[int]]] = {kind: [] for kind in KINDS}
+    for part in parts:
+        _count(part, called, sizes, sequences, counted)
     found = {
-        "names": np.frombuffer("\n".join(name.strip('"') for name in called).encode(), np.uint8),
-        "sizes": np.array([header.last - header.first for header in headers], np.int64),
-        "sequences": np.frombuffer(b"".join(digests), np.uint8).reshape(-1, 16),
+        "names": np.frombuffer("\n".join(called).encode(), np.uint8),
+        "sizes": np.array(sizes, np.int64),
+        "sequences": np.frombuffer(b"".join(sequences), np.uint8).reshape(-1, 16),
     }
     for kind, bags in counted.items():
         found[f"{kind}_owner"] = np.repeat(np.arange(len(bags), dtype=np.int32), [len(bag) for bag in bags])
@@ -132,79 +157,124 @@ def counts_of(path: Path, names: dict[str, str] | None) -> dict[str, NDArray[Any
     return found
 
 
+def _count(
+    part: Part,
+    called: list[str],
+    sizes: list[int],
+    sequences: list[bytes],
+    counted: dict[str, list[Counter[int]]],
+) -> None:
+    """Add the functions of one module."""
+    module, unnamed = part.module, part.names is not None
+    ready = prepare(module, _encoder(None, None).tokenizer, ("function",), "count")
+    texts, pools = ready.sample.texts, ready.pools
+    shown = [folded(text) if unnamed else text for text in texts]
+    layout = Layout(texts)
+    headers = [header for header in module.headers if not header.is_declaration]  # one row each, in this order
+    first = len(called)
+    for bags in counted.values():
+        bags += [Counter() for _ in headers]
+    row = ready.sample.statement_row[len(ready.sample.statement_row) - len(ready.sample.instruction_node) :]
+    sequence = np.array([_hash(text) for text in shown], dtype=np.int64)[row]
+    for number, header in enumerate(headers, first):
+        forms = module.arrays.form[header.first : header.last].tolist()
+        counted["opcodes"][number].update(_hash(module.forms[form].opcode) for form in forms)
+        called.append((header.name if part.names is None else part.names[header.name]).strip('"'))
+        sizes.append(header.last - header.first)
+        sequences.append(hashlib.blake2b(sequence[header.first : header.last].tobytes(), digest_size=16).digest())
+    plain: dict[int, str] = {}
+    for item, group, count in memberships(pools.text):
+        if item not in plain:
+            plain[item] = plain_statement(texts[item], layout)
+        counted["statements"][first + group][_hash(shown[item])] += count
+        spelled = folded(plain[item]) if unnamed else plain[item]
+        counted["whole"][first + group][_hash(f"= {spelled.lower()}")] += count
+        for term, _ in terms_of(plain[item], hide_names=unnamed):
+            counted["terms"][first + group][_hash(term)] += count
+    if pools.definitions is not None:
+        for item, group, count in memberships(pools.definitions):
+            for term, _ in terms_of(texts[item], hide_names=unnamed, defines=True):
+                counted["terms"][first + group][_hash(term)] += count
+
+
 def memberships(pool: Pool) -> Iterable[tuple[int, int, int]]:
     """Item, group and count of each."""
     return zip(pool.item.tolist(), pool.group.tolist(), pool.count.tolist(), strict=True)
 
 
-def _write_counts(job: tuple[Path, Path | None, Path]) -> str:
-    """Keep the counts of a file, with a hidden copy where one is wanted; what is wrong with a file that is none."""
-    source, copy, target = job
-    target.parent.mkdir(parents=True, exist_ok=True)
-    names = None if copy is None else hidden_file(source, copy)
-    found: dict[str, NDArray[Any]] = {}
-    wrong = ""
-    try:
-        found = counts_of(source if copy is None else copy, names)
-    except MirencError as error:
-        wrong = str(error).splitlines()[0]
-    with delivered(target) as part, part.open("wb") as stream:
-        np.savez(stream, **found)  # type: ignore[arg-type]  # arrays by name
-    return wrong
-
-
 @dataclass(frozen=True)
 class Store:
-    """What is kept of the IR below ``root``, in ``work``, with names ``written`` or ``hidden``."""
+    """What is kept in ``work`` of the IR below ``root``, with names as ``names`` says and vectors of ``model``."""
 
     root: Path
     work: Path
-    names: str
+    model: str
+    names: str = "written"
     jobs: int = 1
+    _places: dict[tuple[str, str], dict[str, Place]] = field(default_factory=dict, repr=False)
 
-    def ir(self, file: str) -> Path:
-        """The file to be read."""
-        return (self.root if self.names == "written" else self.work / "hidden") / file
+    def encoder(self, names: str) -> Encoder:
+        """The model."""
+        return _encoder(self.model, self.work / "statements", hidden=names == "hidden")
 
-    def _kept(self, kind: str, file: str) -> Path:
-        return self.work / kind / self.names / file
+    def _kept(self, names: str, file: str, form: str) -> Path:
+        encoder = self.encoder(names)
+        return self.work / f"{encoder.name}-{encoder.digest[:8]}" / names / form / f"{file}.npz"
 
-    def _missing(self, files: Iterable[str], kind: str, suffix: str) -> list[tuple[str, Path]]:
-        """Files of which nothing is kept that is as new as they are, and where it belongs."""
-        targets = [(file, self._kept(kind, file + suffix)) for file in sorted(set(files))]
-        stamp = {file: (self.root / file).stat().st_mtime_ns for file, _ in targets}
-        return [(file, at) for file, at in targets if not at.exists() or at.stat().st_mtime_ns < stamp[file]]
-
-    def count(self, files: Iterable[str]) -> list[str]:
-        """Count the words of files that are not counted yet; what was wrong with those that cannot be read."""
-        jobs = [
-            (self.root / file, None if self.names == "written" else self.ir(file), target)
-            for file, target in self._missing(files, "counts", ".npz")
-        ]
+    def read(self, readings: Iterable[tuple[str, str]]) -> list[str]:
+        """Read files in forms that are not kept yet, both ways with names; what was wrong with those that cannot be."""
+        missing = [each for each in sorted(set(readings)) if self._is_missing(*each)]
         wrong = []
-        with progress(f"words, names {self.names}", len(jobs)) as advance, ProcessPoolExecutor(self.jobs) as pool:
-            for said in pool.map(_write_counts, jobs, chunksize=4) if self.jobs > 1 else map(_write_counts, jobs):
+        with progress("reading", len(missing)) as advance, ProcessPoolExecutor(self.jobs) as pool:
+            run = pool.map if self.jobs > 1 else map
+            for said in run(_write, repeat(self), missing):
                 wrong += [said] if said else []
                 advance()
         return wrong
 
-    def places(self, file: str) -> dict[str, Place]:
-        """The functions of a file, by name."""
-        with np.load(self._kept("counts", file + ".npz")) as kept:
-            if not kept.files:
-                return {}
-            names = kept["names"].tobytes().decode().split("\n")
-            each = zip(names, kept["sizes"].tolist(), kept["sequences"], strict=True)
-            return {name: Place(file, row, size, key.tobytes()) for row, (name, size, key) in enumerate(each)}
+    def _is_missing(self, file: str, form: str) -> bool:
+        stamp = (self.root / file).stat().st_mtime_ns
+        targets = [self._kept(names, file, form) for names in NAMES]
+        return any(not at.exists() or at.stat().st_mtime_ns < stamp for at in targets)
+
+    def write(self, file: str, form: str) -> str:
+        """Keep the counts and vectors of a file in a form; what is wrong with a file that cannot be read."""
+        found: dict[str, dict[str, NDArray[Any]]] = {names: {} for names in NAMES}
+        wrong = ""
+        try:
+            for names, parts in parts_of(self.root / file, form).items():
+                encoder = self.encoder(names)
+                rows = [encoder.embed_parts(part.module, level="function", form="plain").vector for part in parts]
+                found[names] = counts_of(parts) | {"vectors": np.concatenate(rows)}
+        except (MirencError, subprocess.CalledProcessError) as error:
+            wrong = f"{file}: {str(error).splitlines()[0]}"
+        for names, arrays in found.items():
+            target = self._kept(names, file, form)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with delivered(target) as part, part.open("wb") as stream:
+                np.savez(stream, **(arrays if not wrong else {}))  # type: ignore[arg-type]  # arrays by name
+        return wrong
+
+    def places(self, file: str, form: str) -> dict[str, Place]:
+        """The functions of a file in a form, by name."""
+        if (file, form) not in self._places:
+            with np.load(self._kept(self.names, file, form)) as kept:
+                names = kept["names"].tobytes().decode().split("\n") if kept.files else []
+                each = zip(names, kept["sizes"].tolist(), kept["sequences"], strict=True) if names else ()
+                found: dict[str, Place] = {}
+                for row, (name, size, key) in enumerate(each):
+                    found.setdefault(name, Place(file, form, row, size, key.tobytes()))
+                self._places[file, form] = found
+        return self._places[file, form]
 
     def bags(self, places: Sequence[Place], kinds: Sequence[str]) -> sp.csr_matrix:
         """Counts of words of some kinds, side by side: (places, words) float64."""
-        at: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        at: dict[tuple[str, str], list[tuple[int, int]]] = defaultdict(list)
         for number, place in enumerate(places):
-            at[place.file].append((number, place.row))
+            at[place.file, place.form].append((number, place.row))
         owners, words, counts = [], [], []
-        for file, wanted in at.items():
-            with np.load(self._kept("counts", file + ".npz")) as kept:
+        for reading, wanted in at.items():
+            with np.load(self._kept(self.names, *reading)) as kept:
                 for kind in kinds:
                     owner, word, count = (kept[f"{kind}_{name}"] for name in ("owner", "word", "count"))
                     for number, row in wanted:
@@ -216,26 +286,33 @@ class Store:
         entries = np.concatenate(counts).astype(np.float64), (np.concatenate(owners), column)
         return sp.csr_matrix(entries, shape=(len(places), len(distinct)))
 
-    def vectors(self, model: str, places: Sequence[Place]) -> tuple[dict[str, NDArray[np.float32]], dict[str, slice]]:
-        """Vectors for search of all functions in the files of some places, by file: (functions, D) float32.
+    @property
+    def words_from(self) -> int:
+        """The column at which a vector's words begin."""
+        encoder = self.encoder(self.names)
+        return encoder.text_dimension + encoder.graph_dimension
 
-        And which columns are text, graph and, with a lexical view, words. They are kept by the model's digest.
-        """
-        encoder = load(model, cache=self.work / "statements", hide_names=self.names == "hidden")
-        kind = f"vectors/{encoder.name}-{encoder.digest[:12]}"
-        missing = dict(self._missing((place.file for place in places), kind, ".npy"))
-        outcomes = encoder.embed_stream(
-            (self.ir(file) for file in missing), level="function", workers=self.jobs if self.jobs > 1 else 0
-        )
-        with progress(f"{encoder.name}, names {self.names}", len(missing)) as advance:
-            for target, outcome in zip(missing.values(), outcomes, strict=True):
-                embedding = outcome.embedded()
-                assert embedding is not None
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with delivered(target) as part, part.open("wb") as stream:
-                    np.save(stream, embedding.vector, allow_pickle=False)
-                advance()
-        whole = {place.file: np.load(self._kept(kind, place.file + ".npy")) for place in places}
-        text, graph = encoder.text_dimension, encoder.text_dimension + encoder.graph_dimension
-        blocks = {"text": slice(text), "graph": slice(text, graph)}
-        return whole, blocks | ({"words": slice(graph, None)} if graph < encoder.dimension else {})
+    def whole(self, readings: Iterable[tuple[str, str]]) -> dict[tuple[str, str], NDArray[np.float32]]:
+        """Vectors of all functions in some files and forms: (functions, D) float32."""
+        found = {}
+        for reading in readings:
+            with np.load(self._kept(self.names, *reading)) as kept:
+                found[reading] = kept["vectors"][[place.row for place in self.places(*reading).values()]]
+        return found
+
+    def vectors(self, places: Sequence[Place]) -> NDArray[np.float32]:
+        """Vectors of some functions: (places, D) float32."""
+        at: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for number, place in enumerate(places):
+            at[place.file, place.form].append(number)
+        found: list[NDArray[np.float32]] = [np.empty(0, np.float32)] * len(places)
+        for reading, numbers in at.items():
+            with np.load(self._kept(self.names, *reading)) as kept:
+                rows = kept["vectors"]
+            for number in numbers:
+                found[number] = rows[places[number].row]
+        return np.array(found)
+
+
+def _write(store: Store, reading: tuple[str, str]) -> str:
+    return store.write(*reading)

@@ -1,66 +1,72 @@
-"""A function found among others by what another compiler or level made of it: XO, XC and XM, pools of 100 and 10,000.
+"""A function found among others by what another compiler or level made of it, each side brought to a form by LLVM.
 
 The protocol of Marcelli et al., "How Machine Learning Is Solving the Binary Function Similarity Problem" (USENIX
-Security 2022), on LLVM IR. What you get: `OUT.json`, and the main rows in `OUT.md`. Four settings, each with names as
-written and with all names hidden:
+Security 2022), on LLVM IR. What you get: `OUT.json`, and its tables in `OUT.md`. Settings, each with names as written
+and with all names hidden:
 
-- ``O0-O2``: the query is by the first compiler at -O0, the candidates by the last at -O2;
-- ``XO``: one compiler, two levels; ``XC``: two compilers, any levels; ``XM``: any two forms; drawn for each function,
-  of programs that are there in every form.
+- ``A-B``, two levels: queries by the first compiler of a program's group at A, candidates by the last at B;
+- ``XM``: any two builds, drawn for each program.
 
-A function counts that has enough instructions in both forms; of those whose candidates have equal statements the first:
-no vector could tell them apart. Rows are the blocks of a model's vector; the vector with each block centred by the mean
-of its form (compiler and level) and scaled to length 1; that with CSLS (Conneau et al., "Word translation without
-parallel data", ICLR 2018: a candidate that is near to many is less near to each), where what a candidate is near to are
-queries of projects other than its own and the query's; the vector re-ranked by what else is in the files, as the query
-stands and as if it were copied into another's file; and bags without a model, with the pool's frequencies, as they
-are and with CSLS. Equals are in an order drawn at random, and smaller pools drawn at random from the large one: figures
-are the exact expectations. Differences have 95 % intervals by a bootstrap over projects, and over files.
+Of each project at most ``--programs`` are read, those whose hash is least; a function counts that has enough
+instructions in both builds, once for each symbol of C++ in a project (files share inline functions); of those whose
+candidates have equal statements the first: no vector could tell them apart.
 
-How long: 0.05 CPU seconds for 1,000 instructions to count words both ways with names, 0.06 each way for the vectors of
-mirenc-fast; then 4 to 10 a row and setting with pools of 10,000.
+Which form each side is brought to is a rule: ``plain`` (none), ``auto`` (both in O2, as `mirenc search` has them).
+
+Rows are a model's vector, its text and graph without words, the vector re-ranked by what else is in the files, and
+bags without a model, with the pool's frequencies. Smaller pools are drawn at random from the large one: figures are the
+exact expectations, with equals in random order. Intervals are 95 %, by a bootstrap over projects.
+
+How long: half a CPU second for a file and form of 2,000 instructions; 2 a row and setting of 2,000 functions.
 On what: the folder that `compile_pairs.py` wrote, of projects that no model compared here was trained on.
 
-    python pretrain/function_pools.py PAIRS pretrain/function_pools --work WORK --models mirenc-base mirenc-fast
+    python pretrain/function_pools.py PAIRS pretrain/function_pools --work WORK
 
-What is read stays in WORK (`function_forms.py`): a run that was stopped goes on, and one more model reads no words.
+What is read stays in WORK (`function_forms.py`): a run that was stopped goes on.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import json
 import random
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from function_forms import Form, Key, Place, Program, Store, programs_of
+from function_forms import NAMES, Build, Key, Place, Program, Store, programs_of
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from mirenc.progress import progress
 from mirenc.search.rerank import company, rest_of_file
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
-SETTINGS = ("O0-O2", "XO", "XC", "XM")
+FOR_SIZE = ("Os", "Oz")
+SETTINGS = ("O0-O2", "O0-Oz", "XM", "O2-Oz", "O3-Os")
+# Form of the query and of the candidate, by whether they were built for size.
+Rule = dict[tuple[bool, bool], tuple[str, str]]
+SIDES = list(itertools.product((False, True), repeat=2))
+RULES: dict[str, Rule] = {
+    "plain": dict.fromkeys(SIDES, ("plain", "plain")),
+    "auto": dict.fromkeys(SIDES, ("O2", "O2")),
+}
 SMALL = 100
 BAGS: dict[str, tuple[str, ...]] = {
     "bag of statements": ("statements",),
     "bag of terms": ("terms",),
     "bag of terms and statements": ("terms", "whole"),
 }
-CSLS = ", CSLS"
-COPIED = "re-ranked, copied into a strange file"
-SIZES = {"10-30": (10, 30), "30-100": (30, 100), "over 100": (100, None)}  # instructions of the query
-NEAREST = 10
-TENTHS = 10
+HISTOGRAM = "opcode histogram"
+MODEL, NO_WORDS, RERANKED = "mirenc-search", "mirenc-search, text and graph", "mirenc-search, re-ranked"
+SIZES = {"10-30": (10, 30), "30-100": (30, 100), "over 100": (100, None)}  # instructions of the query as it is
+LANGUAGES = {"rustc": "Rust", "flang": "Fortran", ".c": "C"}  # by compiler, by suffix; else C++
 DRAWS = 2000
 _SEED = 30
 _BLOCK = 1024
@@ -73,73 +79,138 @@ Figures = dict[str, NDArray[np.float64]]  # of each query
 
 @dataclass(frozen=True)
 class Pair:
-    """A function in two forms."""
+    """A function in two builds: their levels, the files that hold them, and where they stand as they are."""
 
     key: Key
-    forms: tuple[Form, Form]
-    query: Place
-    candidate: Place
+    builds: tuple[Build, Build]
+    places: tuple[Place, Place]
+
+    @property
+    def for_size(self) -> tuple[bool, bool]:
+        """Whether the query and the candidate were built for size."""
+        return self.builds[0][1] in FOR_SIZE, self.builds[1][1] in FOR_SIZE
+
+    @property
+    def language(self) -> str:
+        """Of the source."""
+        compiler = self.builds[0][0].split("-")[0]
+        return LANGUAGES.get(compiler) or LANGUAGES.get(Path(self.key[1].removesuffix(".ll")).suffix, "C++")
 
 
 # -- which functions -------------------------------------------------------------------------------------------------
-def drawn_forms(setting: str, key: Key, forms: Sequence[Form], main: tuple[Form, Form]) -> tuple[Form, Form] | None:
-    """Two of a function's forms, as a setting has them; the same in every run. None: it has no such two."""
-    generator = random.Random(f"{_SEED} {setting} {key}")
-    if setting == "O0-O2":
-        return main if set(main) <= set(forms) else None
-    compilers = sorted({compiler for compiler, _ in forms})
-    of = {compiler: sorted(form for form in forms if form[0] == compiler) for compiler in compilers}
-    if setting == "XO":
-        several = [compiler for compiler in compilers if len(of[compiler]) > 1]
-        if not several:
-            return None
-        first, second = generator.sample(of[generator.choice(several)], 2)
-    elif setting == "XC":
-        if len(compilers) < 2:
-            return None
-        first, second = (generator.choice(of[compiler]) for compiler in generator.sample(compilers, 2))
-    else:
-        if len(forms) < 2:
-            return None
-        first, second = generator.sample(sorted(forms), 2)
-    return first, second
+def hashed(key: object) -> bytes:
+    """An order that is the same in every run and has nothing to do with names."""
+    return hashlib.sha256(repr(key).encode()).digest()
+
+
+def sampled(programs: dict[Program, dict[Build, str]], most: int) -> dict[Program, dict[Build, str]]:
+    """At most so many programs of each project."""
+    of_project: dict[str, list[Program]] = defaultdict(list)
+    for program in sorted(programs, key=hashed):
+        of_project[program[0]].append(program)
+    return {program: programs[program] for some in of_project.values() for program in some[:most]}
+
+
+def drawn_builds(
+    setting: str, program: Program, builds: Sequence[Build], groups: Sequence[Sequence[str]]
+) -> tuple[Build, Build] | None:
+    """The query's build and the candidate's; the same in every run. None: a program has no such two."""
+    if setting == "XM":
+        return tuple(random.Random(f"{_SEED} {program}").sample(sorted(builds), 2)) if len(builds) > 1 else None
+    first, last = setting.split("-")
+    for group in groups:
+        both = (group[0], first), (group[-1], last)
+        if set(both) <= set(builds):
+            return both
+    return None
+
+
+def drawn_of(
+    setting: str, programs: dict[Program, dict[Build, str]], compilers: Sequence[str]
+) -> dict[Program, tuple[Build, Build]]:
+    """The two builds of each program that has them; ``compilers`` are groups, ``first+last``."""
+    groups = [group.split("+") for group in compilers]
+    both = {program: drawn_builds(setting, program, list(builds), groups) for program, builds in programs.items()}
+    return {program: builds for program, builds in both.items() if builds is not None}
 
 
 def pairs_of(
-    setting: str, functions: dict[Key, dict[Form, Place]], main: tuple[Form, Form], least: int, most: int
+    store: Store, drawn: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], least: int
 ) -> list[Pair]:
-    """Pairs of a setting, at most ``most``, drawn by their names; of those with equal candidates the first."""
-    seen: set[bytes] = set()
+    """Pairs of a setting: of those with equal candidates, and of the files that share a symbol of C++, the first."""
+    sequences: set[bytes] = set()
+    symbols: set[tuple[str, str]] = set()
     pairs = []
-    for key, places in sorted(functions.items()):
-        forms = drawn_forms(setting, key, [form for form, place in places.items() if place.size >= least], main)
-        if forms is not None and places[forms[1]].sequence not in seen:
-            seen.add(places[forms[1]].sequence)
-            pairs.append(Pair(key, forms, *(places[form] for form in forms)))
-    order = sorted(pairs, key=lambda pair: hashlib.sha256(repr(pair.key).encode()).digest())
-    return sorted(order[:most], key=lambda pair: pair.key)
+    for program, builds in sorted(drawn.items()):
+        query, candidate = (store.places(programs[program][build], "plain") for build in builds)
+        for name in sorted(query.keys() & candidate.keys()):
+            both = query[name], candidate[name]
+            symbol = program[0], name
+            if min(place.size for place in both) < least or both[1].sequence in sequences:
+                continue
+            if name.startswith("_Z") and symbol in symbols:
+                continue
+            sequences.add(both[1].sequence)
+            symbols.add(symbol)
+            pairs.append(Pair((*program, name), builds, both))
+    return pairs
 
 
-def functions_of(store: Store, programs: dict[Program, dict[Form, str]]) -> dict[Key, dict[Form, Place]]:
-    """All functions in all forms."""
-    found: dict[Key, dict[Form, Place]] = {}
-    for (project, file), forms in programs.items():
-        for form, path in forms.items():
-            for name, place in store.places(path).items():
-                found.setdefault((project, file, name), {})[form] = place
+def readings_of(
+    drawn: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], rules: Sequence[Rule]
+) -> set[tuple[str, str]]:
+    """Files and forms that a setting needs: as they are, and each with each kind of other side."""
+    kinds = [{builds[side][1] in FOR_SIZE for builds in drawn.values()} for side in (0, 1)]
+    found = set()
+    for program, builds in drawn.items():
+        for side, build in enumerate(builds):
+            found.add((programs[program][build], "plain"))
+            for rule, other in itertools.product(rules, kinds[1 - side]):
+                own = build[1] in FOR_SIZE
+                found.add((programs[program][build], rule[(own, other) if side == 0 else (other, own)][side]))
     return found
 
 
 # -- scores and figures ----------------------------------------------------------------------------------------------
-def cosines(vectors: Any) -> Scores:
-    """Of the first half of some rows, queries, with the second half, candidates. Dense or sparse (2 N, D) -> (N, N)."""
-    unit = normalize(vectors.astype(np.float32))
-    half = unit.shape[0] // 2
-    found = np.empty((half, half), dtype=np.float32)
-    for first in range(0, half, _BLOCK):
-        block = unit[first : min(first + _BLOCK, half)] @ unit[half:].T
-        found[first : first + _BLOCK] = block.toarray() if sp.issparse(block) else block
-    return found
+class Sides:
+    """The rows of a setting's pairs under a rule, and the scores of each query with each candidate."""
+
+    def __init__(self, store: Store, pairs: Sequence[Pair], rule: Rule) -> None:
+        self._size = np.array([pair.for_size for pair in pairs])  # (N, 2)
+        self._rule = rule
+        self._kinds = [
+            (kind, *(np.flatnonzero(self._size[:, side] == kind[side]) for side in (0, 1))) for kind in SIDES
+        ]
+        self._kinds = [each for each in self._kinds if len(each[1]) and len(each[2])]
+        number: dict[Place, int] = {}
+        self._rows: dict[tuple[int, str, int], int] = {}  # side, form, pair -> row
+        for kind, *sides in self._kinds:
+            for side, form in enumerate(rule[kind]):
+                for at in sides[side].tolist():
+                    place = pairs[at].places[side]
+                    # A function that a form lacks, of a module that passes could not take, stays as it is.
+                    place = store.places(place.file, form).get(pairs[at].key[2], place)
+                    self._rows[side, form, at] = number.setdefault(place, len(number))
+        self.places = list(number)
+        self.candidates = sorted({row for (side, *_), row in self._rows.items() if side == 1})
+
+    def scores(self, rows: Any, more: Any = None) -> Scores:
+        """Cosines (N, N) of rows (places, D), dense or sparse, and what the company adds of ``more`` (places, D)."""
+        unit = normalize(rows.astype(np.float32))
+        found = np.empty((len(self._size),) * 2, dtype=np.float32)
+        for kind, *sides in self._kinds:
+            at = [
+                np.array([self._rows[side, form, pair] for pair in sides[side].tolist()])
+                for side, form in enumerate(self._rule[kind])
+            ]
+            for first in range(0, len(sides[0]), _BLOCK):
+                some = slice(first, first + _BLOCK)
+                block = unit[at[0][some]] @ unit[at[1]].T
+                block = block.toarray() if sp.issparse(block) else block
+                if more is not None:
+                    block = block + company(more[at[0][some]] @ more[at[1]].T)
+                found[np.ix_(sides[0][some], sides[1])] = block
+        return found
 
 
 def weighed(counts: sp.csr_matrix) -> sp.csr_matrix:
@@ -148,68 +219,15 @@ def weighed(counts: sp.csr_matrix) -> sp.csr_matrix:
     return sp.csr_matrix(counts.log1p() @ sp.diags(np.log(counts.shape[0] / np.maximum(having, 1))))
 
 
-def centred(vectors: NDArray[np.float32], blocks: Sequence[slice], form: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Blocks less the mean of their form's rows, of length 1 each, side by side. ``form`` (rows,) numbers the forms."""
-    made = []
-    for block in blocks:
-        part = vectors[:, block].astype(np.float64)
-        for number in np.unique(form):
-            part[form == number] -= part[form == number].mean(0)
-        made.append(normalize(part).astype(np.float32))
-    return np.hstack(made)
-
-
-def with_csls(scores: Scores, project: NDArray[np.int64], nearest: int = NEAREST) -> Scores:
-    """Twice the score less how near a candidate is to its nearest queries of other projects, in the mean.
-
-    Those are of projects other than the candidate's and the query's own, so that no right answer is told; ``project``
-    (N,) numbers the functions' projects. A candidate for which no query is left stays as near as it is.
-    """
-    count = int(project.max()) + 1
-    own = [np.flatnonzero(project == number) for number in range(count)]
-    hub = np.empty((count, len(project)), dtype=np.float32)  # by the query's project
-    for first in range(0, len(project), _BLOCK):
-        block = scores[:, first : first + _BLOCK]
-        # The nearest of each project are enough to find those of all but two.
-        near = np.full((count, nearest, block.shape[1]), -np.inf, dtype=np.float32)
-        for number, rows in enumerate(own):
-            best = np.partition(block[rows], max(len(rows) - nearest, 0), axis=0)[-nearest:]
-            near[number, : len(best)] = best
-        near[project[first : first + _BLOCK], :, np.arange(block.shape[1])] = -np.inf
-        for number in range(count):
-            others = np.delete(near, number, axis=0).reshape(-1, block.shape[1])
-            best = np.partition(others, len(others) - nearest, axis=0)[-nearest:] if len(others) else others
-            there = np.isfinite(best)
-            hub[number, first : first + _BLOCK] = np.where(there, best, 0).sum(0) / np.maximum(there.sum(0), 1)
-    made = np.empty_like(scores)
-    for first in range(0, len(project), _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        made[rows] = 2 * scores[rows] - hub[project[rows]]
-    return made
-
-
-def reranked(
-    vectors: NDArray[np.float32],
-    whole: dict[str, NDArray[np.float32]],
-    files: Sequence[str],
-    others: Sequence[str],
-    *,
-    copied: bool,
-) -> Scores:
-    """Scores of queries and candidates (2 N, D) by what else is in their files, as `mirenc.search.rerank` has them.
-
-    ``files`` are those of the queries, ``others`` of the candidates, and ``whole`` has all functions of each. Every
-    candidate is scored, not the best fifty only. ``copied``: each query stands in the file of another, drawn at random.
-    """
-    unit = {file: normalize(each) for file, each in whole.items()}
-    mean = np.concatenate([unit[file] for file in dict.fromkeys(others)]).mean(0)
-    rows = normalize(vectors)
-    homes = np.random.default_rng(_SEED).permutation(files).tolist() if copied else files
-    sums = np.array([unit[file].sum(0) - len(unit[file]) * mean for file in (*homes, *others)])
-    if copied:
-        sums[: len(files)] += rows[: len(files)] - mean
-    rest = rest_of_file(rows, sums, mean)
-    return cosines(vectors) + company(rest[: len(files)] @ rest[len(files) :].T)
+def rest_of_files(store: Store, sides: Sides, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """What else is in the file of each place, as `mirenc.search.rerank` has it. (places, D)."""
+    files = dict.fromkeys((place.file, place.form) for place in sides.places)
+    whole = {each: normalize(rows).astype(np.float64) for each, rows in store.whole(files).items()}
+    others = dict.fromkeys((sides.places[row].file, sides.places[row].form) for row in sides.candidates)
+    mean = np.concatenate([whole[each] for each in others]).mean(0)
+    sums = {each: rows.sum(0) - len(rows) * mean for each, rows in whole.items()}
+    of_place = np.array([sums[place.file, place.form] for place in sides.places])
+    return rest_of_file(normalize(vectors), of_place, mean).astype(np.float32)
 
 
 def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -218,16 +236,6 @@ def standing(scores: Scores) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     nearer = np.concatenate([(each > at + _EQUAL).sum(1) for each, at in _blocks(scores, own)])
     within = np.concatenate([(each >= at - _EQUAL).sum(1) for each, at in _blocks(scores, own)])
     return nearer, within - nearer - 1
-
-
-def by_cosine(scores: Scores) -> list[list[float]]:
-    """How sure a nearest candidate is: by its cosine, from each tenth on, how many queries have one and share right."""
-    best, right = scores.max(1), scores.argmax(1) == np.arange(len(scores))
-    tenth = np.clip(np.floor(best * TENTHS), 0, TENTHS - 1).astype(np.int64)
-    count, hits = np.bincount(tenth, minlength=TENTHS), np.bincount(tenth[right], minlength=TENTHS)
-    return [
-        [at / TENTHS, int(count[at]), round(float(hits[at] / count[at]), 4)] for at in np.flatnonzero(count).tolist()
-    ]
 
 
 def _blocks(scores: Scores, own: Scores) -> list[tuple[Scores, Scores]]:
@@ -251,13 +259,13 @@ def expected(nearer: NDArray[np.int64], equal: NDArray[np.int64], others: int, d
     return {name: (each[nearer + equal + 1] - each[nearer]) / (equal + 1) for name, each in sums.items()}
 
 
-def pool_figures(scores: Scores) -> dict[str, Figures]:
+def pool_figures(scores: Scores, most: int) -> dict[str, Figures]:
     """Figures of each query in the small pool and in the large one."""
     others = len(scores) - 1
     nearer, equal = standing(scores)
     return {
-        name: expected(nearer, equal, others, min(drawn, others))
-        for name, drawn in (("small", SMALL - 1), ("large", others))
+        name: expected(nearer, equal, others, min(drawn - 1, others))
+        for name, drawn in (("small", SMALL), ("large", most))
     }
 
 
@@ -276,78 +284,55 @@ class Bootstrap:
         """Mean, low, high."""
         total = np.bincount(self._owner, values, len(self._size))
         low, high = np.quantile(self._drawn @ total / self._sizes, (0.025, 0.975))
-        return [round(float(each), 5) for each in (values.mean(), low, high)]
+        return [round(float(each), 4) for each in (values.mean(), low, high)]
 
 
 # -- rows ------------------------------------------------------------------------------------------------------------
-def bag_rows(store: Store, pairs: Sequence[Pair], project: NDArray[np.int64]) -> dict[str, dict[str, Figures]]:
-    """Figures of what needs no model."""
-    places = [pair.query for pair in pairs] + [pair.candidate for pair in pairs]
-    rows = {"opcode histogram": pool_figures(cosines(store.bags(places, ["opcodes"]).log1p()))}
+def rows_of(store: Store, pairs: Sequence[Pair], rule: Rule, most: int) -> dict[str, dict[str, Figures]]:
+    """Figures of all methods over the same forms."""
+    sides = Sides(store, pairs, rule)
+    rows = {HISTOGRAM: pool_figures(sides.scores(store.bags(sides.places, ["opcodes"]).log1p()), most)}
     for title, kinds in BAGS.items():
-        scores = cosines(weighed(store.bags(places, kinds)))
-        rows[title] = pool_figures(scores)
-        rows[title + CSLS] = pool_figures(with_csls(scores, project))
+        rows[title] = pool_figures(sides.scores(weighed(store.bags(sides.places, kinds))), most)
+    vectors = store.vectors(sides.places)
+    rows[NO_WORDS] = pool_figures(sides.scores(vectors[:, : store.words_from]), most)
+    rows[MODEL] = pool_figures(sides.scores(vectors), most)
+    rows[RERANKED] = pool_figures(sides.scores(vectors, rest_of_files(store, sides, vectors)), most)
     return rows
 
 
-def model_rows(
-    name: str, vectors: NDArray[np.float32], blocks: dict[str, slice], form: NDArray[np.int64], project: Any
-) -> dict[str, dict[str, Figures]]:
-    """Figures of a model's vectors (2 N, D), whole and in parts."""
-    rest = {title: block for title, block in blocks.items() if title != "words"}
-    parts = {"": list(blocks.values())}
-    if len(rest) < len(blocks):
-        parts[", text and graph"] = list(rest.values())
-    rows = {}
-    for title, some in parts.items():
-        rows[name + title] = pool_figures(cosines(np.hstack([vectors[:, block] for block in some])))
-        scores = cosines(centred(vectors, some, form))
-        rows[f"{name}{title}, centred"] = pool_figures(scores)
-        rows[f"{name}{title}, centred{CSLS}"] = pool_figures(with_csls(scores, project))
-    for title, block in blocks.items():
-        rows[f"{name}, {title} alone"] = pool_figures(cosines(vectors[:, block]))
-    return rows
-
-
-def summary(rows: dict[str, dict[str, Figures]], pairs: Sequence[Pair], project: NDArray[np.int64]) -> dict[str, Any]:
-    """Means of all rows, by size of the query, and what rows have over the bags."""
-    file = numbered([pair.key[:2] for pair in pairs])
-    over = {"projects": Bootstrap(project), "files": Bootstrap(file)}
-    size = np.array([pair.query.size for pair in pairs])
-    sizes = {title: (size >= low) & (size < (high or np.inf)) for title, (low, high) in SIZES.items()}
-    other = np.array([pair.query.sequence != pair.candidate.sequence for pair in pairs])
-    peers = [title + more for more in ("", CSLS) for title in BAGS]
-    bags = {"opcode histogram", *peers}
-    found = {}
-    for title, pools in rows.items():
-        found[title] = {
-            pool: {name: round(float(each.mean()), 5) for name, each in figures.items()}
-            | {
-                "by_size": {name: mean(figures["recall_at_1"], at) for name, at in sizes.items()},
-                "where_statements_differ": mean(figures["recall_at_1"], other),
-            }
-            for pool, figures in pools.items()
-        }
-        for peer in [peer for peer in peers if title not in bags and (CSLS in title or CSLS not in peer)]:
+def summary(rows: dict[str, dict[str, dict[str, Figures]]], pairs: Sequence[Pair]) -> dict[str, Any]:
+    """Means of all rows, by language and by size of the query, and what the model has over the best bag."""
+    project = numbered([pair.key[0] for pair in pairs])
+    over = Bootstrap(project)
+    size = np.array([pair.places[0].size for pair in pairs])
+    groups = {title: (size >= low) & (size < (high or np.inf)) for title, (low, high) in SIZES.items()}
+    language = np.array([pair.language for pair in pairs])
+    groups = {name: language == name for name in sorted(set(language.tolist()))} | groups
+    boots = {name: Bootstrap(numbered(project[at].tolist())) for name, at in groups.items() if at.any()}
+    found: dict[str, Any] = {}
+    for rule, methods in rows.items():
+        found[rule] = {}
+        for title, pools in methods.items():
+            one = found[rule][title] = {}
             for pool, figures in pools.items():
-                found[title][pool].setdefault("over", {})[peer] = {
-                    name: {owner: interval(each - rows[peer][pool][name]) for owner, interval in over.items()}
-                    for name, each in figures.items()
-                }
+                recall = figures["recall_at_1"]
+                one[pool] = {"recall_at_1": over(recall), "mrr": round(float(figures["mrr"].mean()), 4)}
+                one[pool]["by"] = {name: boots[name](recall[at]) for name, at in groups.items() if at.any()}
+                if title in (MODEL, NO_WORDS, RERANKED):
+                    bags = {bag: methods[bag][pool]["recall_at_1"] for bag in (HISTOGRAM, *BAGS)}
+                    best = max(bags, key=lambda bag: bags[bag].mean())
+                    one[pool]["best_bag"], one[pool]["over_best_bag"] = best, over(recall - bags[best])
+    projects = {
+        name: len({pair.key[0] for pair in pairs if pair.language == name}) for name in sorted(set(language.tolist()))
+    }
     return {
         "functions": len(pairs),
-        "projects": int(project.max()) + 1,
-        "files": int(file.max()) + 1,
-        "sizes": {name: int(at.sum()) for name, at in sizes.items()},
-        "statements_differ": int(other.sum()),
+        "projects": projects,
+        "files": len({pair.key[:2] for pair in pairs}),
+        "by": {name: int(at.sum()) for name, at in groups.items()},
         "rows": found,
     }
-
-
-def mean(values: NDArray[np.float64], at: NDArray[np.bool_]) -> float | None:
-    """Of some; None of none."""
-    return round(float(values[at].mean()), 5) if at.any() else None
 
 
 def numbered(owners: Sequence[Any]) -> NDArray[np.int64]:
@@ -356,60 +341,85 @@ def numbered(owners: Sequence[Any]) -> NDArray[np.int64]:
     return np.array([number[owner] for owner in owners], dtype=np.int64)
 
 
-def compare(store: Store, chosen: dict[str, list[Pair]], models: Sequence[str]) -> dict[str, Any]:
-    """Figures of all rows in all settings, one way with names."""
-    rows: dict[str, dict[str, dict[str, Figures]]] = {}
-    sure: dict[str, dict[str, list[list[float]]]] = defaultdict(dict)
-    projects = {setting: numbered([pair.key[0] for pair in pairs]) for setting, pairs in chosen.items()}
-    with progress(f"rows, names {store.names}", len(chosen) * (len(models) + 1)) as advance:
-        for setting, pairs in chosen.items():
-            rows[setting] = bag_rows(store, pairs, projects[setting])
-            advance(note=setting)
-        places = list(
-            dict.fromkeys(p for pairs in chosen.values() for each in pairs for p in (each.query, each.candidate))
-        )
-        at = {place: number for number, place in enumerate(places)}
-        for model in models:
-            whole, blocks = store.vectors(model, places)
-            vectors = np.array([whole[place.file][place.row] for place in places])
-            name = Path(model).name
-            for setting, pairs in chosen.items():
-                both = [at[pair.query] for pair in pairs] + [at[pair.candidate] for pair in pairs]
-                form = numbered([pair.forms[side] for side in (0, 1) for pair in pairs])
-                rows[setting] |= model_rows(name, vectors[both], blocks, form, projects[setting])
-                files = [[getattr(pair, side).file for pair in pairs] for side in ("query", "candidate")]
-                for title in ("re-ranked", COPIED):
-                    scores = reranked(vectors[both], whole, *files, copied=title == COPIED)
-                    rows[setting][f"{name}, {title}"] = pool_figures(scores)
-                sure[setting][name] = by_cosine(cosines(vectors[both]))
-                advance(note=f"{name} {setting}")
-    return {
-        setting: summary(each, chosen[setting], projects[setting]) | {"by_cosine": sure[setting]}
-        for setting, each in rows.items()
-    }
+def rules_of(pairs: Sequence[Pair], rules: dict[str, Rule]) -> dict[str, Rule]:
+    """Those that differ for some pairs of a setting."""
+    kinds = list(itertools.product(*({pair.for_size[side] for pair in pairs} for side in (0, 1))))
+    distinct: dict[str, Rule] = {}
+    for name, rule in rules.items():
+        if all(any(rule[kind] != other[kind] for kind in kinds) for other in distinct.values()):
+            distinct[name] = rule
+    return distinct
 
 
+# -- tables ----------------------------------------------------------------------------------------------------------
 def markdown(record: dict[str, Any]) -> str:
-    """The main rows, one table for each way with names."""
+    """One table of all rows for each way with names, then the model by language and size."""
     lines = [
-        "Recall at 1 in percent, pool of 100 / all; `*`: in all above the three bags by the interval over projects"
+        "Recall at 1 in percent, pool of 100 / all of the setting. `*`: above the best bag over the same forms by more",
+        "than the 95 % interval over projects. Rows without a rule's name: `auto`.",
     ]
-    parts = ("", ", re-ranked", f", centred{CSLS}", ", text and graph")
-    main = [*BAGS, *(f"{model}{part}" for model in record["models"] for part in parts)]
     for names, settings in record["names"].items():
         titles = [f"{setting} ({found['functions']:,})" for setting, found in settings.items()]
         lines += ["", f"| Names {names} | {' | '.join(titles)} |", "|---" * (len(titles) + 1) + "|"]
-        for row in main:
-            cells = [cell(found["rows"][row]) for found in settings.values() if row in found["rows"]]
-            lines += [f"| {row} | {' | '.join(cells)} |"] if cells else []
+        for rule, method in itertools.product(RULES, (RERANKED, MODEL, NO_WORDS, *reversed(BAGS), HISTOGRAM)):
+            cells = [cell(found["rows"].get(rule, {}).get(method)) for found in settings.values()]
+            title = method if rule == "auto" else f"{method}; {rule}"
+            lines += [f"| {title} | {' | '.join(cells)} |"] if any(cells) else []
+    groups = list(dict.fromkeys(name for way in record["names"].values() for one in way.values() for name in one["by"]))
+    for method in (RERANKED, MODEL):
+        lines += ["", f"{method}, `auto`, all of the setting; functions in brackets", ""]
+        head = [f"{setting}, {names}" for setting in record["settings"] for names in record["names"]]
+        lines += [f"| | {' | '.join(head)} |", "|---" * (len(head) + 1) + "|"]
+        for group in groups:
+            cells = [
+                by_group(record["names"][names][setting], method, group)
+                for setting in record["settings"]
+                for names in record["names"]
+            ]
+            lines.append(f"| {group} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def cell(row: dict[str, Any]) -> str:
-    """Of a table."""
-    over = row["large"].get("over", {})
-    above = bool(over) and all(over[bag]["recall_at_1"]["projects"][1] > 0 for bag in BAGS)
-    return "/".join(f"{100 * row[pool]['recall_at_1']:.1f}" for pool in ("small", "large")) + "*" * above
+def cell(row: dict[str, Any] | None) -> str:
+    """Of a table; empty: there is no such row."""
+    if row is None:
+        return ""
+    above = all(pool.get("over_best_bag", [0, 0])[1] > 0 for pool in row.values())
+    return "/".join(f"{100 * row[pool]['recall_at_1'][0]:.1f}" for pool in ("small", "large")) + "*" * above
+
+
+def by_group(found: dict[str, Any], method: str, group: str) -> str:
+    """Recall with its interval, and of how many functions."""
+    if not found["by"].get(group):
+        return ""
+    mean, low, high = (100 * each for each in found["rows"]["auto"][method]["large"]["by"][group])
+    return f"{mean:.1f} [{low:.1f}, {high:.1f}] ({found['by'][group]})"
+
+
+def chosen_programs(given: argparse.Namespace) -> dict[Program, dict[Build, str]]:
+    """Programs of the command line, without files that are too large."""
+    groups = [group.split("+") for group in given.compilers]
+    programs = programs_of(given.pairs, [each for group in groups for each in group], given.levels)
+    for builds in programs.values():
+        for build, path in list(builds.items()):
+            crate = 4 if build[0] == "rustc" else 1  # a whole crate is one file
+            if (given.pairs / path).stat().st_size > crate * given.bytes:
+                del builds[build]
+    whole = {program: builds for program, builds in programs.items() if is_whole(builds, groups, given.levels)}
+    return sampled(whole, given.programs)
+
+
+def is_whole(builds: dict[Build, str], groups: Sequence[Sequence[str]], levels: Sequence[str]) -> bool:
+    """Whether a program has all levels that are asked for, by all compilers of a group; flang has none for size."""
+    return any(
+        all(
+            (compiler, level) in builds
+            for compiler in group
+            for level in levels
+            if not (compiler.startswith("flang") and level in FOR_SIZE)
+        )
+        for group in groups
+    )
 
 
 def main() -> None:
@@ -418,51 +428,38 @@ def main() -> None:
     parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/LEVEL/x.ll")
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--work", type=Path, required=True, help="folder for what is read")
-    parser.add_argument("--models", nargs="*", default=["mirenc-base", "mirenc-fast"], help="names or folders")
-    parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-19"])
+    parser.add_argument("--compilers", nargs="+", default=["clang-14+clang-19", "flang-19", "rustc"], help="groups")
     parser.add_argument("--levels", nargs="+", default=LEVELS)
-    parser.add_argument("--settings", nargs="+", choices=SETTINGS, default=SETTINGS)
-    parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
-    parser.add_argument("--projects", nargs="*", default=[], help="these only")
-    parser.add_argument("--least", type=int, default=10, help="instructions of a function in both forms")
+    parser.add_argument("--settings", nargs="+", default=SETTINGS)
+    parser.add_argument("--rules", nargs="+", choices=list(RULES), default=list(RULES))
+    parser.add_argument("--programs", type=int, default=10, help="at most so many of a project")
+    parser.add_argument("--bytes", type=int, default=400_000, help="larger files are left out; of Rust 4 times")
+    parser.add_argument("--least", type=int, default=10, help="instructions of a function in both builds")
     parser.add_argument("--pool", type=int, default=10_000, help="candidates of the large pool")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
     given = parser.parse_args()
-    models = [Path(model).name for model in given.models]
-    if len(set(models)) < len(models):
-        raise SystemExit(f"--models: two are called alike, and so would their rows be: {' '.join(models)}")
-    programs = programs_of(given.pairs, given.compilers, given.levels)
-    programs = {key: forms for key, forms in programs.items() if not given.projects or key[0] in given.projects}
-    every = {form for forms in programs.values() for form in forms}
-    complete = {key: forms for key, forms in programs.items() if forms.keys() == every}
-    main_forms = ((given.compilers[0], "O0"), (given.compilers[-1], "O2"))
-    wanted = {form for form in main_forms if "O0-O2" in given.settings}
+    programs = chosen_programs(given)
+    store = Store(given.pairs, given.work / given.pairs.name, MODEL, jobs=given.jobs)
+    drawn = {setting: drawn_of(setting, programs, given.compilers) for setting in given.settings}
+    rules = {name: RULES[name] for name in given.rules}
+    needed = [readings_of(each, programs, list(rules.values())) for each in drawn.values()]
+    unread = store.read(set().union(*needed))
     names: dict[str, Any] = {}
-    unread: list[str] = []
-    for way in given.names:
-        store = Store(given.pairs, given.work, way, given.jobs)
-        needed = {
-            key: forms
-            if key in complete and set(given.settings) - {"O0-O2"}
-            else {form: path for form, path in forms.items() if form in wanted}
-            for key, forms in programs.items()
-        }
-        unread += store.count(path for forms in needed.values() for path in forms.values())
-        functions = functions_of(store, needed)
-        whole = {key: places for key, places in functions.items() if key[:2] in complete}
-        chosen = {
-            setting: pairs_of(setting, functions if setting == "O0-O2" else whole, main_forms, given.least, given.pool)
-            for setting in given.settings
-        }
-        if few := [setting for setting, pairs in chosen.items() if len(pairs) < 2]:
-            raise SystemExit(f"{given.pairs}: {few[0]}: fewer than two functions in two forms")
-        names[way] = compare(store, chosen, given.models)
+    for way in NAMES:
+        of_names = replace(store, names=way)
+        names[way] = {}
+        for setting, each in drawn.items():
+            pairs = pairs_of(of_names, each, programs, given.least)
+            if len(pairs) < 2:
+                raise SystemExit(f"{given.pairs}: {setting}: fewer than two functions in two builds")
+            rows = {name: rows_of(of_names, pairs, rule, given.pool) for name, rule in rules_of(pairs, rules).items()}
+            names[way][setting] = summary(rows, pairs)
     record = {
-        "models": models,
+        "settings": list(given.settings),
         "compilers": given.compilers,
-        "forms": sorted(" -".join(form) for form in every),
         "programs": len(programs),
-        "programs_in_every_form": len(complete),
+        "programs_of_a_project": given.programs,
+        "largest_file": given.bytes,
         "unread": unread,
         "least": given.least,
         "pool": given.pool,

@@ -41,46 +41,60 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 # -- search ----------------------------------------------------------------------------------------------------------
-def pool(names: str, setting: str = "O0-O2", record: str = "function_pools") -> dict[str, Any]:
-    found: dict[str, Any] = load(f"pretrain/{record}.json")["names"][names][setting]
+def pool(names: str, setting: str = "O0-O2") -> dict[str, Any]:
+    found: dict[str, Any] = load("pretrain/function_pools.json")["names"][names][setting]
     return found
 
 
 BAG = "bag of statements (tf-idf)"
-BEST_BAG = "bag of terms and statements"
-SETTINGS = ("O0-O2", "XO", "XC", "XM")
+SETTINGS = ("O0-O2", "O0-Oz", "XM", "O2-Oz", "O3-Os")
+SEARCH = ("mirenc-search", "auto")
+NO_WORDS = ("mirenc-search, text and graph", "auto")
+# Method and rule for the forms of both sides (`function_pools.py`).
 POOL_ROWS = {
-    "mirenc-search": "mirenc-search",
-    "ranked by the rest of the files, too": "mirenc-search, re-ranked",
-    "its text and graph without words": "mirenc-search, text and graph",
-    "mirenc-fast": "mirenc-fast",
-    "text and graph of mirenc-fast": "mirenc-fast, text and graph",
-    "terms and statements counted, tf-idf": BEST_BAG,
-    "statements counted, tf-idf": "bag of statements",
-    "opcode histogram": "opcode histogram",
+    "mirenc-search": SEARCH,
+    "ranked by the rest of the files, too": ("mirenc-search, re-ranked", "auto"),
+    "its text and graph without words": NO_WORDS,
+    "terms and statements counted, tf-idf": ("bag of terms and statements", "auto"),
+    "statements counted, tf-idf": ("bag of statements", "auto"),
+    "opcode histogram": ("opcode histogram", "auto"),
+    "mirenc-search, IR as it is": ("mirenc-search", "plain"),
+    "terms and statements counted, IR as it is": ("bag of terms and statements", "plain"),
 }
 
 
-def recall(method: str, one: dict[str, Any]) -> float:
-    value: float = one["rows"][method]["large"]["recall_at_1"]
+def recall(row: tuple[str, str], one: dict[str, Any], group: str = "") -> float:
+    """Among all functions; of a language or size alone with ``group``."""
+    method, rule = row
+    large = one["rows"][rule][method]["large"]
+    value: float = (large["by"][group] if group else large["recall_at_1"])[0]
     return value
 
 
 def function_table() -> str:
-    """One row for each method, recall at 1 among all with names as written and hidden."""
+    """One row for each method, recall at 1 among all with names as written and hidden; by language, of the first."""
     settings = [(pool("written", setting), pool("hidden", setting)) for setting in SETTINGS]
     rows = [
-        [title, *(" / ".join(f"{100 * recall(method, one):.1f}" for one in both) for both in settings)]
-        for title, method in POOL_ROWS.items()
+        [title, *(" / ".join(f"{100 * recall(row, one):.1f}" for one in both) for both in settings)]
+        for title, row in POOL_ROWS.items()
     ]
+    for language in sorted(settings[0][0]["projects"]):
+        cells = [
+            " / ".join(f"{100 * recall(SEARCH, one, language):.1f}" for one in both) + f" ({both[0]['by'][language]:,})"
+            if both[0]["by"].get(language)
+            else ""
+            for both in settings
+        ]
+        rows.append([f"mirenc-search, {language} alone", *cells])
     return table(
         ["", *(f"{setting} ({one['functions']:,})" for setting, (one, _) in zip(SETTINGS, settings, strict=True))], rows
     )
 
 
-def over_bag(row: str, names: str) -> str:
-    """Over the best of the three bags, -O0 to -O2."""
-    return points(*pool(names)["rows"][row]["large"]["over"][BEST_BAG]["recall_at_1"]["projects"])
+def over_bag(row: tuple[str, str], names: str, setting: str = "O0-O2") -> str:
+    """Over the best bag over the same forms."""
+    method, rule = row
+    return points(*pool(names, setting)["rows"][rule][method]["large"]["over_best_bag"])
 
 
 PROGRAM_ROWS = {
@@ -143,17 +157,9 @@ def learned_programs() -> Iterator[str]:
 
 
 def search_phrases() -> Iterator[str]:
-    yield f"Recall@1 in percent among all functions of {pool('written')['projects']} projects"
-    for row in ("mirenc-search", "mirenc-search, text and graph"):
+    yield f"among all functions of a setting, of {sum(pool('written')['projects'].values())} projects"
+    for row in (SEARCH, NO_WORDS):
         yield f"by {over_bag(row, 'written')} points, hidden {over_bag(row, 'hidden')}"
-    copied = [
-        recall("mirenc-search, re-ranked, copied into a strange file", pool(names)) for names in ("written", "hidden")
-    ]
-    yield f"copied into a strange file {percent(copied[0])}, hidden {percent(copied[1])}"
-    many = [pool(names, record="function_pools_large") for names in ("written", "hidden")]
-    yield f"among {many[0]['functions']:,} functions of {many[0]['projects']} projects"
-    for title, row in (("", "mirenc-search"), ("re-ranked ", "mirenc-search, re-ranked")):
-        yield f"{title}{percent(recall(row, many[0]))}, hidden {percent(recall(row, many[1]))}"
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
 
@@ -302,10 +308,10 @@ def pass_table() -> str:
 
 def jobs_table() -> str:
     """The README's: what mirenc is for, beside what needs no pre-training."""
-    rows_of_pool = ("bag of statements", "opcode histogram", "mirenc-fast", "mirenc-search")
-    bag, histogram, ours, search = (percent(recall(row, pool("written"))) for row in rows_of_pool)
+    rows_of_pool = ("bag of statements", "opcode histogram", "mirenc-search")
+    bag, histogram, search = (percent(recall((row, "auto"), pool("written"))) for row in rows_of_pool)
     title = f"Function at -O0 found first in another clang's -O2 (counting statements: {bag})"
-    rows = [[title, "", histogram, "", f"{ours} (mirenc-search {search})"]]
+    rows = [[title, "", histogram, "", f"mirenc-search {search}"]]
     for title, record, figure, untaught in PASS_TASKS:
         *cells, without = pass_cells(record, figure, (*PASS_ROWS, untaught))
         cells[-1] += f" (untaught {without})"

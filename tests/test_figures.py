@@ -66,7 +66,7 @@ def test_functions_are_found_above_all_bags_without_words_too(names: str) -> Non
 def test_what_a_search_calls_right_is_what_the_record_says() -> None:
     paired = load_files("mirenc-search").config.paired
     assert paired is not None
-    told = pool("written", record="function_pools_large")["by_cosine"]["mirenc-search"]
+    told = load("pretrain/function_pools_large.json")["names"]["written"]["O0-O2"]["by_cosine"]["mirenc-search"]
     shares = [share for _, count, share in told if count >= 20]
     assert [paired.sure(0.45 + tenth / 10) for tenth in range(6)] == shares
     assert {paired.sure(low) for low in (-1, 0.05, 0.35)} == {shares[0]}  # too few had such a cosine

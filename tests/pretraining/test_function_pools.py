@@ -58,7 +58,7 @@ def pairs(tmp_path: Path) -> Path:
         PROJECTS.items(), ("clang-14", "clang-19"), ("O0", "O2")
     ):
         for name in names:
-            target = tmp_path / "pairs" / compiler / project / level / f"{name}.ll"
+            target = tmp_path / "pairs" / compiler / project / level / f"{name}.c.ll"
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(FIXTURES / compiler / level / f"{name}.ll", target)
     return tmp_path / "pairs"
@@ -116,44 +116,30 @@ def test_who_stands_before_a_querys_own(pools: ModuleType) -> None:
     np.testing.assert_array_equal(equal, [1, 0, 0])
 
 
-def test_csls_by_hand(pools: ModuleType) -> None:
-    project = np.array([0, 0, 1, 2])
-    scores = np.array(
-        [[0.9, 0.1, 0.8, 0.3], [0.2, 0.7, 0.6, 0.4], [0.5, 0.3, 0.9, 0.2], [0.4, 0.6, 0.1, 0.8]], dtype=np.float32
-    )
-    found = pools.with_csls(scores, project, nearest=1)
-    # Query 0, candidate 0, both of project 0: queries 2 and 3 are left, the nearer has 0.5.
-    assert found[0, 0] == pytest.approx(2 * 0.9 - 0.5)
-    # Query 0 and candidate 2, of projects 0 and 1: query 3 is left.
-    assert found[0, 2] == pytest.approx(2 * 0.8 - 0.1)
-    # Query 2 and candidate 3, of projects 1 and 2: queries 0 and 1 are left.
-    assert found[2, 3] == pytest.approx(2 * 0.2 - 0.4)
-    alone = pools.with_csls(scores, np.zeros(4, dtype=int), nearest=1)
-    np.testing.assert_allclose(alone, 2 * scores)
-
-
-def test_blocks_are_centred_by_their_form(pools: ModuleType) -> None:
-    vectors = np.array([[1, 0, 5], [3, 0, 5], [0, 2, 1], [0, 6, 3]], dtype=np.float32)
-    made = pools.centred(vectors, [slice(2), slice(2, 3)], np.array([0, 0, 1, 1]))
-    np.testing.assert_allclose(made, [[-1, 0, 0], [1, 0, 0], [0, -1, -1], [0, 1, 1]])
-
-
-def test_settings_draw_the_forms_they_name(pools: ModuleType) -> None:
+def test_settings_draw_the_builds_they_name(pools: ModuleType) -> None:
     every = list(itertools.product(("a", "b"), pools.LEVELS))
-    main = ("a", "O0"), ("b", "O2")
-    drawn = {
-        setting: [pools.drawn_forms(setting, ("p", "f", str(number)), every, main) for number in range(300)]
-        for setting in pools.SETTINGS
-    }
-    assert set(drawn["O0-O2"]) == {main}
-    assert {(one[0] == other[0], one[1] == other[1]) for one, other in drawn["XO"]} == {(True, False)}
-    assert {one[0] == other[0] for one, other in drawn["XC"]} == {False}
-    assert {one[1] == other[1] for one, other in drawn["XC"]} == {True, False}
-    assert {one[0] == other[0] for one, other in drawn["XM"]} == {True, False}
-    assert all(one != other for one, other in drawn["XM"])
-    assert {one for pair in drawn["XM"] for one in pair} == set(every)
-    assert pools.drawn_forms("XO", ("p", "f", "g"), [("a", "O0"), ("b", "O2")], main) is None
-    assert pools.drawn_forms("XC", ("p", "f", "g"), [("a", "O0"), ("a", "O2")], main) is None
+    groups = [("a", "b"), ("c",)]
+    assert pools.drawn_builds("O0-O2", ("p", "f"), every, groups) == (("a", "O0"), ("b", "O2"))
+    assert pools.drawn_builds("O3-Os", ("p", "f"), [("c", "Os"), ("c", "O3")], groups) == (("c", "O3"), ("c", "Os"))
+    assert pools.drawn_builds("O0-O2", ("p", "f"), [("a", "O0"), ("a", "O2")], groups) is None
+    drawn = [pools.drawn_builds("XM", ("p", str(number)), every, groups) for number in range(300)]
+    assert all(one != other for one, other in drawn)
+    assert {one for pair in drawn for one in pair} == set(every)
+    assert pools.drawn_builds("XM", ("p", "f"), every[:1], groups) is None
+
+
+def test_each_side_has_the_form_of_its_rule(pools: ModuleType) -> None:
+    programs = {("p", "x"): {("a", level): f"{level}.ll" for level in pools.LEVELS}}
+
+    def readings(query: str, candidate: str, *rules: str) -> set[tuple[str, str]]:
+        drawn = {("p", "x"): (("a", query), ("a", candidate))}
+        return pools.readings_of(drawn, programs, [pools.RULES[rule] for rule in rules]) - {
+            (f"{level}.ll", "plain") for level in (query, candidate)
+        }
+
+    assert readings("O0", "O2", "plain") == set()
+    assert readings("O0", "O2", "auto") == {("O0.ll", "O2"), ("O2.ll", "O2")}
+    assert readings("O0", "Oz", "auto") == {("O0.ll", "O2"), ("Oz.ll", "O2")}
 
 
 def test_of_functions_that_no_vector_tells_apart_the_first_is_kept(
@@ -164,19 +150,64 @@ def test_of_functions_that_no_vector_tells_apart_the_first_is_kept(
         (tmp_path / "ir" / compiler / "p" / level / "x.ll").write_text(TWINS, encoding="utf-8")
     programs = forms.programs_of(tmp_path / "ir", ("a", "b"), pools.LEVELS)
     assert programs == {("p", "x.ll"): {("a", "O0"): "a/p/O0/x.ll", ("b", "O2"): "b/p/O2/x.ll"}}
+    drawn = {("p", "x.ll"): (("a", "O0"), ("b", "O2"))}
     left = {}
     for names in ("written", "hidden"):
-        store = forms.Store(tmp_path / "ir", tmp_path / "work", names)
-        assert store.count(["a/p/O0/x.ll", "b/p/O2/x.ll"]) == []
-        functions = pools.functions_of(store, programs)
+        store = forms.Store(tmp_path / "ir", tmp_path / "work", "mirenc-tiny", names)
+        assert store.read([("a/p/O0/x.ll", "plain"), ("b/p/O2/x.ll", "plain")]) == []
         # Hidden names are numbers, and their functions are known by what they were called.
-        assert [name for *_, name in functions] == ["first", "second", "twin"]
-        pairs = pools.pairs_of("O0-O2", functions, (("a", "O0"), ("b", "O2")), 3, 10)
+        assert list(store.places("a/p/O0/x.ll", "plain")) == ["first", "second", "twin"]
+        pairs = pools.pairs_of(store, drawn, programs, 3)
         left[names] = [pair.key[2] for pair in pairs]
-        bags = store.bags([pair.query for pair in pairs], ["whole"]).toarray()
+        bags = store.bags([pair.places[0] for pair in pairs], ["whole"]).toarray()
         assert bags.shape == {"written": (2, 4), "hidden": (1, 3)}[names]
+        assert len(pools.pairs_of(store, drawn, programs, 4)) == 0  # instructions
     assert left == {"written": ["first", "second"], "hidden": ["first"]}
-    assert len(pools.pairs_of("O0-O2", functions, (("a", "O0"), ("b", "O2")), 4, 10)) == 0  # instructions
+
+
+def test_functions_that_passes_delete_are_there_once(forms: Any, tmp_path: Path) -> None:
+    text = """
+define internal i32 @gone(i32 %x) {
+  %y = mul i32 %x, 7
+  ret i32 %y
+}
+define i32 @stays(i32 %x) {
+  %y = call i32 @gone(i32 %x)
+  %z = add i32 %y, 1
+  ret i32 %z
+}
+"""
+    (tmp_path / "ir" / "a" / "p" / "O0").mkdir(parents=True)
+    (tmp_path / "ir" / "a" / "p" / "O0" / "x.ll").write_text(text, encoding="utf-8")
+    for names in ("written", "hidden"):
+        store = forms.Store(tmp_path / "ir", tmp_path / "work", "mirenc-tiny", names)
+        assert store.read([("a/p/O0/x.ll", "O2")]) == []
+        places = store.places("a/p/O0/x.ll", "O2")
+        # The call has become the mul of what it called.
+        assert {name: place.size for name, place in places.items()} == {"stays": 3, "gone": 2}
+        assert store.vectors(list(places.values())).shape == (2, store.encoder(names).dimension)
+
+
+def test_scores_take_the_forms_of_the_rule(pools: ModuleType, forms: Any) -> None:
+    builds = [(("a", "O0"), ("b", "Oz")), (("a", "Os"), ("b", "O2"))]
+    pairs = [
+        pools.Pair(("p", "f", str(at)), both, tuple(forms.Place(f"{at}{side}", "plain", 0, 9, b"") for side in (0, 1)))
+        for at, both in enumerate(builds)
+    ]
+
+    class AllThere:
+        def places(self, file: str, form: str) -> dict[str, Any]:
+            return {file[0]: forms.Place(file, form, 0, 9, b"")}
+
+    sides = pools.Sides(AllThere(), pairs, pools.RULES["auto, folder"])
+    number = {(place.file, place.form): at for at, place in enumerate(sides.places)}
+    column = {"00 Oz": 0, "00 O2": 1, "10 Oz": 0, "10 O2": 2, "01 O2": 0, "11 O2": 1, "11 Oz": 3}
+    assert {f"{file} {form}" for file, form in number} == set(column)
+    rows = np.zeros((len(number), 4))
+    for place, at in number.items():
+        rows[at, column[" ".join(place)]] = 1
+    # Query 0 and candidate 0: Oz with O2; 0 and 1: O2 with O2; 1 and 0: Oz with O2; 1 and 1: O2 with Oz.
+    np.testing.assert_array_equal(sides.scores(rows), [[1, 1], [1, 0]])
 
 
 def test_ir_that_a_folder_keeps_once_is_there_at_both_levels(forms: Any, tmp_path: Path) -> None:
@@ -191,39 +222,36 @@ def test_ir_that_a_folder_keeps_once_is_there_at_both_levels(forms: Any, tmp_pat
 
 
 def test_a_run_in_miniature(pools: ModuleType, monkeypatch: pytest.MonkeyPatch, pairs: Path) -> None:
-    models = ["--models", "mirenc-tiny", "mirenc-fast"]
-    record = run(pools, monkeypatch, pairs, *models)
-    assert record["programs"] == record["programs_in_every_form"] == 4
+    levels = ["--levels", "O0", "O2", "--settings", "O0-O2", "O2-O0", "XM"]
+    record = run(pools, monkeypatch, pairs, *levels)
+    assert record["programs"] == 4
     assert record["unread"] == []
-    settings = record["names"]
-    assert {len(each["rows"]) for way in settings.values() for each in way.values()} == {7 + 7 + 11}
-    for way in settings.values():
+    for way in record["names"].values():
         main = way["O0-O2"]
-        assert main["projects"] == 3
+        assert main["projects"] == {"C": 3}
         assert main["files"] == 4
-        assert main["functions"] == sum(main["sizes"].values()) > 10
-        for each in main["rows"].values():
-            assert each["small"]["recall_at_1"] == each["large"]["recall_at_1"]  # all are fewer than 100
-        # Of four files, what else is in a query's says more than its own code does where that is another's.
-        right, copied = (
-            main["rows"][f"mirenc-fast, {row}"]["large"]["recall_at_1"] for row in ("re-ranked", pools.COPIED)
+        assert main["functions"] == main["by"]["C"] == sum(main["by"][size] for size in pools.SIZES) > 10
+        assert main["rows"].keys() == {"plain", "auto"}  # nothing was built for size
+        for row in main["rows"]["auto"].values():
+            assert row["small"]["recall_at_1"] == row["large"]["recall_at_1"]  # all are fewer than 100
+            assert row["large"]["by"]["C"] == row["large"]["recall_at_1"]
+        rows = main["rows"]["auto"]
+        ours = rows[pools.MODEL]["large"]
+        mean, low, high = ours["over_best_bag"]
+        assert mean == pytest.approx(
+            ours["recall_at_1"][0] - rows[ours["best_bag"]]["large"]["recall_at_1"][0], abs=2e-4
         )
-        assert right >= copied
-        over = main["rows"]["mirenc-fast"]["large"]["over"]["bag of terms"]["recall_at_1"]
-        mean, low, high = over["projects"]
-        rows = [main["rows"][row]["large"]["recall_at_1"] for row in ("mirenc-fast", "bag of terms")]
-        assert mean == pytest.approx(rows[0] - rows[1], abs=2e-5)
         assert low <= mean <= high
-    recall = {way: settings[way]["O0-O2"]["rows"]["mirenc-fast"]["large"]["recall_at_1"] for way in settings}
-    assert recall["written"] >= recall["hidden"] > 0.5  # by chance one in more than ten
+        # By chance one in more than ten.
+        assert rows[pools.MODEL]["large"]["recall_at_1"][0] > 0.5
     # What is kept is not read again, and makes the same record; newer IR is read.
-    kept = {path: path.stat().st_mtime_ns for path in (pairs.parent / "work").glob("[cv]*/**/*.np?")}
-    assert len(kept) == 16 * 2 * 3
-    assert run(pools, monkeypatch, pairs, *models) == record
+    kept = {path: path.stat().st_mtime_ns for path in (pairs.parent / "work").glob("*/mirenc-search-*/**/*.npz")}
+    assert len(kept) == 16 * 2 * 2  # forms, ways with names
+    assert run(pools, monkeypatch, pairs, *levels) == record
     assert {path: path.stat().st_mtime_ns for path in kept} == kept
-    changed = pairs / "clang-14" / "two" / "O0" / "reduce.ll"
+    changed = pairs / "clang-14" / "two" / "O0" / "reduce.c.ll"
     os.utime(changed, ns=(changed.stat().st_atime_ns, max(kept.values()) + 10**9))
-    run(pools, monkeypatch, pairs, *models)
+    run(pools, monkeypatch, pairs, *levels)
     again = {path for path, stamp in kept.items() if path.stat().st_mtime_ns != stamp}
-    assert {path.name for path in again} == {"reduce.ll.npz", "reduce.ll.npy"}
-    assert len(again) == 2 * 3
+    assert {path.name for path in again} == {"reduce.c.ll.npz"}
+    assert len(again) == 2 * 2

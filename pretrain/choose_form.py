@@ -1,0 +1,168 @@
+"""Which form functions are searched in: figures to choose by, on projects that models were trained on.
+
+What you get: `OUT.json` and `OUT.md`: recall at 1 of mirenc-search and of the bag of terms and statements, queries and
+candidates each brought to several forms, settings as in `function_pools.py`; and what each form costs.
+On what: a folder that `compile_pairs.py --training` wrote. `opt-19`: -O2 by that program, read through opt-14.
+
+    python pretrain/choose_form.py TRAINING pretrain/choose_form --work WORK --costs sqlite_O0.ll
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from function_forms import NAMES, Store
+from function_pools import (
+    BAGS,
+    LEVELS,
+    MODEL,
+    SIDES,
+    SMALL,
+    Bootstrap,
+    Pair,
+    Scores,
+    Sides,
+    chosen_programs,
+    drawn_of,
+    expected,
+    numbered,
+    pairs_of,
+    readings_of,
+    standing,
+    weighed,
+)
+
+from mirenc.ir import ReadOptions, parse_ir
+from mirenc.ir.forms import FORMS
+from mirenc.ir.llvm import default_worker
+
+BAG = "bag of terms and statements"
+AS_THEY_ARE = ("plain", "plain")
+# Of each setting: the query's form and the candidate's.
+TRIED: dict[str, list[tuple[str, str]]] = {
+    "O0-O2": [
+        AS_THEY_ARE, ("light", "plain"), ("O1", "plain"), ("O2", "plain"), ("opt-19", "plain"),
+        ("light", "O2"), ("O1", "O1"), ("O1", "O2"), ("O2", "O2"), ("opt-19", "O2"), ("Oz", "O2"),
+    ],
+    "O0-O1": [AS_THEY_ARE, ("O1", "plain"), ("O1", "O1"), ("O2", "O2")],
+    "O0-Os": [AS_THEY_ARE, ("O2", "O2"), ("Os", "O2"), ("Oz", "O2"), ("Oz", "Oz")],
+    "O0-Oz": [AS_THEY_ARE, ("O2", "O2"), ("Os", "O2"), ("Oz", "O2"), ("Oz", "plain")],
+    "O2-Oz": [AS_THEY_ARE, ("O2", "O2"), ("Oz", "O2")],
+}  # fmt: skip
+
+
+def costs(files: list[Path]) -> dict[str, dict[str, float]]:
+    """CPU seconds of reading files in each form, of this process and of the child that runs LLVM."""
+    found: dict[str, dict[str, float]] = {}
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    functions = sum(len(parse_ir(text).defined_functions) for text in texts)
+    for form in FORMS:
+        start, stayed = cpu_seconds(), 0
+        for text in texts:
+            stayed += parse_ir(text, options=ReadOptions(form=form, timeout=3600)).form != form
+        seconds = cpu_seconds() - start
+        found[form] = {"seconds": round(seconds, 2), "ms_a_function": round(1000 * seconds / functions, 3)}
+        found[form] |= {"functions": functions, "stayed_plain": stayed}
+    return found
+
+
+def cpu_seconds() -> float:
+    """Of this process and of its children, after the one that runs LLVM has ended, so that it counts."""
+    default_worker().close()
+    return sum(
+        used.ru_utime + used.ru_stime
+        for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    )
+
+
+def figures(scores: Scores, over: Bootstrap) -> dict[str, list[float]]:
+    """Recall at 1 among 100 and among all, with intervals."""
+    nearer, equal = standing(scores)
+    others = len(scores) - 1
+    return {
+        name: over(expected(nearer, equal, others, min(drawn, others))["recall_at_1"])
+        for name, drawn in (("small", SMALL - 1), ("large", others))
+    }
+
+
+def chosen_rows(store: Store, setting: str, pairs: list[Pair]) -> dict[str, Any]:
+    """Figures of one setting by the forms of query and candidate, and of the best of two forms of the query."""
+    over = Bootstrap(numbered([pair.key[0] for pair in pairs]))
+    found: dict[str, Any] = {}
+    kept: dict[str, Scores] = {}
+    for query, candidate in TRIED[setting]:
+        sides = Sides(store, pairs, dict.fromkeys(SIDES, (query, candidate)))
+        kept[query] = sides.scores(store.vectors(sides.places))
+        bag = sides.scores(weighed(store.bags(sides.places, BAGS[BAG])))
+        found[f"{query} / {candidate}"] = {MODEL: figures(kept[query], over), BAG: figures(bag, over)}
+    if {"O2", "Oz"} <= kept.keys():
+        found["nearer of O2 and Oz / O2"] = {MODEL: figures(np.maximum(kept["O2"], kept["Oz"]), over)}
+    return {"functions": len(pairs), "projects": len({pair.key[0] for pair in pairs}), "rows": found}
+
+
+def markdown(record: dict[str, Any]) -> str:
+    """A table for each setting, and one of costs."""
+    lines = ["Recall at 1 in percent, pool of 100 / all, names written; then hidden. Training projects."]
+    for setting, one in record["names"]["written"].items():
+        lines += ["", f"| {setting} ({one['functions']}; {one['projects']} projects): query / candidate | {MODEL}"]
+        lines[-1] += f" | hidden | {BAG} | hidden |"
+        lines.append("|---|---|---|---|---|")
+        for title, row in one["rows"].items():
+            hidden = record["names"]["hidden"][setting]["rows"][title]
+            cells = [
+                "/".join(f"{100 * each[method][pool][0]:.1f}" for pool in ("small", "large")) if method in each else ""
+                for method in (MODEL, BAG)
+                for each in (row, hidden)
+            ]
+            lines.append(f"| {title} | {' | '.join(cells)} |")
+    for title, forms in record["costs"].items():
+        lines += ["", f"| {title} | CPU s | ms a function | stayed plain |", "|---|---|---|---|"]
+        lines += [
+            f"| {form} | {one['seconds']} | {one['ms_a_function']} | {one['stayed_plain']} |"
+            for form, one in forms.items()
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", type=Path, help="folder with COMPILER/PROJECT/LEVEL/x.ll")
+    parser.add_argument("out", type=Path, help="name of the results, without suffix")
+    parser.add_argument("--work", type=Path, required=True, help="folder for what is read")
+    parser.add_argument("--compilers", nargs="+", default=["clang-14+clang-19"], help="groups")
+    parser.add_argument("--levels", nargs="+", default=LEVELS)
+    parser.add_argument("--programs", type=int, default=3, help="at most so many of a project")
+    parser.add_argument("--bytes", type=int, default=400_000, help="files larger than this are left out")
+    parser.add_argument("--least", type=int, default=10, help="instructions of a function in both builds")
+    parser.add_argument("--costs", nargs="*", type=Path, default=[], help="IR at -O0 to be timed, beside the programs'")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that read")
+    given = parser.parse_args()
+    programs = chosen_programs(given)
+    drawn = {setting: drawn_of(setting, programs, given.compilers) for setting in TRIED}
+    needed: set[tuple[str, str]] = set()
+    for setting, tried in TRIED.items():
+        needed |= readings_of(drawn[setting], programs, [dict.fromkeys(SIDES, forms) for forms in tried])
+    store = Store(given.pairs, given.work / given.pairs.name, MODEL, jobs=given.jobs)
+    unread = store.read(needed)
+    names: dict[str, Any] = {}
+    for way in NAMES:
+        of_names = replace(store, names=way)
+        pairs = {setting: pairs_of(of_names, each, programs, given.least) for setting, each in drawn.items()}
+        names[way] = {setting: chosen_rows(of_names, setting, each) for setting, each in pairs.items()}
+    plain = [given.pairs / builds[given.compilers[0].split("+")[0], "O0"] for builds in programs.values()]
+    timed = {"the programs at -O0": costs(plain)} | {path.name: costs([path]) for path in given.costs}
+    record = {"programs": len(programs), "unread": unread, "names": names, "costs": timed}
+    given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    given.out.with_suffix(".md").write_text(markdown(record), encoding="utf-8")
+    print(markdown(record), end="")
+
+
+if __name__ == "__main__":
+    main()
