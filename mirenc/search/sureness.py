@@ -54,7 +54,8 @@ def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike) -> Float
     """What the probability of each first answer goes by.
 
     ``cosines`` (q, k) are those of the nearest in an index of that many ``rows``; ``instructions`` (q,) are those of
-    the queries. -> (q, 4): -log(1.01 - cosine), log(0.002 + what the second is less near by), log(rows), log(instructions).
+    the queries. -> (q, 4): -log(1.01 - cosine), log(0.002 + what the second is less near by), log(rows), and
+    log(instructions).
     """
     near = np.asarray(cosines, dtype=np.float64)
     second = near[:, 1] if near.shape[1] > 1 else np.zeros(len(near))
