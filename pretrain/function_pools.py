@@ -329,6 +329,7 @@ def summary(rows: dict[str, dict[str, dict[str, Figures]]], pairs: Sequence[Pair
     return {
         "functions": len(pairs),
         "projects": projects,
+        "projects_in_all": int(project.max()) + 1,
         "files": len({pair.key[:2] for pair in pairs}),
         "by": {name: int(at.sum()) for name, at in groups.items()},
         "rows": found,

@@ -157,7 +157,7 @@ def learned_programs() -> Iterator[str]:
 
 
 def search_phrases() -> Iterator[str]:
-    yield f"among all functions of a setting, of {sum(pool('written')['projects'].values())} projects"
+    yield f"among all functions of a setting, of {pool('written')['projects_in_all']} projects"
     for row in (SEARCH, NO_WORDS):
         yield f"by {over_bag(row, 'written')} points, hidden {over_bag(row, 'hidden')}"
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
