@@ -224,9 +224,8 @@ class Store:
         encoder = load(model, cache=self.work / "statements", hide_names=self.names == "hidden")
         kind = f"vectors/{encoder.name}-{encoder.digest[:12]}"
         missing = dict(self._missing((place.file for place in places), kind, ".npy"))
-        outcomes = encoder.embed_stream(
-            (self.ir(file) for file in missing), level="function", workers=self.jobs if self.jobs > 1 else 0
-        )
+        files, workers = (self.ir(file) for file in missing), self.jobs if self.jobs > 1 else 0
+        outcomes = encoder.embed_stream(files, level="function", form="plain", workers=workers)
         with progress(f"{encoder.name}, names {self.names}", len(missing)) as advance:
             for target, outcome in zip(missing.values(), outcomes, strict=True):
                 embedding = outcome.embedded()
