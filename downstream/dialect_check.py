@@ -72,8 +72,8 @@ def main() -> None:
             for file in files:
                 if file not in published:
                     published[file] = parse_ir(kernels[file], name=file)
-            vector = encoder.embed(module)
-            cosine = [_cosine(vector, encoder.embed(published[file])) for file in files]
+            vector = encoder.embed(module, form="plain")
+            cosine = [_cosine(vector, encoder.embed(published[file], form="plain")) for file in files]
             same = {
                 name: [
                     _preferred(head, module, context) == _preferred(head, published[file], context)

@@ -42,7 +42,8 @@ def main() -> None:
         wanted = read_ir(path, options=own)
         foreign = read_ir(path, options=spir)
         for title, module in (("spir64", foreign), ("spir64, brought", bring(foreign, OPENCL_X86))):
-            cosine[title].append(_cosine(encoder.embed(wanted), encoder.embed(module)))
+            vectors = encoder.embed([wanted, module], form="plain")
+            cosine[title].append(_cosine(*vectors))
         for head in heads.values():  # which bring what they are asked about
             answers = [head.predict(module, CONTEXT)[0].preferred for module in (wanted, foreign)]
             flips += answers[0] != answers[1]
@@ -60,7 +61,8 @@ def main() -> None:
         "spir64, brought": bring(read_ir(path, options=spir), OPENCL_X86),
     }
     for title, module in ways.items():
-        print(f"vector_add, {title:16} cosine {_cosine(encoder.embed(published), encoder.embed(module)):.3f}")
+        vectors = encoder.embed([published, module], form="plain")
+        print(f"vector_add, {title:16} cosine {_cosine(*vectors):.3f}")
     found = head.predict(ways["spir64"], CONTEXT)[0]
     print(f"vector_add, as spir64 to the head: distance {found.distance:.2f}")
 

@@ -2,8 +2,8 @@
 
 The question is DeltaNN's (Louloudakis et al., 2023), asked of a model that reads code. Sources are the small programs
 in C; each is read as the tools read a source, by one compiler and its flags and by another, and vectors and
-answers of the two are compared: of modules (the default model), functions (the one for search), what to do with each
-loop (by file, function and line) and sizes after -Oz.
+answers of the two are compared: of modules (the default model) and functions (the one for search) in the form
+``plain``, what to do with each loop (by file, function and line) and sizes after -Oz.
 
 What you get: `FILE.json`, a row a change: median cosines, the share of loops with the same answer, and how far
 predicted sizes move in the median, in per cent.
@@ -58,11 +58,11 @@ class Reader:
 
     def __call__(self, source: Path) -> dict[str, dict[Any, Any]]:
         """By kind: vectors and answers, by what they are of."""
-        parts = self.functions.embed_parts(source, level="function")
+        parts = self.functions.embed_parts(source, level="function", form="plain")
         names = [region.symbol for region in parts.regions]
         loops = self.loops.predict(source, {"vector_bits": 256})
         return {
-            "module": {"": self.modules.embed(source)},
+            "module": {"": self.modules.embed(source, form="plain")},
             "function": dict(zip(names, parts.vector, strict=True)),
             "loop": {(one.region.symbol, one.region.line): one.setting for one in loops},
             "size": {one.region.symbol: one.value for one in self.sizes.predict(source)},

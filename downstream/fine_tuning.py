@@ -73,7 +73,7 @@ class LiveModel(nn.Module):
         self.kernels = kernels
 
     def forward(self, chosen: Sequence[int]) -> Tensor:
-        """Vectors of some kernels as `mirenc.Encoder.embed` gives them. Shapes: B numbers -> (B, H + d)."""
+        """Vectors of some kernels as `mirenc.Encoder.embed(form="plain")` gives them: B numbers -> (B, H + d)."""
         samples, pools = zip(*(self.kernels[number] for number in chosen), strict=True)
         encoded = self.model(sample_data(*join_samples(samples, pools)))
         return torch.cat([self.model.whiten_text(encoded.text), self.model.whiten_graph(encoded.graph)], 1)

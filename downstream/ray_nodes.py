@@ -74,7 +74,7 @@ def on_cluster(source: Path, target: Path, work: Path, kill: bool) -> dict[str, 
     writer, taken = None, 0
     groups = row_groups([source])
     ray.init(cluster.address)
-    for rows, errors in embed_on_ray(cluster.address, groups, "content", "name"):
+    for rows, errors in embed_on_ray(cluster.address, groups, "content", "name", form="plain"):
         assert not errors, errors
         writer = writer or VectorWriter(target, Maker.from_json(json.loads(rows.schema.metadata[b"mirenc"])))
         writer.add_rows(rows)
@@ -132,6 +132,8 @@ def main() -> None:
             "content",
             "--names",
             "name",
+            "--form",
+            "plain",
             "-o",
             alone,
         ]

@@ -9,7 +9,7 @@ CPU seconds, largest memory; bytes of both files; queries a second, and memory a
 How long: a million rows take ten minutes of one core; ten million would take two hours, and 53 GB of Parquet.
 On what: a .parquet file of vectors by `mirenc embed`, and the `ann` extra:
 
-    mirenc embed corpus/ir --level function -o functions.parquet
+    mirenc embed corpus/ir --level function --form plain -o functions.parquet
     python pretrain/approximate_search.py functions.parquet --rows 100000 1000000 -o pretrain/approximate_search.json
 """
 

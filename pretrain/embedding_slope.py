@@ -54,7 +54,8 @@ def pack(folder: Path, count: int, target: Path) -> None:
 
 def embed(source: Path, target: Path, level: str) -> dict[str, Any]:
     """Embed a Parquet file; what it cost."""
-    words = ["embed", source, "--column", "content", "--names", "name", "--level", level, "--no-cache", "-o", target]
+    words = ["embed", source, "--column", "content", "--names", "name", "--level", level, "--form", "plain"]
+    words += ["--no-cache", "-o", target]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     subprocess.run([sys.executable, "-m", "mirenc", *words], check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -78,7 +78,7 @@ def read(encoder: Encoder, domain: Domain) -> Read:
     files = find_inputs(domain.folder)
     rows: list[tuple[int, str]] = []  # file and symbol
     vectors: dict[str, list[NDArray[np.float32]]] = {part: [] for part in (*PARTS, LEXICAL)}
-    outcomes = encoder.embed_stream(files, level=domain.level, whiten=False, progress=True)
+    outcomes = encoder.embed_stream(files, level=domain.level, form="plain", whiten=False, progress=True)
     for number, outcome in enumerate(outcomes):
         if outcome.embedding is not None:
             rows += [(number, region.symbol) for region in outcome.embedding.regions]

@@ -51,7 +51,7 @@ def fit_map(
         Which inputs are one program at two levels. ``levels`` finds them by their paths, which differ in the level
         alone: ``O0/x.ll`` and ``O2/x.ll``, or ``x.O0.ll`` and ``x-O2.ll``. Left out: every direction gets variance 1.
     level : str
-        What will be searched: ``module`` or ``function``.
+        What will be searched: ``module`` or ``function``. Their vectors are of the form that `Encoder.form` names.
     failed : callable, optional
         Told the error of each input that is left out. Without it those without a function body are left out, which one
         UnreadableIRWarning says, and the first other error is raised.

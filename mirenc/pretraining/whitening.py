@@ -13,6 +13,7 @@ from mirenc.arrays import Float32, Int64
 from mirenc.embed import Encoder
 from mirenc.embed.maps import domain_vectors
 from mirenc.errors import ConfigError
+from mirenc.ir import ReadOptions
 from mirenc.ir.files import find_inputs
 from mirenc.model.lexical import fit_idf
 from mirenc.model.numpy_runtime import NumpyRuntime
@@ -115,7 +116,8 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
         return _corpus_rows(trainer, corpus, allowed, paired=domain.pairs)
     state = {name: value.float().cpu().numpy() for name, value in trainer.model.state_dict().items()}
     files = ModelFiles("run", trainer.model_config, trainer.corpus.tokenizer, state, "", trainer.folder)
-    encoder = Encoder(files, NumpyRuntime(files.config, state, threads=trainer.config.threads))
+    runtime = NumpyRuntime(files.config, state, threads=trainer.config.threads)
+    encoder = Encoder(files, runtime, options=ReadOptions(form="plain"))  # as a corpus is
     every = find_inputs(domain.folder)
     project_of = dict(zip(every, ir_projects(every, domain.folder), strict=True))
     inputs = [file for file in every if project_of[file] not in kept_out]

@@ -73,7 +73,8 @@ def test_a_step_sees_what_an_encoder_gives(folder: Path, packed: Path, hide_name
     row = 0
     for number, (compiler, project, level, name) in enumerate(forms.modules):
         for given in ("function", "module"):
-            found = encoder.embed_parts(folder / compiler / project / level / name, level=given, whiten=False)
+            file = folder / compiler / project / level / name
+            found = encoder.embed_parts(file, level=given, form="plain", whiten=False)
             kept = np.flatnonzero(found.sizes[:, 2] >= contrast_data.MIN_INSTRUCTIONS)
             if given == "module":
                 at = np.array([len(batch.functions) + number])

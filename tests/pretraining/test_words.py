@@ -13,6 +13,7 @@ import pytest
 
 from mirenc.embed import load
 from mirenc.golden import check_golden
+from mirenc.ir import ReadOptions
 from mirenc.model.config import LexicalConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, make_pool
@@ -69,7 +70,7 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path, code: Path, monkeypatch
     for name in shipped.weights.keys() - fitted:
         np.testing.assert_array_equal(found.weights[name], shipped.weights[name], err_msg=name)
     # About the means of both kinds, words are as long as the model says; no direction is far longer than the others.
-    encoder = load(made, cache=False)
+    encoder = load(made, cache=False, options=ReadOptions(form="plain"))
     files = sorted(code.rglob("*.ll"))
     plain, mapped = (
         np.concatenate([encoder.embed_parts(file, level="function", whiten=white).lexical for file in files])

@@ -89,7 +89,7 @@ def test_views_of_functions(encoder: Encoder) -> None:
     view = views["long"]
     assert view.opcodes == {"add": 1, "mul": 2, "sub": 1, "ret": 1}
     assert view.statements.total() == 5
-    whole = encoder.embed_parts(SOURCE, level="function")
+    whole = encoder.embed_parts(SOURCE, level="function", form="plain")
     np.testing.assert_array_equal(view.text, whole.text[0])
     np.testing.assert_array_equal(view.graph, whole.graph[0])
     renamed = function_views(encoder, parse_ir(SOURCE.replace("%a", "%other")))["long"]
