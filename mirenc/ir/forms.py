@@ -81,7 +81,7 @@ def formed(
     missing = names.difference(_DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):
         return FormedText(optimised, "")
-    alone = run(only(text, missing), form)
+    alone = with_bodies(run(only(text, missing), form), missing)
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
 
@@ -102,16 +102,25 @@ def _without(attributes: re.Pattern[str], group: str) -> str:
 def only(text: str, names: Collection[str]) -> str:
     """Canonical text in which the functions called ``names`` alone have bodies, and a linker could see them all.
 
-    So no pass deletes them. Variables are seen, too: functions that write them are gone.
+    So no pass deletes them. Variables are seen, too: functions that write them are gone. Where something in the module
+    needs the bodies of others (an alias, an ifunc, the address of a block), those stay.
     """
-    keep_all = _NEEDS_BODIES.search(text) is not None
 
-    def shorter(match: re.Match[str]) -> str:
-        if match[1] in names:
-            return _LINKAGE.sub("define ", match[0])
-        return match[0] if keep_all else _declaration(match[0][: match[0].index("\n")], match.end(1) - match.start())
+    def seen(match: re.Match[str]) -> str:
+        return _LINKAGE.sub("define ", match[0]) if match[1] in names else match[0]
 
-    return _BODY.sub(shorter, _LOCAL_VARIABLE.sub(r"\1", text))
+    text = _BODY.sub(seen, _LOCAL_VARIABLE.sub(r"\1", text))
+    return text if _NEEDS_BODIES.search(text) else with_bodies(text, names)
+
+
+def with_bodies(text: str, names: Collection[str]) -> str:
+    """Canonical text in which other functions than ``names`` are declared, not defined."""
+
+    def declared(match: re.Match[str]) -> str:
+        header = match[0][: match[0].index("\n")]
+        return match[0] if match[1] in names else _declaration(header, match.end(1) - match.start())
+
+    return _BODY.sub(declared, text)
 
 
 def _declaration(header: str, end_of_name: int) -> str:
