@@ -66,9 +66,12 @@ def test_where_functions_are_found_above_the_best_bag() -> None:
         found = {setting: pool(names, setting)["rows"][rule][method]["large"] for setting in SETTINGS}
         return [setting for setting, one in found.items() if one["over_best_bag"][1] > 0]
 
-    assert above(SEARCH, "written") == above(SEARCH, "hidden") == list(SETTINGS)
-    assert above(NO_WORDS, "written") == ["O3-Os"]
-    assert above(NO_WORDS, "hidden") == list(SETTINGS)
+    assert above(SEARCH, "written") == ["O0-Oz", "XM", "O2-Oz", "O3-Os"]
+    assert above(NO_WORDS, "written") == ["XM", "O2-Oz", "O3-Os"]
+    assert above(SEARCH, "hidden") == above(NO_WORDS, "hidden") == list(SETTINGS)
+    large = load("pretrain/function_pools_o0_o2.json")["names"]
+    over = [large[names]["O0-O2"]["rows"]["auto"]["mirenc-search"]["large"] for names in ("written", "hidden")]
+    assert min(one["over_best_bag"][1] for one in over) > 0
 
 
 def test_what_a_search_calls_right_is_what_the_record_says() -> None:
@@ -80,23 +83,26 @@ def test_what_a_search_calls_right_is_what_the_record_says() -> None:
     assert {paired.sure(low) for low in (-1, 0.05, 0.35)} == {shares[0]}  # too few had such a cosine
 
 
-@pytest.mark.parametrize(("names", "above"), [("written", "C, -O0 to -O2"), ("hidden", "C")])
+@pytest.mark.parametrize(("names", "above"), [("written", "C, -O0 to -O2"), ("hidden", "")])
 def test_where_programs_are_found_above_the_bags(names: str, above: str) -> None:
     scores = zip(PROGRAM_SETTINGS, program_scores(names, "mirenc-fast both", "O2"), strict=True)
     assert ", ".join(setting for setting, score in scores if program_cell(score).startswith("**")) == above
 
 
 @pytest.mark.parametrize(
-    ("names", "better", "worse"),
-    [("written", {"C", "-O0 to -O2"}, {"C to C++"}), ("hidden", {"C"}, {"C to C++", "itself, -O0 to -O2"})],
+    ("names", "better", "by_form"),
+    [
+        ("written", {"C", "-O0 to -O2"}, ["itself, -O0 to -O2"]),
+        ("hidden", {"C"}, ["C++", "-O0 to -O2", "itself, -O0 to -O2"]),
+    ],
 )
-def test_what_learning_adds_to_the_words_of_programs(names: str, better: set[str], worse: set[str]) -> None:
-    """What the documents say in words, and that the form O2 gains for the program itself alone."""
+def test_what_learning_adds_to_the_words_of_programs(names: str, better: set[str], by_form: list[str]) -> None:
+    """What the documents say in words; where the form O2 gains; nowhere is the model below its own words."""
     scores = dict(zip(PROGRAM_SETTINGS, program_scores(names, "mirenc-fast both", "O2"), strict=True))
     over = {setting: score["over"]["its words"] for setting, score in scores.items()}
     assert {setting for setting, (_, low, _) in over.items() if low > 0} == better
-    assert {setting for setting, (_, _, high) in over.items() if high < 0} == worse
-    assert [setting for setting, score in scores.items() if score["over"]["plain"][1] > 0] == ["itself, -O0 to -O2"]
+    assert min(high for _, _, high in over.values()) >= 0
+    assert [setting for setting, score in scores.items() if score["over"]["plain"][1] > 0] == by_form
 
 
 def test_what_is_not_told_apart() -> None:

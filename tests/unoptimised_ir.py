@@ -38,3 +38,22 @@ define internal i32 @square(i32 %x) #0 {
 
 attributes #0 = { noinline nounwind optnone uwtable }
 """
+
+_NAME = "v" * 400
+# A loop that passes unroll: a text of 2 kB becomes one of more than 16 kB.
+GROWS = f"""
+@{_NAME} = global i32 0
+
+define void @grow() {{
+  br label %loop
+loop:
+  %i = phi i32 [ 0, %0 ], [ %next, %loop ]
+  store volatile i32 1, ptr @{_NAME}
+  store volatile i32 2, ptr @{_NAME}
+  %next = add i32 %i, 1
+  %done = icmp eq i32 %next, 30
+  br i1 %done, label %end, label %loop
+end:
+  ret void
+}}
+"""

@@ -128,13 +128,18 @@ class Library:
         run_level(self._llvm, module, self._machine(module.triple), speed, defined if functions else None)
 
     def _machine(self, triple: str) -> Any:
-        """Target machine of a triple, of this host's where a module names none. RuntimeError: LLVM has none."""
+        """Target machine of a triple, of this host's where a module names none.
+
+        None, with which passes know no target, where llvmlite has none, as of SPIR.
+        """
         if not self._machines:
             self._llvm.initialize_all_targets()
             self._llvm.initialize_all_asmprinters()
         if triple not in self._machines:
-            target = self._llvm.Target.from_triple(triple or self._llvm.get_default_triple())
-            self._machines[triple] = target.create_target_machine(opt=2, reloc="pic", codemodel="default")
+            self._machines[triple] = None
+            with contextlib.suppress(RuntimeError):
+                target = self._llvm.Target.from_triple(triple or self._llvm.get_default_triple())
+                self._machines[triple] = target.create_target_machine(opt=2, reloc="pic", codemodel="default")
         return self._machines[triple]
 
 

@@ -16,7 +16,13 @@ from mirenc.embed.request import SEARCH_FORM
 from mirenc.search.table import Maker
 
 # By model and language: of `features_of`, the intercept last; those of pretrain/calibration.json.
-_COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {"mirenc-search": {}}
+_COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
+    "mirenc-search": {
+        "C": (1.9713, 0.5293, 0.0068, 0.5252, -4.6986),
+        "C++": (1.9125, 0.176, -0.1985, 0.8422, -5.0295),
+        "Rust": (1.985, -0.0404, -0.3526, 1.2906, -7.5915),
+    }
+}
 _NEAR, _APART = 0.01, 0.002  # keep logarithms of a cosine of 1 and of equals finite
 _RUST = re.compile(r"_R|.*17h[0-9a-f]{16}E")
 _FORTRAN = re.compile(r"_Q|.*_$")

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from unoptimised_ir import SUM
+from unoptimised_ir import GROWS, SUM
 
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import IRModule, ReadOptions, parse_ir
@@ -138,12 +138,17 @@ def test_a_body_that_the_module_needs_stays_for_the_passes_and_has_no_second_row
 
 
 def test_ir_that_the_passes_cannot_take_stays_plain(caplog: pytest.LogCaptureFixture) -> None:
-    text = f'target triple = "nosuchthing-none-none"\n{SUM}'
-    module = read(text, "O2")
+    module = parse_ir(GROWS, options=ReadOptions(form="O2", max_bytes=2000))
     assert module.form == "plain"
-    assert module.text == parse_ir(text).text
+    assert module.text == parse_ir(GROWS).text
     assert "not brought to O2" in caplog.text
     assert "plain" in caplog.text
+
+
+def test_a_target_that_llvmlite_lacks_has_passes_all_the_same() -> None:
+    module = read(f'target triple = "spir64-unknown-unknown"\n{SUM}', "O2")
+    assert module.form == "O2"
+    assert names(module) == ["sum"]
 
 
 def test_passes_that_die_cost_their_module_its_form_alone(

@@ -199,7 +199,8 @@ def test_scores_take_the_forms_of_the_rule(pools: ModuleType, forms: Any) -> Non
         def places(self, file: str, form: str) -> dict[str, Any]:
             return {file[0]: forms.Place(file, form, 0, 9, b"")}
 
-    sides = pools.Sides(AllThere(), pairs, pools.RULES["auto, folder"])
+    rule = {(False, False): ("O2", "O2"), (False, True): ("Oz", "O2"), (True, False): ("O2", "Oz")}
+    sides = pools.Sides(AllThere(), pairs, rule | {(True, True): ("Oz", "O2")})
     number = {(place.file, place.form): at for at, place in enumerate(sides.places)}
     column = {"00 Oz": 0, "00 O2": 1, "10 Oz": 0, "10 O2": 2, "01 O2": 0, "11 O2": 1, "11 Oz": 3}
     assert {f"{file} {form}" for file, form in number} == set(column)
