@@ -1,10 +1,9 @@
 """Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source look alike.
 
-The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. What clang
--O0 puts on every function, ``optnone`` and ``noinline``, is taken off first; before passes for speed also what builds
-for size have on every function, ``optsize`` and ``minsize``; and what compilers noted for
-the passes (profiles, aliasing, unrolling) is left out. Functions that the passes
-delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
+The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. Before them
+is taken off what clang puts on every function: at -O0 ``optnone`` and ``noinline``, and, before passes for speed,
+``optsize`` and ``minsize``. What compilers note for passes (profiles, aliasing, unrolling) is left out. Functions that
+the passes delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
 """
 
 import re
