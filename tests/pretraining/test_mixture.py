@@ -14,6 +14,7 @@ from mirenc import load
 from mirenc.embed import Encoder
 from mirenc.errors import ConfigError
 from mirenc.golden import check_golden
+from mirenc.ir import ReadOptions
 from mirenc.model.whitening import mixed_whitening, moments_of
 from mirenc.pretraining.config import MapsConfig, PretrainConfig
 from mirenc.pretraining.corpus import Corpus, build_corpus
@@ -56,7 +57,9 @@ def test_a_folder_of_ir_alone_gives_the_map_of_its_vectors(trainer: Trainer, pro
     maps = MapsConfig.from_dict({"corpus": 0, "shrinkage": 0.1, "domains": [{"folder": str(programs)}]})
     found = {"name": programs.name, "weight": 1.0, "rows": 48, "pairs": 24, "projects": [programs.name]}
     assert fit_maps(trainer, maps) == [found]
-    encoder = load(package(trainer, tmp_path / "model", name="model", maps=maps), cache=False)
+    encoder = load(
+        package(trainer, tmp_path / "model", name="model", maps=maps), cache=False, options=ReadOptions(form="plain")
+    )
     for part in ("text", "graph"):
         mean, matrix = mixed_whitening([(moments_of(*plain(encoder, programs, part)), 1.0)], shrinkage=0.1)
         found = map_of(trainer, part)
