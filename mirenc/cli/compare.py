@@ -48,10 +48,14 @@ def compare(
         )
     from mirenc import cosines
     from mirenc.embed import load
+    from mirenc.ir.inputs import Input
+    from mirenc.ir.read import load_input
     from mirenc.search import index
     from mirenc.weights import search_model
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
+    # Standard input can be read once, and the first file is asked twice.
+    paths = [Input(one.name, load_input(one, options).data) if one.value == "-" else one for one in paths]
     failures = common.Failures(len(paths) if len(paths) > 2 else 1)  # of two, none can be missing
     chosen = common.chosen_form(form)
     table = index(encoder, paths, level=level, form=chosen, failed=failures.add, progress=True)

@@ -40,7 +40,7 @@ _BY_OPTIMISERS = frozenset({"nofree", "nosync"})
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
 # LLVM prints a function's group of attributes behind its arguments and the marks of its address.
 _GROUP = re.compile(r"\)(?: local_unnamed_addr| unnamed_addr)?(?: addrspace\(\d+\))? (#\d+)")
-_DEFINED = re.compile(r'^define [^@\n]*@("[^"]*"|[-a-zA-Z$._0-9]+)\(', re.MULTILINE)
+_DEFINED = re.compile(r'^define (?:"[^"]*"|[^"@\n])*@("[^"]*"|[-a-zA-Z$._0-9]+)\(', re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
 _NO_OPERAND = np.iinfo(np.int64).min  # assembler and metadata have negative keys, too
 _NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
-from mirenc.errors import ConfigError
+from mirenc.errors import ConfigError, IRParseError
 from mirenc.ir.lines import balanced, without_hints
 
 Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
@@ -30,9 +30,13 @@ PASSES_OF = "LLVM 22"
 """Whose passes these are: those of the only llvmlite that setup.cfg allows."""
 
 _NAME = r'("[^"]*"|[-a-zA-Z$._0-9]+)'
-_DEFINED = re.compile(rf"^define [^@\n]*@{_NAME}\(", re.MULTILINE)
-_BODY = re.compile(rf"^define [^@\n]*@{_NAME}\(.*?^\}}$", re.MULTILINE | re.DOTALL)
-_LINKAGE = re.compile(r"^define (?:private|internal|available_externally|linkonce|linkonce_odr|weak|weak_odr) ")
+_BEFORE_NAME = r'^define (?:"[^"]*"|[^"@\n])*'  # names of types may have an @ in quotes
+_DEFINED = re.compile(rf"{_BEFORE_NAME}@{_NAME}\(", re.MULTILINE)
+_BODY = re.compile(rf"{_BEFORE_NAME}@{_NAME}\(.*?^\}}$", re.MULTILINE | re.DOTALL)
+_LINKAGE = re.compile(
+    r"^define (?:(?:private|internal|available_externally|linkonce|linkonce_odr|weak|weak_odr) )?"
+    r"((?:dso_local |dso_preemptable )?)(?:dllimport )?"
+)
 _LOCAL_VARIABLE = re.compile(
     rf"^(@{_NAME} = )(?:private|internal) (?=(?:[a-z_]+(?:\([^)\n]*\))? )*global )", re.MULTILINE
 )
@@ -41,7 +45,10 @@ _NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddr
 _GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
 _ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
-_FOR_SIZE = re.compile(r" (?:optsize|minsize)(?= )")
+_FOR_SIZE = re.compile(r" (?:optsize|minsize|optdebug)(?= )")
+_OF_DEBUG = re.compile(r" optdebug(?= )")  # LLVM refuses it beside optsize
+# Behind the arguments: marks of the address, its space, attributes.
+_BEHIND = re.compile(r"(?: (?:local_)?unnamed_addr)?( addrspace\(\d+\))?( #\d+)?")
 
 
 class FormedText(NamedTuple):
@@ -72,15 +79,19 @@ def formed(
     """
     # A module that was read has no other hints than these either, and no vector may depend on a profile.
     text = without_optnone(without_hints(text), unoptimised=unoptimised)
-    if "attributes" not in PASSES[form]:
-        # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
-        text = _ANY_GROUP.sub(lambda group: _without(_FOR_SIZE, group[0]), text)
+    # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
+    unwanted = _OF_DEBUG if "attributes" in PASSES[form] else _FOR_SIZE
+    text = _ANY_GROUP.sub(lambda group: _without(unwanted, group[0]), text)
     names = set(_DEFINED.findall(text))
+    if any(name.isdecimal() for name in names):  # one that is called so stands in quotes
+        raise IRParseError("functions without names, which passes number anew")
     optimised = run(text, form)
     missing = names.difference(_DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):
         return FormedText(optimised, "")
     alone = with_bodies(run(only(text, missing), form), missing)
+    if lost := missing.difference(_DEFINED.findall(alone)):
+        raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost))} although a linker could see it")
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
 
@@ -95,7 +106,7 @@ def without_optnone(text: str, *, unoptimised: bool = False) -> str:
 
 def _without(attributes: re.Pattern[str], group: str) -> str:
     """A group without some attributes; LLVM refuses one that has none, so that has a word without a meaning then."""
-    return attributes.sub("", group).replace("{ }", '{ "none" }')
+    return re.sub(r"= \{ \}$", '= { "none" }', attributes.sub("", group))
 
 
 def only(text: str, names: Collection[str]) -> str:
@@ -106,7 +117,7 @@ def only(text: str, names: Collection[str]) -> str:
     """
 
     def seen(match: re.Match[str]) -> str:
-        return _LINKAGE.sub("define ", match[0]) if match[1] in names else match[0]
+        return _LINKAGE.sub(r"define \1", match[0]) if match[1] in names else match[0]
 
     text = _BODY.sub(seen, _LOCAL_VARIABLE.sub(r"\1", text))
     return text if _NEEDS_BODIES.search(text) else with_bodies(text, names)
@@ -123,7 +134,8 @@ def with_bodies(text: str, names: Collection[str]) -> str:
 
 
 def _declaration(header: str, end_of_name: int) -> str:
-    """A declaration for a ``define`` line: its calling convention, type and attributes."""
+    """A declaration for a ``define`` line: its calling convention, type, address space and attributes."""
     end = balanced(header, end_of_name)
-    group = re.search(r" #\d+", header[end:])
-    return "declare " + _LINKAGE.sub("define ", header[:end]).removeprefix("define ") + (group[0] if group else "")
+    behind = _BEHIND.match(header, end)
+    words = "" if behind is None else "".join(word or "" for word in behind.groups())
+    return "declare " + _LINKAGE.sub(r"define \1", header[:end]).removeprefix("define ") + words

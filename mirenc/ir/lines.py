@@ -13,7 +13,7 @@ _PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
 _NODE = r"!(?:\d+|DI\w+\([^()]*\))"
 _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
 _HEADER_PROFILE = re.compile(r"^(define [^\n]*) !prof !\d+(?=[^\n]*\{$)", re.MULTILINE)
-_PLACE = re.compile(r", !dbg !\d+")
+_KEPT = re.compile(r", !(?:dbg|llvm\.preserve\.access\.index) !\d+")  # places; what BPF's own pass dies without
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
 _CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
@@ -33,11 +33,11 @@ def without_attachments(text: str) -> str:
 
 
 def without_hints(text: str) -> str:
-    """Leave out what a compiler noted for passes to come: profiles, and attachments but for source places."""
+    """Leave out what a compiler noted for passes to come: profiles, and attachments but for places and BPF's."""
     text = _HEADER_PROFILE.sub(r"\1", _DEBUG_RECORD.sub("", text) if "#dbg_" in text else text)
-    if ", !dbg !" not in text:
+    if _KEPT.search(text) is None:
         return without_attachments(text)
-    return _ATTACHMENTS.sub(lambda match: "".join(_PLACE.findall(match[0])), text)
+    return _ATTACHMENTS.sub(lambda match: "".join(_KEPT.findall(match[0])), text)
 
 
 def split_locals(line: str) -> tuple[str, list[str]]:

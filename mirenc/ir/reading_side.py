@@ -128,9 +128,9 @@ class Library:
         run_level(self._llvm, module, self._machine(module.triple), speed, defined if functions else None)
 
     def _machine(self, triple: str) -> Any:
-        """Target machine of a triple, of this host's where a module names none.
+        """Target machine of a triple; None, with which passes know no target, where llvmlite has none, as of SPIR.
 
-        None, with which passes know no target, where llvmlite has none, as of SPIR.
+        A module that names no triple has none either: its form is the same on every host.
         """
         if not self._machines:
             self._llvm.initialize_all_targets()
@@ -138,7 +138,7 @@ class Library:
         if triple not in self._machines:
             self._machines[triple] = None
             with contextlib.suppress(RuntimeError):
-                target = self._llvm.Target.from_triple(triple or self._llvm.get_default_triple())
+                target = self._llvm.Target.from_triple(triple or "none")
                 self._machines[triple] = target.create_target_machine(opt=2, reloc="pic", codemodel="default")
         return self._machines[triple]
 

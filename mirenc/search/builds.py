@@ -227,6 +227,12 @@ def _with_vectors(
                 continue
             # Passes may add functions, which are none of the build, and change the order.
             at = {region.symbol: row for row, region in enumerate(embedding.regions)}
+            try:
+                with one_input(outcome.name, "compared"):
+                    rows = [at[one.symbol] for one in file.functions]
+            except MirencError as error:
+                failed(error)
+                continue
             row = {one.symbol: len(functions) + place for place, one in enumerate(file.functions)}
             for part in parts:
                 for one in part.defined_functions:
@@ -234,7 +240,7 @@ def _with_vectors(
                     calls += [(row[one.name], row[symbol]) for symbol in callees if symbol in row]
             owner += [number] * len(file.functions)
             functions += file.functions
-            vectors.append(embedding.vector[[at[one.symbol] for one in file.functions]])
+            vectors.append(embedding.vector[rows])
     widths = vector_blocks(encoder.files.config, "search", "both").values()
     edges = np.array(calls, dtype=np.int64).reshape(-1, 2)
     return Build(

@@ -24,14 +24,16 @@ _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
     }
 }
 _NEAR, _APART = 0.01, 0.002  # keep logarithms of a cosine of 1 and of equals finite
-_RUST = re.compile(r"_R|.*17h[0-9a-f]{16}E")
+_RUST = re.compile(r"_R[CMXYNIB]|.*17h[0-9a-f]{16}E")
 _FORTRAN = re.compile(r"_Q|.*_$")
 
 
 def language_of(symbol: str) -> str:
-    """Language of a function by its symbol: ``C++``, ``Rust``, ``Fortran`` (as flang has it) or ``C``."""
+    """Language of a function by its symbol: ``C++``, ``Rust``, ``Fortran`` (as flang has it), ``MSVC`` or ``C``."""
     if _RUST.match(symbol):
         return "Rust"
+    if symbol.startswith("?"):
+        return "MSVC"
     return "C++" if symbol.startswith("_Z") else "Fortran" if _FORTRAN.match(symbol) else "C"
 
 

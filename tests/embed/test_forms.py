@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from same_vectors import assert_same_vectors
-from unoptimised_ir import SUM
+from unoptimised_ir import GROWS, SUM
 
 from mirenc.embed import Encoder, load
-from mirenc.ir import read_ir
+from mirenc.ir import ReadOptions, read_ir
 
 _FIRST, _SECOND, _ATTRIBUTES = SUM.split("\n\n")
 DELETED_FIRST = "\n\n".join([_SECOND, _FIRST, _ATTRIBUTES])
@@ -90,3 +90,12 @@ def test_a_function_that_passes_delete_can_be_asked_for(usual: Encoder) -> None:
     assert_same_vectors(alone.vector, whole.vector[1:])
     # Of one function, the text of its module is its own.
     assert_same_vectors(usual.embed(SUM, function="^square$", part="text"), whole.part("text")[1])
+
+
+def test_what_passes_could_not_take_is_tried_again(model_folder: Path, tmp_path: Path) -> None:
+    def form_of(**limits: int) -> str:
+        options = ReadOptions(**limits)  # type: ignore[arg-type]  # max_bytes
+        return load(model_folder, cache=tmp_path, options=options).embed_parts(GROWS).form
+
+    assert form_of(max_bytes=2000) == "plain"
+    assert form_of() == "O2"

@@ -171,3 +171,41 @@ def test_passes_that_die_cost_their_module_its_form_alone(
 def test_unknown_form() -> None:
     with pytest.raises(ConfigError, match="unknown form 'O4'; available: plain, light, O1, O2, O3, Os, Oz"):
         ReadOptions(form="O4")  # type: ignore[arg-type]
+
+
+def test_functions_without_names_are_numbered_anew_by_passes_so_they_stay_plain(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    text = "@0 = private constant i32 5\n"
+    text += "define internal i32 @1(i32 %x) {\n  %y = load i32, ptr @0\n  ret i32 %y\n}\n"
+    text += "define i32 @g(i32 %x) {\n  %r = call i32 @1(i32 %x)\n  ret i32 %r\n}\n"
+    module = read(text, "O2")
+    assert (module.form, names(module)) == ("plain", ["1", "g"])
+    assert "functions without names" in caplog.text
+
+
+# IR around a function that passes delete: what was cut out of headers and groups by hand.
+NASTY = {
+    "an @ in a type's name": ('%"a@b" = type {{ i32 }}', "internal", '%"a@b"', "", ""),
+    "dllimport": ("", "available_externally dllimport", "i32", "", ""),
+    "a group that ends like an empty one": ("", "internal", "i32", "#0", 'optsize "k"="{ }"'),
+    "a group that would be empty": ("", "internal", "i32", "#0", "optsize"),
+    "debugging": ("", "internal", "i32", "#0", "optdebug"),
+    "an address space": ("", "internal", "i32", "addrspace(1)", ""),
+}
+
+
+@pytest.mark.parametrize("form", ["O2", "Oz"])
+@pytest.mark.parametrize(("before", "linkage", "result", "behind", "group"), NASTY.values(), ids=NASTY)
+def test_valid_ir_stays_valid(before: str, linkage: str, result: str, behind: str, group: str, form: str) -> None:
+    space = "addrspace(1) " if "addrspace" in behind else ""
+    body = f"  %r = insertvalue {result} undef, i32 %x, 0\n  ret {result} %r" if "%" in result else "  ret i32 %x"
+    text = (
+        before.replace("{{", "{").replace("}}", "}")
+        + f"\ndefine {linkage} {result} @inner(i32 %x) {behind} {{\n{body}\n}}\n"
+    )
+    text += f"define i32 @outer(i32 %x) {{\n  %r = call {space}{result} @inner(i32 %x)\n  ret i32 %x\n}}\n"
+    text += f"attributes #0 = {{ {group} }}\n" if group else ""
+    module = read(text, form)
+    assert module.form == form
+    assert sorted([*names(module), *names(module.deleted)]) == ["inner", "outer"]
