@@ -179,13 +179,17 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     form = options.form
     if form is None or form == "plain" or not has_definitions(text):
         return read(text)
-    built = stated_levels(text) or levels_by_symbol(read(text))
+    plain = None  # read at most once: for its levels, where attributes do not state them, or where passes fail
+    if (built := stated_levels(text)) is None:
+        plain = read(text)
+        built = levels_by_symbol(plain)
     try:
         texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
     except (IRParseError, IRResourceError) as error:
         advice = "its vectors are those of the form plain"
         _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, form, advice, error)
-        return read(text)
+        return plain or read(text)
+    del plain  # it may be large
     facts: Any = {"form": form, "built": built}
     of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
     return replace(read(texts.text), deleted=of_deleted, **facts)

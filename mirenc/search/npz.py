@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.arrays import padded, unpadded
-from mirenc.search.table import LABELS, NEW, NUMBERS, SOURCE, Maker, VectorTable
+from mirenc.search.table import LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
 
 _TEXTS = {name: f"{name}s" for name in LABELS if name not in NUMBERS}
 
@@ -27,7 +27,7 @@ def read_npz(path: str) -> VectorTable:
     """The table in a file of this version, or of one that padded every text."""
     with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as arrays:
         head = json.loads(str(arrays["meta"]))
-        there = {name: array for name, array in _TEXTS.items() if name not in NEW or array in arrays}
+        there = {name: array for name, array in _TEXTS.items() if name not in OLD_FILES_LACK or array in arrays}
         texts = unpadded(arrays, [*there.values()])
         labels: dict[str, list[Any]] = {name: texts[array] for name, array in there.items()}
         labels |= {name: arrays[f"{name}s"].tolist() for name in NUMBERS}

@@ -26,7 +26,7 @@ LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth
 LABELS |= {"source_file": "file", "source_line": "line", "built": "built"}
 NUMBERS = ("depth", "source_line")
 SOURCE = ("file", "file_hash", "content_hash", "own_form")
-NEW = {"built": "", "own_form": "plain"}  # what files from before there were forms lack
+OLD_FILES_LACK = {"built": "", "own_form": "plain"}  # what files from before there were forms lack
 COUNTS = (
     *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
     "call_edges_left_out",
@@ -105,10 +105,10 @@ class VectorTable:
 
     def __post_init__(self) -> None:
         if "built" not in self.labels:
-            self.labels["built"] = [NEW["built"]] * len(self.source_row)
+            self.labels["built"] = [OLD_FILES_LACK["built"]] * len(self.source_row)
         for source in self.sources:
             if isinstance(source, dict):
-                source.setdefault("own_form", NEW["own_form"])
+                source.setdefault("own_form", OLD_FILES_LACK["own_form"])
 
     @classmethod
     def of(cls, maker: Maker, embeddings: Iterable[tuple[str, Embedding]], width: int = 0) -> Self:

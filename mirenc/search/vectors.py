@@ -25,7 +25,7 @@ from mirenc.embed import Embedding
 from mirenc.errors import ConfigError, IRFileError, MirencError, needs
 from mirenc.ir.files import refuse_pointer
 from mirenc.search.npz import read_npz, write_npz
-from mirenc.search.table import COUNTS, LABELS, NEW, NUMBERS, SOURCE, Maker, VectorTable
+from mirenc.search.table import COUNTS, LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
 from mirenc.writing import check_output, delivered, refused
 
 _FIRST = 64  # bytes of a file, which say what it is
@@ -198,7 +198,7 @@ def _read_npy(path: str) -> VectorTable:
             "or write .npz, which holds both"
         )
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
-    labels = {name: head[f"{name}s"] for name in LABELS if name not in NEW or f"{name}s" in head}
+    labels = {name: head[f"{name}s"] for name in LABELS if name not in OLD_FILES_LACK or f"{name}s" in head}
     return VectorTable(Maker.from_json(head), vectors, labels, head["files"], head["file_row"])
 
 
@@ -269,7 +269,7 @@ def _read_indexed(path: str) -> VectorTable:
 
 def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
     """A row's labels and source; what is left of it is counts. Neighbours of one source share it."""
-    source = {name: row.pop(name, NEW[name]) if name in NEW else row.pop(name) for name in SOURCE}
+    source = {name: row.pop(name, OLD_FILES_LACK[name]) if name in OLD_FILES_LACK else row.pop(name) for name in SOURCE}
     for name, column in table.labels.items():
         column.append(row.pop(name, 0 if name in NUMBERS else source["file"] if name == "name" else ""))
     source["counts"] = row

@@ -8,6 +8,7 @@ from unoptimised_ir import GROWS, SUM
 from mirenc.errors import ConfigError, IRResourceError
 from mirenc.ir import IRModule, ReadOptions, parse_ir
 from mirenc.ir.forms import FORMS, only, without_optnone
+from mirenc.ir.lines import without_hints
 from mirenc.ir.llvm import LLVMWorker
 
 
@@ -209,3 +210,9 @@ def test_valid_ir_stays_valid(before: str, linkage: str, result: str, behind: st
     module = read(text, form)
     assert module.form == form
     assert sorted([*names(module), *names(module.deleted)]) == ["inner", "outer"]
+
+
+def test_of_attachments_places_and_those_that_bpf_needs_stay() -> None:
+    kept = "  %p = load i32, ptr %q, !dbg !5, !llvm.preserve.access.index !7"
+    assert without_hints(kept.replace(", !llvm", ", !tbaa !9, !llvm") + ", !prof !3") == kept
+    assert without_hints("  %p = load i32, ptr %q, !tbaa !9") == "  %p = load i32, ptr %q"

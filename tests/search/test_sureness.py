@@ -41,6 +41,8 @@ def test_an_index_of_one_row_has_no_second() -> None:
     ("symbol", "language"),
     [
         ("main", "C"),
+        ("_Resize", "C"),
+        ("?f@@YAHXZ", "MSVC"),
         ("_ZN3foo3barEv", "C++"),
         ("_ZN4core3fmt5write17h0123456789abcdefE", "Rust"),
         ("_RNvC5crate3foo", "Rust"),
