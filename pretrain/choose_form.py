@@ -22,7 +22,6 @@ from function_pools import (
     BAGS,
     LEVELS,
     MODEL,
-    SIDES,
     SMALL,
     Bootstrap,
     Pair,
@@ -97,7 +96,7 @@ def chosen_rows(store: Store, setting: str, pairs: list[Pair]) -> dict[str, Any]
     found: dict[str, Any] = {}
     kept: dict[str, Scores] = {}
     for query, candidate in TRIED[setting]:
-        sides = Sides(store, pairs, dict.fromkeys(SIDES, (query, candidate)))
+        sides = Sides(store, pairs, (query, candidate))
         kept[query] = sides.scores(store.vectors(sides.places))
         bag = sides.scores(weighed(store.bags(sides.places, BAGS[BAG])))
         found[f"{query} / {candidate}"] = {MODEL: figures(kept[query], over), BAG: figures(bag, over)}
@@ -148,7 +147,7 @@ def main() -> None:
     drawn = {setting: drawn_of(setting, programs, given.compilers) for setting in TRIED}
     needed: set[tuple[str, str]] = set()
     for setting, tried in TRIED.items():
-        needed |= readings_of(drawn[setting], programs, [dict.fromkeys(SIDES, forms) for forms in tried])
+        needed |= readings_of(drawn[setting], programs, tried)
     store = Store(given.pairs, given.work / given.pairs.name, MODEL, jobs=given.jobs)
     unread = store.read(needed)
     names: dict[str, Any] = {}

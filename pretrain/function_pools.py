@@ -50,13 +50,8 @@ from mirenc.search.rerank import company, rest_of_file
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 FOR_SIZE = ("Os", "Oz")
 SETTINGS = ("O0-O2", "O0-Oz", "XM", "O2-Oz", "O3-Os")
-# Form of the query and of the candidate, by whether they were built for size.
-Rule = dict[tuple[bool, bool], tuple[str, str]]
-SIDES = list(itertools.product((False, True), repeat=2))
-RULES: dict[str, Rule] = {
-    "plain": dict.fromkeys(SIDES, ("plain", "plain")),
-    "auto": dict.fromkeys(SIDES, ("O2", "O2")),
-}
+Rule = tuple[str, str]  # forms of the query and of the candidate
+RULES: dict[str, Rule] = {"plain": ("plain", "plain"), "auto": ("O2", "O2")}
 SMALL = 100
 BAGS: dict[str, tuple[str, ...]] = {
     "bag of statements": ("statements",),
@@ -84,11 +79,6 @@ class Pair:
     key: Key
     builds: tuple[Build, Build]
     places: tuple[Place, Place]
-
-    @property
-    def for_size(self) -> tuple[bool, bool]:
-        """Whether the query and the candidate were built for size."""
-        return self.builds[0][1] in FOR_SIZE, self.builds[1][1] in FOR_SIZE
 
     @property
     def language(self) -> str:
@@ -159,16 +149,10 @@ def pairs_of(
 def readings_of(
     drawn: dict[Program, tuple[Build, Build]], programs: dict[Program, dict[Build, str]], rules: Sequence[Rule]
 ) -> set[tuple[str, str]]:
-    """Files and forms that a setting needs: as they are, and each with each kind of other side."""
-    kinds = [{builds[side][1] in FOR_SIZE for builds in drawn.values()} for side in (0, 1)]
-    found = set()
-    for program, builds in drawn.items():
-        for side, build in enumerate(builds):
-            found.add((programs[program][build], "plain"))
-            for rule, other in itertools.product(rules, kinds[1 - side]):
-                own = build[1] in FOR_SIZE
-                found.add((programs[program][build], rule[(own, other) if side == 0 else (other, own)][side]))
-    return found
+    """Files and forms that a setting needs: as they are, and as the rules have each side."""
+    forms = [{"plain", *side} for side in zip(*rules, strict=True)]
+    sides = ((program, *side) for program, builds in drawn.items() for side in zip(builds, forms, strict=True))
+    return {(programs[program][build], form) for program, build, some in sides for form in some}
 
 
 # -- scores and figures ----------------------------------------------------------------------------------------------
@@ -176,40 +160,28 @@ class Sides:
     """The rows of a setting's pairs under a rule, and the scores of each query with each candidate."""
 
     def __init__(self, store: Store, pairs: Sequence[Pair], rule: Rule) -> None:
-        self._size = np.array([pair.for_size for pair in pairs])  # (N, 2)
-        self._rule = rule
-        self._kinds = [
-            (kind, *(np.flatnonzero(self._size[:, side] == kind[side]) for side in (0, 1))) for kind in SIDES
-        ]
-        self._kinds = [each for each in self._kinds if len(each[1]) and len(each[2])]
         number: dict[Place, int] = {}
-        self._rows: dict[tuple[int, str, int], int] = {}  # side, form, pair -> row
-        for kind, *sides in self._kinds:
-            for side, form in enumerate(rule[kind]):
-                for at in sides[side].tolist():
-                    place = pairs[at].places[side]
-                    # A function that a form lacks, of a module that passes could not take, stays as it is.
-                    place = store.places(place.file, form).get(pairs[at].key[2], place)
-                    self._rows[side, form, at] = number.setdefault(place, len(number))
+        rows: list[list[int]] = [[], []]  # of each side
+        for side, form in enumerate(rule):
+            for pair in pairs:
+                place = pair.places[side]
+                # A function that a form lacks, of a module that passes could not take, stays as it is.
+                place = store.places(place.file, form).get(pair.key[2], place)
+                rows[side].append(number.setdefault(place, len(number)))
         self.places = list(number)
-        self.candidates = sorted({row for (side, *_), row in self._rows.items() if side == 1})
+        self.candidates = sorted(set(rows[1]))
+        self._rows = [np.array(side, dtype=np.int64) for side in rows]
 
     def scores(self, rows: Any, more: Any = None) -> Scores:
         """Cosines (N, N) of rows (places, D), dense or sparse, and what the company adds of ``more`` (places, D)."""
         unit = normalize(rows.astype(np.float32))
-        found = np.empty((len(self._size),) * 2, dtype=np.float32)
-        for kind, *sides in self._kinds:
-            at = [
-                np.array([self._rows[side, form, pair] for pair in sides[side].tolist()])
-                for side, form in enumerate(self._rule[kind])
-            ]
-            for first in range(0, len(sides[0]), _BLOCK):
-                some = slice(first, first + _BLOCK)
-                block = unit[at[0][some]] @ unit[at[1]].T
-                block = block.toarray() if sp.issparse(block) else block
-                if more is not None:
-                    block = block + company(more[at[0][some]] @ more[at[1]].T)
-                found[np.ix_(sides[0][some], sides[1])] = block
+        query, candidate = self._rows
+        found = np.empty((len(query), len(candidate)), dtype=np.float32)
+        for first in range(0, len(query), _BLOCK):
+            some = query[first : first + _BLOCK]
+            block = unit[some] @ unit[candidate].T
+            block = block.toarray() if sp.issparse(block) else block
+            found[first : first + _BLOCK] = block if more is None else block + company(more[some] @ more[candidate].T)
         return found
 
 
@@ -342,16 +314,6 @@ def numbered(owners: Sequence[Any]) -> NDArray[np.int64]:
     return np.array([number[owner] for owner in owners], dtype=np.int64)
 
 
-def rules_of(pairs: Sequence[Pair], rules: dict[str, Rule]) -> dict[str, Rule]:
-    """Those that differ for some pairs of a setting."""
-    kinds = list(itertools.product(*({pair.for_size[side] for pair in pairs} for side in (0, 1))))
-    distinct: dict[str, Rule] = {}
-    for name, rule in rules.items():
-        if all(any(rule[kind] != other[kind] for kind in kinds) for other in distinct.values()):
-            distinct[name] = rule
-    return distinct
-
-
 # -- tables ----------------------------------------------------------------------------------------------------------
 def markdown(record: dict[str, Any]) -> str:
     """One table of all rows for each way with names, then the model by language and size."""
@@ -453,7 +415,7 @@ def main() -> None:
             pairs = pairs_of(of_names, each, programs, given.least)
             if len(pairs) < 2:
                 raise SystemExit(f"{given.pairs}: {setting}: fewer than two functions in two builds")
-            rows = {name: rows_of(of_names, pairs, rule, given.pool) for name, rule in rules_of(pairs, rules).items()}
+            rows = {name: rows_of(of_names, pairs, rule, given.pool) for name, rule in rules.items()}
             names[way][setting] = summary(rows, pairs)
     record = {
         "settings": list(given.settings),

@@ -199,16 +199,14 @@ def test_scores_take_the_forms_of_the_rule(pools: ModuleType, forms: Any) -> Non
         def places(self, file: str, form: str) -> dict[str, Any]:
             return {file[0]: forms.Place(file, form, 0, 9, b"")}
 
-    rule = {(False, False): ("O2", "O2"), (False, True): ("Oz", "O2"), (True, False): ("O2", "Oz")}
-    sides = pools.Sides(AllThere(), pairs, rule | {(True, True): ("Oz", "O2")})
+    sides = pools.Sides(AllThere(), pairs, ("Oz", "O2"))
     number = {(place.file, place.form): at for at, place in enumerate(sides.places)}
-    column = {"00 Oz": 0, "00 O2": 1, "10 Oz": 0, "10 O2": 2, "01 O2": 0, "11 O2": 1, "11 Oz": 3}
+    column = {"00 Oz": 0, "10 Oz": 1, "01 O2": 0, "11 O2": 2}
     assert {f"{file} {form}" for file, form in number} == set(column)
     rows = np.zeros((len(number), 4))
     for place, at in number.items():
         rows[at, column[" ".join(place)]] = 1
-    # Query 0 and candidate 0: Oz with O2; 0 and 1: O2 with O2; 1 and 0: Oz with O2; 1 and 1: O2 with Oz.
-    np.testing.assert_array_equal(sides.scores(rows), [[1, 1], [1, 0]])
+    np.testing.assert_array_equal(sides.scores(rows), [[1, 0], [0, 0]])
 
 
 def test_ir_that_a_folder_keeps_once_is_there_at_both_levels(forms: Any, tmp_path: Path) -> None:
