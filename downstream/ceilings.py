@@ -22,18 +22,21 @@ import numpy as np
 from rich.progress import track
 from threadpoolctl import threadpool_limits
 
-from mirenc.arrays import Float64, Int64
-from mirenc.evaluating import Evaluation, load_report
-from mirenc.evaluating.figures import figures_of
-from mirenc.learning.features import Features
-from mirenc.learning.menu import head_search, inner_parts
-from mirenc.learning.target import target_of
-from mirenc.measure.gpu_driver import read_driver
-from mirenc.metrics import group_interval
-from mirenc.tasks import Protocol, Task, TaskData, get_task
-from mirenc.tasks.measured import read_measured
-from mirenc.tasks.pass_tasks import covering_lists
-from mirenc.tasks.protocols import Fold
+from mirenc.base.arrays import Float64, Int64
+from mirenc.decide.estimators.candidates import head_search, inner_parts
+from mirenc.decide.evaluation.evaluate_task import Evaluation
+from mirenc.decide.evaluation.figures import figures_of
+from mirenc.decide.evaluation.report import load_report
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.protocols import Fold, Protocol
+from mirenc.decide.registry import get_task
+from mirenc.decide.tables.measured import read_measured
+from mirenc.decide.target import target_of
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.pass_tasks import covering_lists
+from mirenc.tools.measure.gpu_driver import read_driver
 
 HERE = Path(__file__).parent
 RECORD = HERE / "ceilings.json"

@@ -5,9 +5,10 @@ Each function takes the module and, for a region, its instructions: (I,) int32, 
 - `opcode_histogram` of mirenc, which `mirenc evaluate` has, too.
 - `autophase_features`: Haj-Ali et al., "AutoPhase: Juggling HLS Phase Orderings in Random Forests with Deep
   Reinforcement Learning", MLSys 2020 (arXiv 2003.00671), table 1. Written from that table's words.
-- `statement_bag`: normalised statements (`mirenc.ir.statements_of`) are hashed to a fixed number of columns (Weinberger
-  et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009), so that training and a later question have
-  the same columns without a vocabulary. Deviation from tf-idf: no idf, since ridges scale columns by themselves.
+- `statement_bag`: normalised statements (`mirenc.llvm.statements_of`) are hashed to a fixed number of columns
+  (Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009), so that training and a later
+  question have the same columns without a vocabulary. Deviation from tf-idf: no idf, since ridges scale columns by
+  themselves.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
-from mirenc.arrays import Bool, Float32, Int32, Int64
-from mirenc.ir import IRModule, OperandKind, statements_of
-from mirenc.learning.counted import opcode_histogram
+from mirenc.base.arrays import Bool, Float32, Int32, Int64
+from mirenc.decide.features.opcode_histogram import opcode_histogram
+from mirenc.llvm import IRModule, OperandKind, statements_of
 
 COLUMNS = 1024
 

@@ -32,13 +32,14 @@ from kept_features import KeptFeatures, features_of_table, known_rows, model_of,
 from rich.progress import track
 
 import mirenc
-from mirenc.evaluating.figures import area_figures
-from mirenc.evaluating.jobs import Job, plan_jobs, run_jobs
-from mirenc.evaluating.report import TaskReport, load_report, row_title
-from mirenc.learning.features import build_features, default_rows
-from mirenc.learning.target import target_of
-from mirenc.metrics import decision_figures, group_interval, label_figures, number_figures
-from mirenc.tasks import Task, TaskData
+from mirenc.decide.evaluation.figures import area_figures
+from mirenc.decide.evaluation.jobs import Job, plan_jobs, run_jobs
+from mirenc.decide.evaluation.report import TaskReport, load_report, row_title
+from mirenc.decide.features.feature_matrix import build_features, default_rows
+from mirenc.decide.metrics import decision_figures, group_interval, label_figures, number_figures
+from mirenc.decide.target import target_of
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
 
 SHARES = (0.05, 0.1, 0.25, 0.5)  # and 1, which is the evaluation itself
 ROWS = ("no_code", "histogram", "autophase", "statements", "ir2vec", "both")

@@ -21,14 +21,14 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
-from mirenc.deciding.head import TaskHead, ready_heads
-from mirenc.errors import CompileError, MirencError
-from mirenc.ir import OPENCL_X86, IRModule, bring, parse_ir
-from mirenc.ir.compile import compile_source
-from mirenc.tasks import get_task
-from mirenc.tasks.datasets.reading import read_archive, read_table
-from mirenc.tasks.datasets.registry import dataset_folder
-from mirenc.tasks.device_mapping import ir_name
+from mirenc.base.errors import CompileError, MirencError
+from mirenc.decide.datasets.dataset_files import read_archive, read_table
+from mirenc.decide.datasets.dataset_registry import dataset_folder
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead, ready_heads
+from mirenc.decide.tasks.device_mapping import ir_name
+from mirenc.llvm import OPENCL_X86, IRModule, bring, parse_ir
+from mirenc.llvm.inputs.compile_source import compile_source
 
 # Sources of libclc's headers call its internals by name; they are the builtins.
 LIBCLC = tuple(f"-D__clc_{name}={name}" for name in ("ceil", "fabs", "floor", "pow"))

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 
 import mirenc
-from mirenc.deciding.head import TaskHead, ready_heads
-from mirenc.ir import OPENCL_X86, ReadOptions, bring, parse_ir, read_ir
-from mirenc.tasks import get_task
-from mirenc.tasks.datasets.reading import read_archive
-from mirenc.tasks.datasets.registry import dataset_folder
+from mirenc.decide.datasets.dataset_files import read_archive
+from mirenc.decide.datasets.dataset_registry import dataset_folder
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead, ready_heads
+from mirenc.llvm import OPENCL_X86, ReadOptions, bring, parse_ir, read_ir
 
 KERNELS = Path(__file__).parent.parent / "tests" / "fixtures" / "opencl"
 CONTEXT = {"transfer": "1048576", "wgsize": "128"}  # bytes, work items

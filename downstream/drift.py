@@ -24,11 +24,11 @@ from typing import Any
 import numpy as np
 
 import mirenc
-from mirenc.deciding import TaskHead, ready_heads
-from mirenc.errors import MirencError
-from mirenc.ir.read import ReadOptions
-from mirenc.progress import progress
-from mirenc.tasks import get_task
+from mirenc.base.errors import MirencError
+from mirenc.base.progress import progress
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead, ready_heads
+from mirenc.llvm.ir.read import ReadOptions
 
 PROGRAMS = Path(__file__).parents[1] / "pretrain" / "small_programs"
 BASE = "clang-19"

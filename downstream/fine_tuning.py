@@ -34,14 +34,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 import mirenc
-from mirenc.embed import Encoder
-from mirenc.embed.encoding import join_samples
-from mirenc.metrics import decision_figures, group_interval
+from mirenc.decide.metrics import decision_figures, group_interval
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder
+from mirenc.encoder.encoding import join_samples
 from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools, module_pools
 from mirenc.model.sample import IRSample, make_sample
-from mirenc.tasks import TaskData
 
 Rows = NDArray[np.int64]
 HIDDEN = (128, 64)

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import TaskError
-from mirenc.learning.code_reader import CODE_ROWS, code_vector
-from mirenc.learning.features import Features, context_matrix
-from mirenc.tasks.compiled import read_compiled
-from mirenc.tasks.data import TaskData
-from mirenc.tasks.task import Task
-from mirenc.writing import delivered
+from mirenc.base.errors import TaskError
+from mirenc.base.writing import delivered
+from mirenc.decide.features.code_features import CODE_ROWS, code_vector
+from mirenc.decide.features.feature_matrix import Features, context_matrix
+from mirenc.decide.tables.compiled import read_compiled
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
 
 __all__ = [
     "KeptFeatures",
@@ -50,9 +50,9 @@ class KeptFeatures:
     digest : str
         Of the model's weights; "" for other sources.
     hashes : (n,) str
-        `mirenc.tasks.compiled.hash_of_ir` of each piece, without repetition.
+        `mirenc.decide.tables.compiled.hash_of_ir` of each piece, without repetition.
     parts : mapping of str to (n, D) float
-        As `mirenc.learning.features.CodeReader` names them: ``text``, ``graph``, ``histogram``.
+        As `mirenc.decide.features.feature_matrix.CodeReader` names them: ``text``, ``graph``, ``histogram``.
     note : str
         As that of `Features`.
     """
@@ -158,7 +158,7 @@ def taught_rows(sources: Sequence[KeptFeatures]) -> set[str]:
 
 
 def known_rows(sources: Sequence[KeptFeatures]) -> dict[str, tuple[KeptFeatures, str]]:
-    """Rows that can be made of some sources: name -> the source and its row (`mirenc.learning.features.ROW_TITLES`).
+    """Rows of `ROW_TITLES` that can be made of some sources: name -> the source and its row.
 
     The first model's have plain names, those of any other ``both:NAME``.
     """

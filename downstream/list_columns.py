@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.errors import HeadError
-from mirenc.passes.levels import LEVELS, expanded, level
-from mirenc.passes.pipeline import parse, steps
+from mirenc.base.errors import HeadError
+from mirenc.llvm.passes.level_pass_lists import LEVELS, expanded, level
+from mirenc.llvm.passes.pass_lists import parse, steps
 
 __all__ = ["ListColumns"]
 

@@ -37,16 +37,16 @@ from counted import COUNTED
 from kept_features import KeptFeatures, read_kept
 
 import mirenc
-from mirenc.errors import MirencError
-from mirenc.ir import IRModule, parse_ir
-from mirenc.ir.llvm import default_worker
-from mirenc.ir.reader import read_canonical
-from mirenc.ir.regions import Region, regions_of
-from mirenc.learning.code_reader import CodeReader
-from mirenc.learning.ir2vec import ir2vec_text, ir2vec_vectors
-from mirenc.progress import progress
-from mirenc.tasks.compiled import read_compiled, read_piece_ir
-from mirenc.writing import delivered
+from mirenc.base.errors import MirencError
+from mirenc.base.progress import progress
+from mirenc.base.writing import delivered
+from mirenc.decide.features.code_features import CodeReader
+from mirenc.decide.features.ir2vec import ir2vec_text, ir2vec_vectors
+from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
+from mirenc.llvm import IRModule, parse_ir
+from mirenc.llvm.analysis.regions import Region, regions_of
+from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.ir.canonical_reader import read_canonical
 
 CHUNK_PIECES, CHUNK_BYTES = 64, 2_000_000
 SAVE_SECONDS = 60.0

@@ -26,13 +26,16 @@ from typing import Any
 import numpy as np
 from kept_features import features_of_table, known_rows, model_of, read_all, taught_rows
 
-from mirenc.errors import TaskError
-from mirenc.evaluating import Evaluation, TaskReport, load_report
-from mirenc.learning.features import Features
-from mirenc.metrics import RankedPairs, group_interval
-from mirenc.progress import progress
-from mirenc.tasks import Task, TaskData, get_task
-from mirenc.tasks.pass_tasks import HELD_OUT
+from mirenc.base.errors import TaskError
+from mirenc.base.progress import progress
+from mirenc.decide.evaluation.evaluate_task import Evaluation
+from mirenc.decide.evaluation.report import TaskReport, load_report
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.metrics import RankedPairs, group_interval
+from mirenc.decide.registry import get_task
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.pass_tasks import HELD_OUT
 
 TASKS = ("size_after", "oz_benefit", "pass_fires", "pass_list")
 WITHOUT = ("no_code", "histogram", "autophase", "statements", "ir2vec")

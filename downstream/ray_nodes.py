@@ -32,11 +32,11 @@ import pyarrow.parquet as pq
 import ray
 from ray.cluster_utils import Cluster
 
-from mirenc.golden import difference
-from mirenc.ir.files import find_inputs
+from mirenc.encoder.golden import difference
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.sources.parquet import row_groups
 from mirenc.search import Maker, VectorTable, VectorWriter, read_vectors
 from mirenc.search.batches import embed_on_ray
-from mirenc.sources.parquet import row_groups
 
 STORE = 400 << 20  # bytes of a node's objects
 # A node on a busy machine is slow to answer, and no answer at all is soon known.

@@ -1,14 +1,14 @@
 """Train the heads that ship: one for each table of each task, on all of its samples.
 
-    MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/deciding/ready/<task>.<variant>
+    MIRENC_DATA=... python downstream/ready_heads.py        # writes mirenc/decide/ready/<task>.<variant>
     python downstream/ready_heads.py vectorization          # those of one task
     python downstream/ready_heads.py --passes TABLE --features FEATURES --model mirenc-fast --jobs 3
 
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
-the default model, the menu (`mirenc/learning/menu.py`) or the datasets change; a test refuses heads of another model.
-Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The last line is for the heads of a
-table of `mirenc measure passes` alone, FEATURES what `downstream/pass_features.py` made of it: projects that are held
-out are not trained on.
+the default model, the menu (`mirenc/decide/estimators/candidates.py`) or the datasets change; a test refuses heads of
+another model. Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The last line is for
+the heads of a table of `mirenc measure passes` alone, FEATURES what `downstream/pass_features.py` made of it: projects
+that are held out are not trained on.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ from kept_features import features_of_table, model_of, read_all
 from threadpoolctl import threadpool_limits
 
 import mirenc
-from mirenc.deciding import fit_head, ready_heads
-from mirenc.tasks import Task
-from mirenc.tasks.measured import MeasuredTask
-from mirenc.tasks.pass_tasks import CompiledTask
+from mirenc.decide.fit import fit_head
+from mirenc.decide.tables.measured import MeasuredTask
+from mirenc.decide.task import Task
+from mirenc.decide.task_head import ready_heads
+from mirenc.decide.tasks.pass_tasks import CompiledTask
 
 HERE = Path(__file__).parent
 READY = Path(mirenc.__file__).parent / "deciding" / "ready"

@@ -18,11 +18,11 @@ from typing import Any
 
 import ceilings
 
-from mirenc.evaluating.report import row_title
-from mirenc.learning.target import STATIC_TITLES
-from mirenc.measure.method import get_method
-from mirenc.tasks import get_task, list_tasks
-from mirenc.tasks.measured import MeasuredTask
+from mirenc.decide.evaluation.report import row_title
+from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.tables.measured import MeasuredTask
+from mirenc.decide.target import STATIC_TITLES
+from mirenc.tools.measure.method import get_method
 
 HERE = Path(__file__).parent
 FEW = 12  # settings, of which people want to know how often the best one was named

@@ -28,12 +28,13 @@ from rich.progress import track
 from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits
 
-from mirenc.evaluating.report import row_title
-from mirenc.heads import BoostedRegressor, PairHead, Settings
-from mirenc.learning.features import Features
-from mirenc.metrics import group_interval, number_figures
-from mirenc.tasks import TaskData, get_task
-from mirenc.tasks.compiled import read_compiled
+from mirenc.decide import BoostedRegressor, PairHead, Settings
+from mirenc.decide.evaluation.report import row_title
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.metrics import group_interval, number_figures
+from mirenc.decide.registry import get_task
+from mirenc.decide.tables.compiled import read_compiled
+from mirenc.decide.task_data import TaskData
 
 ROWS = ("no_code", "histogram", "autophase", "statements", "both")
 TRIES = (1, 3, 10)

@@ -13,30 +13,31 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.2.0"
 
 _NAMES = {
-    "mirenc.cosines": ("compare", "nearest"),
-    "mirenc.deciding": ("TaskHead", "fit_head"),
-    "mirenc.embed": ("Embedding", "Encoder", "fit_map", "load"),
-    "mirenc.errors": ("MirencError",),
-    "mirenc.evaluating": ("evaluate",),
-    "mirenc.graph": ("ProgramGraph", "build_graph"),
-    "mirenc.ir": ("IRModule", "ReadOptions", "parse_ir", "read_ir", "statements_of"),
+    "mirenc.base.cosines": ("compare", "nearest"),
+    "mirenc.encoder": ("Embedding", "Encoder", "fit_map", "load"),
+    "mirenc.base.errors": ("MirencError",),
+    "mirenc.model.graph": ("ProgramGraph", "build_graph"),
+    "mirenc.llvm": ("IRModule", "ReadOptions", "parse_ir", "read_ir", "statements_of"),
     "mirenc.model.config": ("ModelConfig",),
     "mirenc.model.sample": ("IRSample", "make_sample"),
-    "mirenc.tasks": ("Task", "get_task", "list_tasks"),
-    "mirenc.tokenizer": ("IRTokenizer", "train_tokenizer"),
-    "mirenc.weights": ("list_models",),
+    "mirenc.decide": ("Task", "TaskHead", "evaluate", "fit_head", "get_task", "list_tasks"),
+    "mirenc.model.tokenizer": ("IRTokenizer", "train_tokenizer"),
+    "mirenc.encoder.weights": ("list_models",),
 }
 _HOME = {name: home for home, names in _NAMES.items() for name in names}
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types strictly
-    from mirenc.cosines import compare as compare, nearest as nearest
-    from mirenc.deciding import TaskHead as TaskHead, fit_head as fit_head
-    from mirenc.embed import Embedding as Embedding, Encoder as Encoder, fit_map as fit_map, load as load
-    from mirenc.errors import MirencError as MirencError
-    from mirenc.evaluating import evaluate as evaluate
-    from mirenc.graph import ProgramGraph as ProgramGraph, build_graph as build_graph
-    from mirenc.ir import (
+    from mirenc.base.cosines import compare as compare, nearest as nearest
+    from mirenc.base.errors import MirencError as MirencError
+    from mirenc.decide.evaluation.evaluate_task import evaluate as evaluate
+    from mirenc.decide.fit import fit_head as fit_head
+    from mirenc.decide.registry import get_task as get_task, list_tasks as list_tasks
+    from mirenc.decide.task import Task as Task
+    from mirenc.decide.task_head import TaskHead as TaskHead
+    from mirenc.encoder import Embedding as Embedding, Encoder as Encoder, fit_map as fit_map, load as load
+    from mirenc.encoder.weights import list_models as list_models
+    from mirenc.llvm import (
         IRModule as IRModule,
         ReadOptions as ReadOptions,
         parse_ir as parse_ir,
@@ -44,10 +45,9 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
         statements_of as statements_of,
     )
     from mirenc.model.config import ModelConfig as ModelConfig
+    from mirenc.model.graph import ProgramGraph as ProgramGraph, build_graph as build_graph
     from mirenc.model.sample import IRSample as IRSample, make_sample as make_sample
-    from mirenc.tasks import Task as Task, get_task as get_task, list_tasks as list_tasks
-    from mirenc.tokenizer import IRTokenizer as IRTokenizer, train_tokenizer as train_tokenizer
-    from mirenc.weights import list_models as list_models
+    from mirenc.model.tokenizer import IRTokenizer as IRTokenizer, train_tokenizer as train_tokenizer
 
 
 def __getattr__(name: str) -> Any:

@@ -23,20 +23,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mirenc.ir.files import find_inputs
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.sources.ir_folder import digest
 from mirenc.model.config import PRESETS, ModelConfig
 from mirenc.model.data import IRData
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
+from mirenc.model.tokenizer import PAD, TokenizerConfig
 from mirenc.model.whitening import fit_whitening
-from mirenc.pretraining import encoding
-from mirenc.pretraining.config import PretrainConfig
-from mirenc.pretraining.corpus import Corpus, build_corpus
-from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.graphs import evaluate_matching, flow_figures, gae_scores
-from mirenc.pretraining.evaluation.mlm import choose_distinct, evaluate_mlm
-from mirenc.pretraining.trainer import Trainer
-from mirenc.sources.ir_folder import digest
-from mirenc.tokenizer import PAD, TokenizerConfig
+from mirenc.pretrain import encoding
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.corpus import Corpus, build_corpus
+from mirenc.pretrain.evaluation import Baselines
+from mirenc.pretrain.evaluation.graphs import evaluate_matching, flow_figures, gae_scores
+from mirenc.pretrain.evaluation.mlm import choose_distinct, evaluate_mlm
+from mirenc.pretrain.trainer import Trainer
 
 BUDGET = {
     "held_out_share": 0.12,

@@ -28,7 +28,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import usearch
 
-from mirenc.cosines import nearest
+from mirenc.base.cosines import nearest
 from mirenc.search import VectorTable, VectorWriter, read_vectors
 from mirenc.search.approximate import nearest_approximate
 from mirenc.search.table import COUNTS

@@ -30,11 +30,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from mirenc.embed import Encoder, load
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.weights import search_model
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
 from mirenc.search.rerank import rerank_files
 from mirenc.search.sureness import features_of, language_of, probability
-from mirenc.weights import search_model
 
 # Builds of the query and of the index: two compilers where a language has two.
 SETTINGS = [

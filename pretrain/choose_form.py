@@ -37,9 +37,9 @@ from function_pools import (
     weighed,
 )
 
-from mirenc.ir import ReadOptions, parse_ir
-from mirenc.ir.forms import FORMS
-from mirenc.ir.llvm import default_worker
+from mirenc.llvm import ReadOptions, parse_ir
+from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.passes.normal_form import FORMS
 
 BAG = "bag of terms and statements"
 AS_THEY_ARE = ("plain", "plain")

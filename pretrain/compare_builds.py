@@ -34,16 +34,16 @@ from typing import Any
 import numpy as np
 from compare_functions import hidden_copy
 
-from mirenc.embed import load
-from mirenc.errors import IRParseError
-from mirenc.ir import read_ir
-from mirenc.ir.forms import FORMS, Form
-from mirenc.ir.functions import linkages_of, object_name
-from mirenc.ir.inputs import path_input
-from mirenc.passes import EmbeddedEngine
+from mirenc.base.errors import IRParseError
+from mirenc.encoder import load
+from mirenc.encoder.weights import search_model
+from mirenc.llvm import read_ir
+from mirenc.llvm.inputs.input import path_input
+from mirenc.llvm.ir.functions import linkages_of, object_name
+from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.normal_form import FORMS, Form
 from mirenc.search.builds import Function, read_builds
 from mirenc.search.diff import Change, pair_builds
-from mirenc.weights import search_model
 
 _COPIES = ("linkonce", "linkonce_odr", "weak", "weak_odr")
 Key = tuple[str, str]

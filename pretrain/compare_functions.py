@@ -32,8 +32,8 @@ import scipy.sparse as sp
 from compare_programs import hide_names
 from numpy.typing import NDArray
 
-from mirenc.embed import Encoder, load
-from mirenc.pretraining.evaluation.retrieval import (
+from mirenc.encoder import Encoder, load
+from mirenc.pretrain.evaluation.retrieval import (
     FunctionPair,
     FunctionView,
     bag_vectors,

@@ -4,7 +4,7 @@ What you get: `OUT.json` and `OUT.md`. A program's class is its task (`small_pro
 is told by the cosine of their module vectors: MAP@R and recall at 1 (`program_figures.py`) within C, within C++, from C
 to C++, within a level and from -O0 to -O2, and whether the program itself is found among all at -O2; with 95 %
 intervals by a bootstrap over tasks; with names as written and with all names hidden before anything reads them.
-Every method sees the IR in each form (`mirenc.ir.forms`), both sides in the same. Two tables:
+Every method sees the IR in each form (`mirenc.llvm.passes.normal_form`), both sides in the same. Two tables:
 
 - all tasks in one pool;
 - maps of the models fitted on half of the tasks without their names and tested on the other half, both ways, over
@@ -87,7 +87,7 @@ def compile_all(folder: Path, compiler: str) -> list[Program]:
     """All programs as text IR in a folder, the levels of one source side by side: of C all, of C++ -O0 and -O2."""
     from program_figures import Program
 
-    from mirenc.writing import delivered
+    from mirenc.base.writing import delivered
 
     folder.mkdir(parents=True, exist_ok=True)
     programs = []
@@ -107,7 +107,7 @@ def compile_all(folder: Path, compiler: str) -> list[Program]:
 
 def rewritten(programs: list[Program], folder: Path, rewrite: Callable[[Path], str]) -> list[Program]:
     """The programs with IR that ``rewrite`` makes of each file, in another folder."""
-    from mirenc.writing import delivered
+    from mirenc.base.writing import delivered
 
     folder.mkdir(parents=True, exist_ok=True)
     for program in programs:
@@ -121,7 +121,7 @@ def rewritten(programs: list[Program], folder: Path, rewrite: Callable[[Path], s
 def in_form(path: Path, form: str) -> str:
     """IR of a file in a form, without the functions that it deletes."""
     from mirenc import read_ir
-    from mirenc.ir import ReadOptions
+    from mirenc.llvm import ReadOptions
 
     module = read_ir(path, options=ReadOptions(form=form))
     if module.form != form:
@@ -158,7 +158,7 @@ def ir2vec_methods(python: str, programs: list[Program], kept: Path) -> tuple[li
     import numpy as np
     from program_figures import Method
 
-    from mirenc.writing import delivered
+    from mirenc.base.writing import delivered
 
     if not kept.exists():
         with tempfile.TemporaryDirectory() as folder, delivered(kept) as output:
@@ -190,10 +190,10 @@ def baseline_methods(programs: list[Program], hidden: bool) -> list[Method]:
     from program_figures import BAGS, Method
 
     from mirenc import read_ir
-    from mirenc.ir import statements_of
-    from mirenc.ir.plain import Layout, plain_statement
+    from mirenc.llvm import statements_of
+    from mirenc.llvm.ir.plain_statement import Layout, plain_statement
     from mirenc.model.lexical import terms_of
-    from mirenc.pretraining.evaluation.retrieval import bag_vectors
+    from mirenc.pretrain.evaluation.retrieval import bag_vectors
 
     opcodes: list[Counter[str]] = []
     bags: tuple[list[Counter[str]], ...] = ([], [])
@@ -234,7 +234,7 @@ def model_methods(name: str, programs: list[Program], cache: Path, hidden: bool)
     import numpy as np
     from program_figures import Method
 
-    from mirenc.embed import load
+    from mirenc.encoder import load
 
     encoder = load(name, cache=cache, hide_names=hidden)
     config = encoder.files.config
@@ -327,7 +327,9 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="name of the results, without suffix")
     parser.add_argument("--models", nargs="*", default=["mirenc-fast"], help="mirenc model names or folders")
     parser.add_argument("--ir2vec", help="Python that has IR2Vec")
-    parser.add_argument("--forms", nargs="+", default=["plain", "O2"], help="forms of mirenc.ir.forms.FORMS")
+    parser.add_argument(
+        "--forms", nargs="+", default=["plain", "O2"], help="forms of mirenc.llvm.passes.normal_form.FORMS"
+    )
     parser.add_argument("--compiler", default="clang-19")
     parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])
     parser.add_argument("--halvings", type=int, default=5)

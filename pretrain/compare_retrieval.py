@@ -95,7 +95,7 @@ def level_map_ranks(queries: Any, candidates: Any, projects: Any) -> Any:
     import numpy as np
 
     from mirenc.model.whitening import fit_whitening
-    from mirenc.pretraining.evaluation.retrieval import ranks
+    from mirenc.pretrain.evaluation.retrieval import ranks
 
     found = np.empty(len(queries))
     for project in np.unique(projects):
@@ -113,9 +113,9 @@ def compare(root: Path, python: str, model: str | None, projects: list[str], lim
     """Figures of every method on the functions that all of them have."""
     import numpy as np
 
-    from mirenc.embed import load
-    from mirenc.ir.files import find_inputs
-    from mirenc.pretraining.evaluation.retrieval import (
+    from mirenc.encoder import load
+    from mirenc.llvm.inputs.file_kind import find_inputs
+    from mirenc.pretrain.evaluation.retrieval import (
         bag_vectors,
         collect_pairs,
         find_level_pairs,

@@ -21,9 +21,9 @@ from pathlib import Path
 from debian import compile_recipe
 from debian_recipe import read_recipe
 
-from mirenc.sources.compiling import Choices
-from mirenc.sources.ir_folder import IRFolder
-from mirenc.sources.reserved import is_reserved_package
+from mirenc.llvm.sources.compile_programs import Choices
+from mirenc.llvm.sources.ir_folder import IRFolder
+from mirenc.llvm.sources.reserved import is_reserved_package
 
 
 def main() -> None:

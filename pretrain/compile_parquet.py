@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import IRFileError, MirencError
-from mirenc.ir.worker import BITCODE_MAGIC
-from mirenc.progress import progress
-from mirenc.sources.compiling import Limits
-from mirenc.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
-from mirenc.sources.parquet import find_parquet, read_rows, row_groups
-from mirenc.sources.reserved import is_reserved_package
+from mirenc.base.errors import IRFileError, MirencError
+from mirenc.base.progress import progress
+from mirenc.llvm.child.child_main import BITCODE_MAGIC
+from mirenc.llvm.sources.compile_programs import Limits
+from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
+from mirenc.llvm.sources.parquet import find_parquet, read_rows, row_groups
+from mirenc.llvm.sources.reserved import is_reserved_package
 
 NEEDED = ("content", "package_source", "language")
 UNKNOWN = "unknown"

@@ -33,14 +33,14 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from mirenc.config import load_toml
-from mirenc.graph import Flow, NodeKind
+from mirenc.base.config import load_toml
+from mirenc.encoder.weights import Source, ancestry, load_files, save_files
 from mirenc.model.config import ModelConfig
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.pretraining.objectives import igm_loss
-from mirenc.tokenizer import MASK, PAD, SPECIAL_TOKENS
-from mirenc.weights import Source, ancestry, load_files, save_files
+from mirenc.model.tokenizer import MASK, PAD, SPECIAL_TOKENS
+from mirenc.pretrain.objectives import igm_loss
 
 PLAIN, UNNAMED, WRITTEN = range(len(SPELLINGS))
 BLOCKS = ("text", "graph", "both")
@@ -405,7 +405,7 @@ class Run:
         return found
 
     def _tokens(self, batch: Batch) -> Tensor:
-        """Masked tokens of some texts (`mirenc.pretraining.objectives.mask_tokens`)."""
+        """Masked tokens of some texts (`mirenc.pretrain.objectives.mask_tokens`)."""
         drawn = torch.randint(len(batch.texts), (MASKED,), device=self.device)
         ids = self.forms.padded(batch.texts[drawn], MASKED_WIDTH)
         chosen = (torch.rand(ids.shape, device=self.device) < MASK_SHARE) & (ids >= len(SPECIAL_TOKENS))

@@ -24,13 +24,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed import Encoder, load
-from mirenc.embed.reading import prepare
-from mirenc.errors import MirencError
-from mirenc.ir.plain import spelled
-from mirenc.pretraining.evaluation.retrieval import MIN_INSTRUCTIONS
-from mirenc.progress import progress
-from mirenc.writing import delivered
+from mirenc.base.errors import MirencError
+from mirenc.base.progress import progress
+from mirenc.base.writing import delivered
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.prepare import prepare
+from mirenc.llvm.ir.plain_statement import spelled
+from mirenc.pretrain.evaluation.retrieval import MIN_INSTRUCTIONS
 
 MOST_INSTRUCTIONS, MOST_NODES = 3500, 8000
 SPELLINGS = ("plain", "unnamed", "written")  # in the order of `Texts.ids`

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from rich import print as show
 from rich.table import Column, Table
 
-from mirenc.pretraining.corpus import Corpus, ModuleInfo
+from mirenc.pretrain.corpus import Corpus, ModuleInfo
 
 _GROUPS = ("language", "opt_level", "compiler", "project")
 _COUNTS = ("programs", "modules", "instructions")

@@ -26,13 +26,13 @@ from typing import Any
 
 from debian_recipe import Package, Recipe, RecipeLimits, read_recipe
 
-from mirenc.errors import IRFileError, MirencError, ToolchainError
-from mirenc.ir.commands import Report
-from mirenc.ir.projects import header_flags, header_folders
-from mirenc.sources.compiling import CHUNK, Advance, Choices, Program, compile_chunk, run_quietly
-from mirenc.sources.ir_folder import FAILURES, IRFolder, IRRecord, Key, digest
-from mirenc.sources.programs import find_sources, make_program
-from mirenc.sources.reserved import is_reserved_package
+from mirenc.base.errors import IRFileError, MirencError, ToolchainError
+from mirenc.llvm.inputs.compile_commands import Report
+from mirenc.llvm.inputs.projects import header_flags, header_folders
+from mirenc.llvm.sources.compile_programs import CHUNK, Advance, Choices, Program, compile_chunk, run_quietly
+from mirenc.llvm.sources.ir_folder import FAILURES, IRFolder, IRRecord, Key, digest
+from mirenc.llvm.sources.programs import find_sources, make_program
+from mirenc.llvm.sources.reserved import is_reserved_package
 
 # Fixed by a language; C and C++ alternate, so that both dialects of IR occur (typed and opaque pointers).
 _COMPILERS = {"opencl": ("clang-19",), "cuda": ("clang-19",), "fortran": ("flang-new-19",), "rust": ("rustc",)}

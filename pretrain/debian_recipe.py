@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
-from mirenc.config import Config, load_toml
-from mirenc.errors import ConfigError
-from mirenc.sources.compiling import Limits
-from mirenc.sources.reserved import is_reserved_package
+from mirenc.base.config import Config, load_toml
+from mirenc.base.errors import ConfigError
+from mirenc.llvm.sources.compile_programs import Limits
+from mirenc.llvm.sources.reserved import is_reserved_package
 
 
 class Package(Config):

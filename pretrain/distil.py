@@ -32,22 +32,22 @@ import torch
 import torch.nn.functional as F
 from pydantic import BaseModel, ConfigDict, Field
 
-from mirenc.config import load_toml
-from mirenc.errors import ConfigError
+from mirenc.base.config import load_toml
+from mirenc.base.errors import ConfigError
+from mirenc.base.progress import progress
+from mirenc.base.writing import only_one
+from mirenc.encoder.weights import ModelFiles, Source, ancestry, load_files, save_files, seen_by
 from mirenc.model.config import ConvolutionConfig, ModelConfig, preset
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.pretraining import checkpoint, encoding
-from mirenc.pretraining.config import PretrainConfig
-from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation import Baselines
-from mirenc.pretraining.evaluation.mlm import evaluate_mlm
-from mirenc.pretraining.objectives import mask_tokens, mlm_loss
-from mirenc.pretraining.optimiser import Optimiser
-from mirenc.progress import progress
-from mirenc.tokenizer import PAD
-from mirenc.weights import ModelFiles, Source, ancestry, load_files, save_files, seen_by
-from mirenc.writing import only_one
+from mirenc.model.tokenizer import PAD
+from mirenc.pretrain import checkpoint, encoding
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.evaluation import Baselines
+from mirenc.pretrain.evaluation.mlm import evaluate_mlm
+from mirenc.pretrain.objectives import mask_tokens, mlm_loss
+from mirenc.pretrain.optimiser import Optimiser
 
 HELD_OUT, SEED = 0.1, 0  # of the shipped recipes; as there, what the teacher or its ancestors saw is not held out
 VALIDATION = 4000  # statements

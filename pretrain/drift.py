@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed import Encoder, load
-from mirenc.embed.request import SEARCH_FORM, Level
-from mirenc.ir.forms import Form
-from mirenc.weights import search_model
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.request import SEARCH_FORM, Level
+from mirenc.encoder.weights import search_model
+from mirenc.llvm.passes.normal_form import Form
 
 BASE = "clang-19", "O2"
 COMPILERS = "clang-14", "clang-19"

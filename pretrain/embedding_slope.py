@@ -29,7 +29,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mirenc.ir.files import find_inputs
+from mirenc.llvm.inputs.file_kind import find_inputs
 
 COMPILE_BYTES = 602e9
 # Source packages of Debian 12 of which a binary of amd64 depends on libc6 (apt-cache dumpavail), and instructions at

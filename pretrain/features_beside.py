@@ -27,9 +27,9 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from mirenc.embed import load
-from mirenc.passes.extract import extract_functions
-from mirenc.tasks.compiled import hash_of_ir
+from mirenc.decide.tables.compiled import hash_of_ir
+from mirenc.encoder import load
+from mirenc.llvm.passes.extract import extract_functions
 
 MODELS = ("mirenc-fast", "mirenc-search")
 MOST, LEAST, DRAWS = 4000, 20, 200

@@ -1,9 +1,9 @@
 """Readings of functions for `function_pools.py`: builds of programs in a form, their counted words and vectors, kept.
 
 A function is a symbol of one file of one project; a build of it is what one compiler made of it at one level; a form is
-what LLVM's passes make of a build before anything is counted or embedded (`mirenc.ir.forms`). The passes see names as
-written; where names are hidden, they are hidden in what the passes print. What is kept is made once for each file and
-form, and again where the IR is newer.
+what LLVM's passes make of a build before anything is counted or embedded (`mirenc.llvm.passes.normal_form`). The passes
+see names as written; where names are hidden, they are hidden in what the passes print. What is kept is made once for
+each file and form, and again where the IR is newer.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from compare_functions import folded
 from compare_programs import hide_names
 from numpy.typing import NDArray
 
-from mirenc.embed import Encoder, load
-from mirenc.embed.reading import prepare
-from mirenc.errors import MirencError
-from mirenc.ir import IRModule, ReadOptions, parse_ir
-from mirenc.ir.forms import formed
-from mirenc.ir.plain import Layout, plain_statement
-from mirenc.ir.reader import read_canonical
+from mirenc.base.errors import MirencError
+from mirenc.base.progress import progress
+from mirenc.base.writing import delivered
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.prepare import prepare
+from mirenc.llvm import IRModule, ReadOptions, parse_ir
+from mirenc.llvm.ir.canonical_reader import read_canonical
+from mirenc.llvm.ir.plain_statement import Layout, plain_statement
+from mirenc.llvm.passes.normal_form import formed
+from mirenc.llvm.sources.ir_folder import origins_of
 from mirenc.model.lexical import terms_of
 from mirenc.model.pooling import Pool
-from mirenc.progress import progress
-from mirenc.sources.ir_folder import origins_of
-from mirenc.writing import delivered
 
 KINDS = ("opcodes", "statements", "terms", "whole")  # what is counted; whole: statements in one spelling
 NAMES = ("written", "hidden")

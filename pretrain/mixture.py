@@ -31,10 +31,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from mirenc.config import load_toml
-from mirenc.embed import Encoder, load
-from mirenc.ir.files import find_inputs
-from mirenc.ir.level_paths import level_pairs
+from mirenc.base.config import load_toml
+from mirenc.encoder import Encoder, load
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.inputs.level_paths import level_pairs
 from mirenc.model.whitening import Moments, mixed_whitening, moments_of
 
 PARTS = ("text", "graph")  # what is mapped

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from mirenc.tasks.compiled import read_compiled, read_piece_ir
+from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
 
 
 def main() -> None:

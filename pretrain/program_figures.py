@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed.maps import PAIRED_FLOOR, shrinkage_floor
-from mirenc.metrics import group_interval
+from mirenc.decide.metrics import group_interval
+from mirenc.encoder.domain_map import PAIRED_FLOOR, shrinkage_floor
 from mirenc.model.whitening import fit_whitening
 
 BAGS = ("bag of statements", "bag of words")
@@ -84,7 +84,7 @@ Methods = dict[Key, Method]
 
 
 def fitted(method: Method, rows: NDArray[np.int64], pairs: NDArray[np.int64] | None) -> NDArray[np.float64]:
-    """A method's vectors under maps that are fitted on some rows, as `mirenc.embed.maps.fit_map` fits them.
+    """A method's vectors under maps that are fitted on some rows, as `mirenc.encoder.domain_map.fit_map` fits them.
 
     Parameters
     ----------

@@ -31,17 +31,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mirenc.config import load_toml
+from mirenc.base.config import load_toml
+from mirenc.base.progress import progress
 from mirenc.model.directed import RELATION_OF, RELATIONS, torch as directed
-from mirenc.pretraining import encoding
-from mirenc.pretraining.answers import Answers, piece_counts, read_answers
-from mirenc.pretraining.config import AnswersConfig, PretrainConfig
-from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.encoding import FrozenTexts
-from mirenc.pretraining.evaluation import Baselines, evaluate_model
-from mirenc.pretraining.graphs import join_graphs
-from mirenc.pretraining.trainer import Trainer
-from mirenc.progress import progress
+from mirenc.pretrain import encoding
+from mirenc.pretrain.answers import Answers, piece_counts, read_answers
+from mirenc.pretrain.config import AnswersConfig, PretrainConfig
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.encoding import FrozenTexts
+from mirenc.pretrain.evaluation import Baselines, evaluate_model
+from mirenc.pretrain.graphs import join_graphs
+from mirenc.pretrain.trainer import Trainer
 
 sys.path.append(str(Path(__file__).parents[1] / "downstream"))  # what scripts share
 from kept_features import KeptFeatures

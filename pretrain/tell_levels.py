@@ -1,4 +1,4 @@
-"""How often `mirenc.ir.build_level` tells at which level IR was compiled.
+"""How often `mirenc.llvm.analysis.detect_level` tells at which level IR was compiled.
 
 What you get: `OUT.json`. For each folder that is given: projects, builds (a source at a level by a compiler) and the
 share of them that is told rightly, for all and by compiler, language and level; what each level is told to be, of
@@ -28,10 +28,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from mirenc.errors import MirencError
-from mirenc.ir import read_ir
-from mirenc.ir.build_level import level_of, levels_of_functions
-from mirenc.sources.ir_folder import IRRecord, digest, origins_of
+from mirenc.base.errors import MirencError
+from mirenc.llvm import read_ir
+from mirenc.llvm.analysis.detect_level import level_of, levels_of_functions
+from mirenc.llvm.sources.ir_folder import IRRecord, digest, origins_of
 
 CLASSES = {"O0": "O0", "O1": "O1", "O2": "O2", "O3": "O2", "Os": "Os", "Oz": "Os"}
 

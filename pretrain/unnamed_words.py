@@ -21,13 +21,13 @@ from pathlib import Path
 import numpy as np
 from words import document_frequency
 
-from mirenc.embed import load
-from mirenc.embed.reading import prepare
-from mirenc.errors import MirencError
-from mirenc.golden import write_golden
+from mirenc.base.errors import MirencError
+from mirenc.base.progress import progress
+from mirenc.encoder import load
+from mirenc.encoder.golden import write_golden
+from mirenc.encoder.prepare import prepare
+from mirenc.encoder.weights import load_files, read_provenance, save_files
 from mirenc.model.lexical import Lexicon
-from mirenc.progress import progress
-from mirenc.weights import load_files, read_provenance, save_files
 
 FILES = 1500
 FEWEST = 20  # functions whose share of right ones is told

@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.embed import load
+from mirenc.encoder import load
+from mirenc.encoder.weights import find_model, load_files, read_provenance, seen_by
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation import Baselines, evaluate_model
-from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
-from mirenc.weights import find_model, load_files, read_provenance, seen_by
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.evaluation import Baselines, evaluate_model
+from mirenc.pretrain.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 
 MODELS = ("mirenc-fast", "mirenc-base")
 

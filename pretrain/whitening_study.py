@@ -23,21 +23,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from mirenc.embed import load
-from mirenc.ir.files import find_inputs
+from mirenc.encoder import load
+from mirenc.encoder.weights import load_files, save_files
+from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.whitening import fit_whitening
-from mirenc.pretraining import encoding
-from mirenc.pretraining.corpus import Corpus
-from mirenc.pretraining.evaluation.retrieval import (
-    collect_pairs,
-    find_level_pairs,
-    rank_figures,
-    ranks,
-    retrieval_figures,
-)
-from mirenc.pretraining.whitening import choose_modules
-from mirenc.weights import load_files, save_files
+from mirenc.pretrain import encoding
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.evaluation.retrieval import collect_pairs, find_level_pairs, rank_figures, ranks, retrieval_figures
+from mirenc.pretrain.whitening import choose_modules
 
 HELD_OUT = 0.1  # share and seed of the shipped recipes
 SEED = 0

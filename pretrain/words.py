@@ -28,19 +28,19 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from mirenc.config import load_toml
-from mirenc.embed import Encoder, load
-from mirenc.embed.reading import Prepared, prepare
-from mirenc.errors import MirencError
-from mirenc.golden import write_golden
-from mirenc.ir.files import find_inputs
+from mirenc.base.config import load_toml
+from mirenc.base.errors import MirencError
+from mirenc.base.progress import progress
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.golden import write_golden
+from mirenc.encoder.prepare import Prepared, prepare
+from mirenc.encoder.weights import Source, ancestry, ir_projects, load_files, save_files, seen_by
+from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.model.config import LexicalConfig, ModelConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools
 from mirenc.model.whitening import mixed_whitening, moments_of
-from mirenc.pretraining.evaluation.retrieval import evaluate_retrieval, find_level_pairs
-from mirenc.progress import progress
-from mirenc.weights import Source, ancestry, ir_projects, load_files, save_files, seen_by
+from mirenc.pretrain.evaluation.retrieval import evaluate_retrieval, find_level_pairs
 
 CARD = "## Words\n"
 RETRIEVAL = re.compile(r"^(\| Function retrieval O0 -> O2 by both: recall at 1, at 10, MRR) .*$", re.MULTILINE)

@@ -13,14 +13,14 @@ from compilers import path_with
 from outside_programs import compiler_kinds, needs_old_clang, why_missing
 from random_model import random_weights
 
-from mirenc.embed import Encoder, load
-from mirenc.errors import NoFunctionBodyError
-from mirenc.golden import write_golden
-from mirenc.ir import IRModule, read_ir, statements_of
+from mirenc.base.errors import NoFunctionBodyError
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.golden import write_golden
+from mirenc.encoder.weights import save_files
+from mirenc.llvm import IRModule, read_ir, statements_of
 from mirenc.model.config import ConvolutionConfig, GraphEncoderConfig, MatchingConfig, ModelConfig, TextEncoderConfig
 from mirenc.model.sample import IRSample, make_sample
-from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
-from mirenc.weights import save_files
+from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 # Before torch is imported: its threads wait for each other, and on a machine that has other work they wait long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from mirenc.heads import (
+from mirenc.decide import (
     BoostedChances,
     BoostedRegressor,
     CautiousEnsembleHead,

@@ -1,12 +1,12 @@
-"""Whether a graph obeys the rules that `mirenc.graph.schema` states."""
+"""Whether a graph obeys the rules that `mirenc.model.graph.schema` states."""
 
-from mirenc.errors import GraphError
-from mirenc.graph import Flow, NodeKind, ProgramGraph
-from mirenc.graph.schema import EXTERNAL
+from mirenc.base.errors import GraphError
+from mirenc.model.graph import Flow, NodeKind, ProgramGraph
+from mirenc.model.graph.schema import EXTERNAL
 
 
 def check_rules(graph: ProgramGraph) -> None:
-    """Check the rules of `mirenc.graph.schema`; GraphError names the first rule that is broken, and where."""
+    """Check the rules of `mirenc.model.graph.schema`; GraphError names the first rule that is broken, and where."""
     n, e = graph.node_count, graph.edge_count
     nodes = dict.fromkeys(("node_text_row", "node_full_text_row", "node_argument", "node_function"), (n,))
     for name, shape in (nodes | {"edge_position": (e,), "edge_index": (2, e)}).items():

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from graph_rules import check_rules
 
-from mirenc.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
-from mirenc.graph.schema import Flow, NodeKind, ProgramGraph
-from mirenc.ir.llvm import DEFAULT_MEMORY_LIMIT
-from mirenc.ir.module import Rows
-from mirenc.ir.process import memory_advice, run_limited, without_memory
-from mirenc.ir.statements import UNDEFINED_FUNCTION
+from mirenc.base.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
+from mirenc.base.run_program import memory_advice, run_limited, without_memory
+from mirenc.llvm.child.llvm_worker import DEFAULT_MEMORY_LIMIT
+from mirenc.llvm.ir.module import Rows
+from mirenc.llvm.ir.statements import UNDEFINED_FUNCTION
+from mirenc.model.graph.schema import Flow, NodeKind, ProgramGraph
 
 _TIMEOUT = 600.0  # seconds; the program may take a hundred times as long as LLVM takes to parse
 _INSTALL = "pip install --no-deps programl==0.3.2"

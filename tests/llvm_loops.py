@@ -1,4 +1,4 @@
-"""The loops that LLVM's own ``opt`` finds in a file, in a form that `mirenc.ir.loops` can be compared with.
+"""The loops that LLVM's own ``opt`` finds in a file, in a form that `mirenc.llvm.analysis.loops` can be compared with.
 
 Run by hand, it compares any files, of which some may be refused by this opt:
 
@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mirenc.errors import MirencError
-from mirenc.ir import IRModule, read_ir
-from mirenc.ir.loops import find_loops
+from mirenc.base.errors import MirencError
+from mirenc.llvm import IRModule, read_ir
+from mirenc.llvm.analysis.loops import find_loops
 
 # Depth, header and blocks, the blocks counted from the function's entry: names may differ, where LLVM 22 reads old IR.
 Loop = tuple[int, int, frozenset[int]]

@@ -1,4 +1,4 @@
-"""What LLVM itself estimates of loops with a profile, which `mirenc.ir.trip_counts` must equal.
+"""What LLVM itself estimates of loops with a profile, which `mirenc.llvm.analysis.trip_counts` must equal.
 
 No pass of LLVM's prints it. So a small program asks the library (`llvm_trip_counts.cpp`), once, and its answers are
 committed beside the modules in ``fixtures/profiles``:

@@ -21,9 +21,9 @@ from typing import NamedTuple
 
 import llvmlite.binding as llvm
 
-from mirenc.embed import Encoder
-from mirenc.errors import CompileError, ConfigError, NoFunctionBodyError, UnexpectedError
-from mirenc.ir.child import Child, EndedError, llvmlite_folder
+from mirenc.base.errors import CompileError, ConfigError, NoFunctionBodyError, UnexpectedError
+from mirenc.encoder import Encoder
+from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 SIZES = range(200, 60_000)  # bytes of a fixture

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mirenc.ir.worker import llvmlite, parsed
+from mirenc.llvm.child.child_main import llvmlite, parsed
 
 
 class Library:

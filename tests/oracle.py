@@ -1,7 +1,7 @@
-"""A second, slow reader of LLVM IR: the oracle `mirenc.ir` is compared with.
+"""A second, slow reader of LLVM IR: the oracle `mirenc.llvm` is compared with.
 
 It asks LLVM's own objects, value by value through llvmlite, and shares no code and no idea with
-`mirenc.ir`, which parses the printed text. Where both agree, an error would have to be made twice.
+`mirenc.llvm`, which parses the printed text. Where both agree, an error would have to be made twice.
 
 What llvmlite 0.50 (LLVM 22) gives and what it does not:
 

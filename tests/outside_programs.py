@@ -17,15 +17,15 @@ from pathlib import Path
 from compilers import COMPILERS
 from llvm2graph import build_programl
 
-from mirenc.errors import MissingExtraError, ModelError, ToolchainError
-from mirenc.ir.compile import find_compiler
-from mirenc.learning.ir2vec import ir2vec_available
-from mirenc.measure.block_size import find_libdevice
-from mirenc.measure.openmp import OpenMPMethod
-from mirenc.measure.runners.opencl import opencl_devices
-from mirenc.passes.installed import SharedEngine
-from mirenc.tuning.case import beside, check_profile
-from mirenc.weights import find_model
+from mirenc.base.errors import MissingExtraError, ModelError, ToolchainError
+from mirenc.decide.features.ir2vec import ir2vec_available
+from mirenc.encoder.weights import find_model
+from mirenc.llvm.inputs.compile_source import find_compiler
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.tools.measure.block_size import find_libdevice
+from mirenc.tools.measure.openmp import OpenMPMethod
+from mirenc.tools.measure.runners.opencl import opencl_devices
+from mirenc.tools.tune.tuning_case import beside, check_profile
 
 
 def compiler_kinds(needs: Iterable[str]) -> tuple[str, ...]:

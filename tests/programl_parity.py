@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from mirenc.graph import Flow, NodeKind, ProgramGraph
+from mirenc.model.graph import Flow, NodeKind, ProgramGraph
 
 INSTRUCTION, VARIABLE, CONSTANT = NodeKind
 CONTROL, DATA, CALL = Flow
@@ -208,7 +208,7 @@ REWRITES = [
     (rf"(?<=llvm\.)({WORD})", lambda match: re.sub(r"(?<![a-z])p(\d+)[a-z]\w*", r"p\1", match[1])),
     # ... and these get the address space.
     (r"\bllvm\.(eh\.typeid\.for|stacksave|stackrestore|va_\w+)(?![.\w])", r"llvm.\1.p0"),
-    # LLVM 19 moved this hint to the front; mirenc leaves it out (`mirenc.ir.old_text`).
+    # LLVM 19 moved this hint to the front; mirenc leaves it out (`mirenc.llvm.ir.old_text`).
     (r"\binrange (?=i\d+ )", ""),
     # LLVM 20: a vector of equal elements.
     (r"<([\w]+ [^<>,]+)(?:, \1)+>", r"splat (\1)"),

@@ -582,7 +582,7 @@ def parameters() -> list[str]:
     for model in MODELS:
         card = next(
             path
-            for folder in ("mirenc/weights", "models")
+            for folder in ("mirenc/encoder/weights", "models")
             for path in ROOT.glob(f"{folder}/**/MODEL_CARD.md")
             if path.read_text(encoding="utf-8").startswith(f"# {model}\n")
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mirenc.golden import TOLERANCE, difference
+from mirenc.encoder.golden import TOLERANCE, difference
 
 
 def assert_same_vectors(found: np.ndarray, expected: np.ndarray) -> None:

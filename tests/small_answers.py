@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from small_compiled import write_small_table
 
-from mirenc.pretraining.config import AnswersConfig
-from mirenc.pretraining.corpus import Corpus, build_corpus
-from mirenc.tasks.compiled import CompiledTable
+from mirenc.decide.tables.compiled import CompiledTable
+from mirenc.pretrain.config import AnswersConfig
+from mirenc.pretrain.corpus import Corpus, build_corpus
 
 PRETRAIN = Path(__file__).parent.parent / "pretrain"
 

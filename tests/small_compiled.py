@@ -7,7 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from mirenc.tasks.compiled import STATUSES, CompiledTable, Fires, PassList, Piece, Sizes, hash_of_ir, write_piece_ir
+from mirenc.decide.tables.compiled import (
+    STATUSES,
+    CompiledTable,
+    Fires,
+    PassList,
+    Piece,
+    Sizes,
+    hash_of_ir,
+    write_piece_ir,
+)
 
 LISTS = (
     PassList("default<Oz>", "default"),

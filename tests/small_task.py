@@ -11,7 +11,7 @@ from pathlib import Path
 TASK_FILE = """
 import numpy as np
 
-from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
+from mirenc.decide import Protocol, Sample, Space, Task, TaskData
 
 
 class Widths(Task):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from compilers import COMPILERS, path_with
 
-from mirenc.ir.compile import find_compiler
+from mirenc.llvm.inputs.compile_source import find_compiler
 
 
 @pytest.mark.parametrize("kind", COMPILERS)

@@ -23,15 +23,19 @@ from kept_features import KeptFeatures, read_kept
 from small_compiled import ir_of, write_small_table
 
 import mirenc
-from mirenc.deciding import TaskHead
-from mirenc.embed import Encoder
-from mirenc.evaluating import Evaluation, evaluation, load_report
-from mirenc.evaluating.jobs import run_jobs
-from mirenc.heads import BoostedRegressor
-from mirenc.ir import parse_ir
-from mirenc.learning.features import Features, context_matrix
-from mirenc.learning.target import target_of
-from mirenc.tasks import Sample, Space, TaskData
+from mirenc.decide import BoostedRegressor
+from mirenc.decide.evaluation import evaluate_task as evaluation
+from mirenc.decide.evaluation.evaluate_task import Evaluation
+from mirenc.decide.evaluation.jobs import run_jobs
+from mirenc.decide.evaluation.report import load_report
+from mirenc.decide.features.feature_matrix import Features, context_matrix
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
+from mirenc.decide.target import target_of
+from mirenc.decide.task_data import TaskData
+from mirenc.decide.task_head import TaskHead
+from mirenc.encoder import Encoder
+from mirenc.llvm import parse_ir
 
 pytest.importorskip("sklearn")
 torch = pytest.importorskip("torch")
@@ -42,7 +46,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "downstream"
 TASK = """
 import numpy as np
 
-from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
+from mirenc.decide import Protocol, Sample, Space, Task, TaskData
 
 
 def kernel(operation, count):
@@ -308,7 +312,11 @@ def test_figures_by_hand(fine_tuning: ModuleType, task_file: Path) -> None:
 
 def test_a_task_of_many_settings_gets_columns_of_time(small: Encoder, tmp_path: Path) -> None:
     """Six kernels, 20 settings of which every kernel wants another; all run twice as fast under the last."""
-    from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
+    from mirenc.decide.protocols import Protocol
+    from mirenc.decide.sample import Sample
+    from mirenc.decide.settings import Space
+    from mirenc.decide.task import Task
+    from mirenc.decide.task_data import TaskData
 
     class Many(Task):
         name, title, source = "many", "many settings", "these tests"

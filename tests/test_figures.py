@@ -23,7 +23,7 @@ from recorded_figures import (
     rows_of,
 )
 
-from mirenc.weights import load_files
+from mirenc.encoder.weights import load_files
 
 # What has a digit and is no figure.
 NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|llvm-ir2vec|Recall@1|IR2Vec(?: 2\.1\.1)?|95 %")

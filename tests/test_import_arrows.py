@@ -21,29 +21,26 @@ PACKAGE = Path(mirenc.__file__).parent
 # The house, bottom to top. A part may import parts of a lower floor, and its own modules; never a
 # higher floor, nor a neighbour on its own floor. A new part of mirenc/ must be given a floor here.
 FLOORS = (
-    ("arrays", "cache", "errors", "progress"),
-    ("config", "cosines", "ir", "metrics", "writing"),
-    ("graph", "passes", "sources", "tokenizer"),
-    ("inlining", "model"),
-    ("weights",),
-    ("embed",),
-    ("golden", "heads", "search"),
-    ("profiling", "tasks"),
-    ("learning", "measure", "pretraining"),
-    ("deciding", "evaluating"),
-    ("__init__", "tuning"),
+    ("base",),
+    ("llvm",),
+    ("model",),
+    ("encoder",),
+    ("decide", "search"),
+    ("pretrain",),
+    ("tools",),
+    ("__init__",),
     ("cli",),  # with __main__, which runs it
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 
 # Only reading and running passes may know LLVM: everything above them works on canonical text and on figures.
-LLVM_PARTS = {"ir", "passes"}
+LLVM_PARTS = {"llvm"}
 
 HEAVY = ("torch", "torch_geometric", "llvmlite")
 
 
 def part_of(path: Path, package: Path) -> str:
-    """First name below the package: ``ir`` for ``ir/reader.py``, ``errors`` for ``errors.py``."""
+    """First name below the package: ``llvm`` for ``llvm/ir/read.py``, ``cli`` for ``__main__.py``."""
     part = path.relative_to(package).with_suffix("").parts[0]
     return "cli" if part == "__main__" else part
 
@@ -51,7 +48,7 @@ def part_of(path: Path, package: Path) -> str:
 def imported_names(path: Path, package: Path) -> Iterator[tuple[int, str]]:
     """Line and absolute dotted name of everything that a module imports, at any depth.
 
-    ``from mirenc.ir import read_ir`` gives ``mirenc.ir.read_ir``: what follows the part does not
+    ``from mirenc.llvm import read_ir`` gives ``mirenc.llvm.read_ir``: what follows the part does not
     matter here. A relative import is resolved against the module's own place.
     """
     home = [package.name, *path.relative_to(package).parent.parts]
@@ -115,21 +112,23 @@ def test_no_files_import_each_other_in_a_round() -> None:
 
 def test_a_circle_is_seen(tmp_path: Path) -> None:
     files = {
-        "ir/a.py": "from mirenc.ir import b",
-        "ir/b.py": "def f():\n    from .c import x",
-        "ir/c.py": "import mirenc.ir.a",
+        "llvm/a.py": "from mirenc.llvm import b",
+        "llvm/b.py": "def f():\n    from .c import x",
+        "llvm/c.py": "import mirenc.llvm.a",
     }
-    package = make_package(tmp_path, {"ir/__init__.py": "", **files})
-    assert circles(package) == [["mirenc.ir.a", "mirenc.ir.b", "mirenc.ir.c"]]
+    package = make_package(tmp_path, {"llvm/__init__.py": "", **files})
+    assert circles(package) == [["mirenc.llvm.a", "mirenc.llvm.b", "mirenc.llvm.c"]]
 
 
-def test_the_house_has_at_most_twelve_floors() -> None:
-    assert len(FLOORS) <= 12
+def test_the_house_has_at_most_ten_rooms() -> None:
+    rooms = {path.name for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert rooms == set(FLOOR_OF) - {"__init__"}
+    assert len(rooms) <= 10
 
 
 def test_every_file_of_the_package_was_read() -> None:
     read = {part_of(path, PACKAGE) for path in PACKAGE.rglob("*.py")}
-    assert {"__init__", "errors", "cli", "ir"} <= read
+    assert read == set(FLOOR_OF)
 
 
 def make_package(root: Path, files: dict[str, str]) -> Path:
@@ -145,22 +144,19 @@ def make_package(root: Path, files: dict[str, str]) -> Path:
 @pytest.mark.parametrize(
     ("file", "text", "complaint"),
     [
-        ("errors.py", "import mirenc.config", "errors.py:1: errors imports config"),
-        ("config.py", "from mirenc.ir import reader", "config.py:1: config imports ir"),
-        ("cache.py", "from mirenc import config", "cache.py:1: cache imports config"),
-        ("ir/reader.py", "\nfrom ..graph import native", "reader.py:2: ir imports graph"),
-        ("ir/__init__.py", "from .. import graph", "ir/__init__.py:1: ir imports graph"),
-        ("config.py", "if 1:\n    from mirenc import load", "config.py:2: config imports __init__"),
-        ("errors.py", "import mirenc", "errors.py:1: errors imports __init__"),
-        ("tasks/a.py", "import mirenc.pretraining", "tasks/a.py:1: tasks imports pretraining"),
-        ("pretraining/a.py", "import mirenc.cli", "a.py:1: pretraining imports cli"),
-        ("tasks/b.py", "import mirenc.cli", "tasks/b.py:1: tasks imports cli"),
-        ("graph/a.py", "import llvmlite.binding as llvm", "graph imports llvmlite"),
+        ("base/errors.py", "import mirenc.llvm", "errors.py:1: base imports llvm"),
+        ("llvm/a.py", "\nfrom ..model import graph", "a.py:2: llvm imports model"),
+        ("llvm/__init__.py", "from .. import model", "llvm/__init__.py:1: llvm imports model"),
+        ("base/config.py", "if 1:\n    from mirenc import load", "config.py:2: base imports __init__"),
+        ("base/errors.py", "import mirenc", "errors.py:1: base imports __init__"),
+        ("decide/a.py", "import mirenc.search", "a.py:1: decide imports search"),
+        ("pretrain/a.py", "import mirenc.cli", "a.py:1: pretrain imports cli"),
+        ("model/a.py", "import llvmlite.binding as llvm", "model imports llvmlite"),
         ("attic.py", "", "part 'attic' has no floor"),
     ],
 )
 def test_a_wrong_arrow_is_reported(tmp_path: Path, file: str, text: str, complaint: str) -> None:
-    parts = ("cache", "cli", "config", "graph", "ir", "pretraining", "tasks")
+    parts = ("base", "cli", "decide", "llvm", "model", "pretrain", "search")
     package = make_package(tmp_path, {f"{part}/__init__.py": "" for part in parts} | {file: text})
     found = wrong_arrows(package)
     assert len(found) == 1
@@ -171,13 +167,12 @@ def test_right_arrows_are_accepted(tmp_path: Path) -> None:
     package = make_package(
         tmp_path,
         {
-            "errors.py": "import numpy",
-            "config.py": "from mirenc.errors import ConfigError\nfrom mirenc import __version__",
-            "ir/reader.py": "import llvmlite.binding\nfrom ..errors import ReadError",
-            "ir/text.py": "from . import reader\nfrom mirenc.ir.reader import x",
-            "tasks/a.py": "from ..metrics import speedup\nfrom mirenc import config",
-            "metrics.py": "",
-            "cli.py": "from mirenc import load\nimport mirenc.tasks.a",
+            "base/errors.py": "import numpy",
+            "base/config.py": "from mirenc.base.errors import ConfigError\nfrom mirenc import __version__",
+            "llvm/reader.py": "import llvmlite.binding\nfrom ..base.errors import ReadError",
+            "llvm/text.py": "from . import reader\nfrom mirenc.llvm.reader import x",
+            "decide/a.py": "from ..base.arrays import starts\nfrom mirenc.encoder import load",
+            "cli.py": "from mirenc import load\nimport mirenc.decide.a",
             "__main__.py": "from mirenc.cli import main",
         },
     )
@@ -200,7 +195,7 @@ def test_sources_are_compiled_without_what_corpora_need() -> None:
     """A prediction about a project compiles it as a corpus does, and has neither torch nor zstandard."""
     statements = """
 sys.modules["zstandard"] = sys.modules["torch"] = None
-import mirenc.sources.prepare
+import mirenc.llvm.sources.prepare
 sys.modules.pop("torch")
 """
     assert heavy_modules_after(statements) == []

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from mutated import disagreements
 
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 
 
 def test_mirenc_accepts_what_llvm_accepts(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from outside_programs import needs_old_clang
 
 import mirenc
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 
 IR = Path(__file__).parent / "fixtures" / "ir"
 COMPILERS = ("clang-14", "clang-16", "clang-19", "zig")

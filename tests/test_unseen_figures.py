@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mirenc.weights import find_model, load_files, read_provenance, seen_by
+from mirenc.encoder.weights import find_model, load_files, read_provenance, seen_by
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ("mirenc-fast", "mirenc-base")
@@ -29,7 +29,7 @@ def percent(value: float) -> str:
 
 def test_the_card_is_the_records(record: Figures) -> None:
     pytest.importorskip("torch")
-    from mirenc.pretraining.evaluation import figure_rows
+    from mirenc.pretrain.evaluation import figure_rows
 
     card = (find_model("mirenc-fast") / "MODEL_CARD.md").read_text(encoding="utf-8")
     for row in figure_rows(record["models"]["mirenc-fast"]):
@@ -49,7 +49,7 @@ def test_the_card_is_the_records(record: Figures) -> None:
 @pytest.mark.needs("mirenc-base")
 def test_the_card_of_mirenc_base_is_its_record() -> None:
     pytest.importorskip("torch")
-    from mirenc.pretraining.evaluation import figure_rows
+    from mirenc.pretrain.evaluation import figure_rows
 
     figures = json.loads((ROOT / "pretrain/mirenc-base.figures.json").read_text(encoding="utf-8"))
     card = (find_model("mirenc-base") / "MODEL_CARD.md").read_text(encoding="utf-8")

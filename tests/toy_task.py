@@ -11,12 +11,17 @@ import pytest
 from random_model import random_weights
 
 import mirenc
-from mirenc.embed import Encoder, load
-from mirenc.evaluating import TaskReport, evaluate
+from mirenc.decide.evaluation.evaluate_task import evaluate
+from mirenc.decide.evaluation.report import TaskReport
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.weights import save_files
 from mirenc.model.config import ModelConfig, TaughtConfig
-from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
-from mirenc.tokenizer import IRTokenizer
-from mirenc.weights import save_files
+from mirenc.model.tokenizer import IRTokenizer
 
 
 class Toy(Task):
@@ -106,7 +111,7 @@ def published_data(request: pytest.FixtureRequest) -> Any:
 
     def read(task: str, variant: str = "") -> TaskData:
         if (task, variant) not in kept:
-            found = mirenc.tasks.get_task(task)
+            found = mirenc.decide.get_task(task)
             if (task, variant) == ("numa_prefetch", "conf2"):
                 pytest.skip("the second table is nobody's here; tests of its own make one up")
             folder = request.getfixturevalue("published") if found.dataset or task.endswith("_published") else None

@@ -16,11 +16,11 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from rich.progress import track
 
-from mirenc.errors import MirencError
-from mirenc.ir import read_ir, statements_of
-from mirenc.ir.files import find_inputs
+from mirenc.base.errors import MirencError
+from mirenc.llvm import read_ir, statements_of
+from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.model.config import PRESETS, weight_shapes
-from mirenc.tokenizer import TokenizerConfig, train_tokenizer
+from mirenc.model.tokenizer import TokenizerConfig, train_tokenizer
 
 
 def statements(folder: Path, every: int) -> tuple[set[str], set[str], int, int]:

@@ -12,12 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float64
-from mirenc.config import Config, load_toml
-from mirenc.errors import TaskError
-from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
-from mirenc.tasks.datasets.reading import file_path, read_file, read_table, real
-from mirenc.tasks.datasets.registry import data_root
+from mirenc.base.arrays import Float64
+from mirenc.base.config import Config, load_toml
+from mirenc.base.errors import TaskError
+from mirenc.decide.datasets.dataset_files import file_path, read_file, read_table, real
+from mirenc.decide.datasets.dataset_registry import data_root
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
 
 _FOLDER = "cuda_blocks"
 _KNOBS = ("kernel", "block_x", "block_y")

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 
-from mirenc.errors import CompileError
-from mirenc.ir.process import run_limited
+from mirenc.base.errors import CompileError
+from mirenc.base.run_program import run_limited
 
 # A compiler whose host is gone would wait for ever, and not idly.
 _GUARD = 'ulimit -t "$0"; command -v setpriv >/dev/null && exec setpriv --pdeathsig KILL "$@"; exec "$@"'

@@ -26,10 +26,10 @@ import two_units
 from two_units import Program
 from typer.testing import CliRunner
 
+from mirenc.base.errors import MirencError
 from mirenc.cli import make_app
-from mirenc.errors import MirencError
-from mirenc.inlining.compiler import DECISIONS, LOG
-from mirenc.inlining.trying import weight
+from mirenc.tools.inline.compiler import DECISIONS, LOG
+from mirenc.tools.inline.trial import weight
 
 COMPILERS = {"c": "clang-19", "c++": "clang++-19"}
 WAYS = ("oz", "suggest", "serve")

@@ -21,17 +21,17 @@ from pathlib import Path
 from typing import Any
 
 from mirenc import __version__
-from mirenc.errors import IRFileError, MirencError, TaskError
-from mirenc.inlining import Calls, Decisions, calls_of
-from mirenc.inlining.trying import weight
-from mirenc.measure.passes.inputs import FLAGS, IRFile, clang_of, find_ir
-from mirenc.measure.passes.run import EngineRun
-from mirenc.measure.run import Journal, Plan, one_line
-from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import level
-from mirenc.progress import progress
-from mirenc.tasks.tables import MACHINE, write_json, write_parquet
-from mirenc.writing import only_one
+from mirenc.base.errors import IRFileError, MirencError, TaskError
+from mirenc.base.progress import progress
+from mirenc.base.writing import only_one
+from mirenc.decide.tables.table_folder import MACHINE, write_json, write_parquet
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.tools.inline import Calls, Decisions, calls_of
+from mirenc.tools.inline.trial import weight
+from mirenc.tools.measure.measuring_run import Journal, Plan, one_line
+from mirenc.tools.measure.passes.inputs import FLAGS, IRFile, clang_of, find_ir
+from mirenc.tools.measure.passes.run import EngineRun
 
 FORMAT = 1
 LARGE = 600_000  # bytes of a module's file: larger ones take minutes each

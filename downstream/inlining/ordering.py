@@ -27,14 +27,14 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingRegressor
 
 import mirenc
-from mirenc.errors import MirencError
-from mirenc.inlining import Calls, calls_of
-from mirenc.inlining.search import State, by_size
-from mirenc.inlining.trying import weight
-from mirenc.measure.passes.inputs import IRFile, find_ir
-from mirenc.metrics import group_interval
-from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import level
+from mirenc.base.errors import MirencError
+from mirenc.decide.metrics import group_interval
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.tools.inline import Calls, calls_of
+from mirenc.tools.inline.search_decisions import State, by_size
+from mirenc.tools.inline.trial import weight
+from mirenc.tools.measure.passes.inputs import IRFile, find_ir
 
 FIRST = 5
 MOST = 200  # bytes that a change may save or cost, in fitting

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mirenc.inlining.compiler import DECISIONS, LOG
+from mirenc.tools.inline.compiler import DECISIONS, LOG
 
 
 class Program(NamedTuple):

@@ -23,19 +23,20 @@ from asking import CallSite, compile_asking
 from numpy.typing import NDArray
 from rich.progress import track
 
-from mirenc.config import load_toml
-from mirenc.deciding import TaskHead, fixed_lists, ready_heads
-from mirenc.errors import MirencError
-from mirenc.inlining import calls_of, try_inlining
-from mirenc.inlining.calls import Calls
-from mirenc.inlining.search import State, by_size
-from mirenc.measure.passes.inputs import find_ir
-from mirenc.metrics import group_interval
-from mirenc.passes.engine import Failed
-from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import level
-from mirenc.passes.object_file import elf_sections, sums
-from mirenc.tasks import get_task
+from mirenc.base.config import load_toml
+from mirenc.base.errors import MirencError
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead, ready_heads
+from mirenc.llvm.passes.engine import Failed
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.object_file import elf_sections, sums
+from mirenc.tools.inline import calls_of, try_inlining
+from mirenc.tools.inline.calls import Calls
+from mirenc.tools.inline.search_decisions import State, by_size
+from mirenc.tools.measure.passes.inputs import find_ir
+from mirenc.tools.suggest import fixed_lists
 
 RECIPE = Path(__file__).parents[1] / "passes" / "corpus.toml"
 THRESHOLDS = (-60, -30, -15, -5, 20, 35, 50, 80)  # and LLVM's own, 5

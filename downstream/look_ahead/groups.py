@@ -25,21 +25,23 @@ import numpy as np
 from rules import HERE, PROTOCOL, TABLE, between, with_default, with_margins, worth
 
 from mirenc import __version__
-from mirenc.arrays import Float64, Int64
-from mirenc.cache import Cache, cache_key
-from mirenc.embed import Encoder, load
-from mirenc.evaluating import Evaluation
-from mirenc.evaluating.figures import figures_of
-from mirenc.evaluating.jobs import Job, plan_jobs
-from mirenc.heads.choosing import SHARPNESS, Settings
-from mirenc.learning import look_ahead as columns
-from mirenc.learning.features import ROW_TITLES, Features
-from mirenc.learning.menu import menu
-from mirenc.learning.target import target_of
-from mirenc.metrics import group_interval
-from mirenc.tasks import Task, TaskData, get_task
-from mirenc.tasks.loading import load_data
-from mirenc.tasks.sample import Sample
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.cache import Cache, cache_key
+from mirenc.decide.estimators.candidates import menu
+from mirenc.decide.estimators.chooser import SHARPNESS, Settings
+from mirenc.decide.evaluation.evaluate_task import Evaluation
+from mirenc.decide.evaluation.figures import figures_of
+from mirenc.decide.evaluation.jobs import Job, plan_jobs
+from mirenc.decide.features import look_ahead_features as columns
+from mirenc.decide.features.feature_matrix import ROW_TITLES, Features
+from mirenc.decide.load_samples import load_data
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.registry import get_task
+from mirenc.decide.sample import Sample
+from mirenc.decide.target import target_of
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder, load
 
 RECORD = HERE / "groups.json"
 ROWS = ("look_ahead_run", "look_ahead")

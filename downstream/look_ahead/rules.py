@@ -5,7 +5,7 @@ Each is told how often the loop of a sample ran:
 - ``pgo``: LLVM's own choice. What profile-guided optimisation gives the vectorizer is branch weights at the loop's
   latch. Where LLVM 22 then chooses another width or count than without, the measured setting of that name is taken. A
   lower bound, as a forced setting lacks the vectorised epilogue that LLVM's own may have.
-- ``costs``: the setting of least rough cost (`mirenc.learning.look_ahead`), of what a look-ahead reads.
+- ``costs``: the setting of least rough cost (`mirenc.decide.features.look_ahead_features`), of what a look-ahead reads.
 - ``mca``: the same sum over the parts of a loop, each with the cycles that llvm-mca has for a turn of it. As that takes
   long, one loop of some structures, of those that were measured for all instruction sets; the other rules beside it.
 
@@ -30,24 +30,26 @@ from unittest.mock import patch
 import numpy as np
 
 from mirenc import __version__
-from mirenc.arrays import Float64, Int64
-from mirenc.cache import Cache, cache_key
-from mirenc.embed import Encoder, load
-from mirenc.evaluating.figures import figures_of
-from mirenc.heads.choosing import preferences
-from mirenc.heads.ensemble import best_margin
-from mirenc.ir.child import EndedError
-from mirenc.learning import look_ahead as columns
-from mirenc.learning.features import told_context
-from mirenc.metrics import group_interval
-from mirenc.passes import assembly, look_ahead
-from mirenc.passes.assembly import Loop
-from mirenc.passes.look_ahead import LoopCode
-from mirenc.passes.vectorizer import asked, loop_node, marked
-from mirenc.progress import progress
-from mirenc.tasks import Task, TaskData, get_task
-from mirenc.tasks.loading import load_data
-from mirenc.tasks.sample import Sample
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.cache import Cache, cache_key
+from mirenc.base.progress import progress
+from mirenc.decide.estimators.chooser import preferences
+from mirenc.decide.estimators.ensemble import best_margin
+from mirenc.decide.evaluation.figures import figures_of
+from mirenc.decide.features import look_ahead_features as columns
+from mirenc.decide.features.feature_matrix import told_context
+from mirenc.decide.load_samples import load_data
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.registry import get_task
+from mirenc.decide.sample import Sample
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder, load
+from mirenc.llvm.child.child_process import EndedError
+from mirenc.llvm.passes import assembly, look_ahead
+from mirenc.llvm.passes.assembly import Loop
+from mirenc.llvm.passes.look_ahead import LoopCode
+from mirenc.llvm.passes.vectorizer import asked, loop_node, marked
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "vectorization/table"

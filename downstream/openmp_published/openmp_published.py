@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float64
-from mirenc.errors import TaskError
-from mirenc.tasks import Protocol, Sample, Task, TaskData
-from mirenc.tasks.datasets.fetching import content_hash
-from mirenc.tasks.datasets.reading import read_table, real
-from mirenc.tasks.datasets.registry import dataset_folder
-from mirenc.tasks.space import Space, Value
+from mirenc.base.arrays import Float64
+from mirenc.base.errors import TaskError
+from mirenc.decide.datasets.dataset_files import read_table, real
+from mirenc.decide.datasets.dataset_registry import dataset_folder
+from mirenc.decide.datasets.fetch import content_hash
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space, Value
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
 
 _TABLE = "ruby-fullExploreDataset.csv"
 _SETTING = ("OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_SCHEDULE")

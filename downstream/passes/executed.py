@@ -17,17 +17,17 @@ from pathlib import Path
 
 import numpy as np
 
-from mirenc.errors import CompileError, MirencError
-from mirenc.ir.compile import compile_source
-from mirenc.measure.building import Toolchain, build_driver, compile_problem
-from mirenc.measure.children import Timekeeper
-from mirenc.measure.loops import generate
-from mirenc.measure.passes.inputs import FLAGS, clang_of
-from mirenc.measure.runners import Build, Cell
-from mirenc.passes.engine import Engine
-from mirenc.passes.installed import SharedEngine, major_of
-from mirenc.tasks.compiled import CompiledTable, PassList, read_compiled
-from mirenc.tasks.measured import MeasuredKernel
+from mirenc.base.errors import CompileError, MirencError
+from mirenc.decide.tables.compiled import CompiledTable, PassList, read_compiled
+from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.llvm.inputs.compile_source import compile_source
+from mirenc.llvm.passes.engine import Engine
+from mirenc.llvm.passes.engines import SharedEngine, major_of
+from mirenc.tools.measure.building import Toolchain, build_driver, compile_problem
+from mirenc.tools.measure.children import Timekeeper
+from mirenc.tools.measure.loops import generate
+from mirenc.tools.measure.passes.inputs import FLAGS, clang_of
+from mirenc.tools.measure.runners import Build, Cell
 
 KERNELS, LISTS = 12, 10  # loops that are run, and lists that they are run under
 _ROUNDS = 4  # the fewest; times decide nothing here

@@ -20,16 +20,16 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from mirenc.deciding import FixedList, TaskHead, fixed_lists, read_code, try_lists
-from mirenc.deciding.head import ready_heads
-from mirenc.errors import MirencError
-from mirenc.ir.files import find_inputs
-from mirenc.passes.engine import Engine
-from mirenc.passes.installed import find_engine, major_of
-from mirenc.passes.levels import level
-from mirenc.sources.compiling import Choices
-from mirenc.sources.prepare import prepare_ir
-from mirenc.tasks import get_task
+from mirenc.base.errors import MirencError
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead, ready_heads
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.passes.engine import Engine
+from mirenc.llvm.passes.engines import find_engine, major_of
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.sources.compile_programs import Choices
+from mirenc.llvm.sources.prepare import prepare_ir
+from mirenc.tools.suggest import FixedList, fixed_lists, read_code, try_lists
 
 OZ = level("Oz")
 

@@ -27,14 +27,15 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from mirenc.heads import BoostedRegressor, RatioTreesHead, RidgeHead
-from mirenc.heads.choosing import portfolio
-from mirenc.learning.features import context_matrix
-from mirenc.metrics import group_interval, number_figures
-from mirenc.tasks import TaskData, get_task
-from mirenc.tasks.compiled import CompiledTable, read_compiled
-from mirenc.tasks.pass_tasks import HELD_OUT, covering_lists
-from mirenc.tasks.protocols import cut
+from mirenc.decide import BoostedRegressor, RatioTreesHead, RidgeHead
+from mirenc.decide.estimators.chooser import portfolio
+from mirenc.decide.features.feature_matrix import context_matrix
+from mirenc.decide.metrics import group_interval, number_figures
+from mirenc.decide.protocols import cut
+from mirenc.decide.registry import get_task
+from mirenc.decide.tables.compiled import CompiledTable, read_compiled
+from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.pass_tasks import HELD_OUT, covering_lists
 
 HERE = Path(__file__).parent
 PROBES = 8

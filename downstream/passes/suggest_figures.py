@@ -25,14 +25,14 @@ from numpy.typing import NDArray
 from rich.progress import track
 from threadpoolctl import threadpool_limits
 
-from mirenc.evaluating.report import row_title
-from mirenc.learning.features import Features
-from mirenc.learning.target import Costs, target_of
-from mirenc.metrics import group_interval
-from mirenc.tasks import TaskData
-from mirenc.tasks.compiled import CompiledTable, read_compiled
-from mirenc.tasks.pass_tasks import HELD_OUT, LISTS, PassListChoice, covering_lists
-from mirenc.tasks.protocols import cut
+from mirenc.decide.evaluation.report import row_title
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.protocols import cut
+from mirenc.decide.tables.compiled import CompiledTable, read_compiled
+from mirenc.decide.target import Costs, target_of
+from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.pass_tasks import HELD_OUT, LISTS, PassListChoice, covering_lists
 
 sys.path.append(str(Path(__file__).parents[1]))  # what scripts share
 from kept_features import KeptFeatures, features_of_table, model_of, read_all

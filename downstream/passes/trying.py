@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.heads.choosing import portfolio
+from mirenc.decide.estimators.chooser import portfolio
 
 __all__ = ["WORTH_TRYING", "Trial", "covering_order", "promise_of", "trial_like", "trials_of"]
 
@@ -89,7 +89,7 @@ def trials_of(
         What each setting costs.
     default : int
     part, group : (n,) str
-        As those of `mirenc.tasks.TaskData`.
+        As those of `mirenc.decide.TaskData`.
     count : int
         How many settings are ranked, at most.
 

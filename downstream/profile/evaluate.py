@@ -1,13 +1,13 @@
 """Where branches go and how long loops run, told of projects that no tree saw, beside LLVM's own estimate.
 
     python downstream/profile/evaluate.py OUT -o downstream/profile/branches.json
-    python downstream/profile/evaluate.py OUT --head mirenc/profiling/ready
+    python downstream/profile/evaluate.py OUT --head mirenc/tools/profile/ready
 
 OUT is what ``labels.py`` wrote. Folds are of whole projects, for the axes of vectors, too. Rows: ``llvm`` is
 ``print<branch-prob>`` of the same IR without weights; ``hand`` boosted trees of what is written about a branch
-(`mirenc.profiling.branches`), as shipped; ``vectors`` of that and the vectors of the blocks around it; ``perfect`` the
-best that one answer a branch can be. Figures are of each project, then in the mean over projects, with 95 % intervals
-by a bootstrap over them:
+(`mirenc.tools.profile.branches`), as shipped; ``vectors`` of that and the vectors of the blocks around it; ``perfect``
+the best that one answer a branch can be. Figures are of each project, then in the mean over projects, with 95 %
+intervals by a bootstrap over them:
 
 - ``missed``: share of all executions of branches that go where the prediction does not; ``fewer`` is how many fewer
   than LLVM's, in per cent of those; ``unseen``: the same over projects whose code no ancestor of the model saw.
@@ -38,18 +38,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import mirenc
-from mirenc.embed import Encoder
-from mirenc.heads import BoostedChances, save_head
-from mirenc.ir import IRModule, read_ir
-from mirenc.ir.loops import find_loops
-from mirenc.ir.profile import Flow, profiled_flow, solve_flow
-from mirenc.profiling.branches import Branches, branches_of
-from mirenc.profiling.loops import Loops, describe_loops
-from mirenc.profiling.static import CLASS_STARTS, Profile, StaticProfile, told_by_constants
-from mirenc.progress import progress
-from mirenc.tasks.tables import write_parquet
-from mirenc.weights import load_files
-from mirenc.weights.provenance import read_provenance, seen_by
+from mirenc.base.progress import progress
+from mirenc.decide import BoostedChances, save_head
+from mirenc.decide.tables.table_folder import write_parquet
+from mirenc.encoder import Encoder
+from mirenc.encoder.weights import load_files
+from mirenc.encoder.weights.provenance import read_provenance, seen_by
+from mirenc.llvm import IRModule, read_ir
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.profile import Flow, profiled_flow, solve_flow
+from mirenc.tools.profile.branches import Branches, branches_of
+from mirenc.tools.profile.loops import Loops, describe_loops
+from mirenc.tools.profile.static_profile import CLASS_STARTS, Profile, StaticProfile, told_by_constants
 
 FOLDS, DRAWS, LEAST = 8, 2000, 1e-3
 COMPONENTS = 16  # of a block's vector

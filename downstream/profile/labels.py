@@ -37,17 +37,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from mirenc.config import Config, load_toml
-from mirenc.errors import MirencError
-from mirenc.ir import IRModule, read_ir
-from mirenc.ir.commands import program_flags
-from mirenc.ir.loops import find_loops
-from mirenc.ir.process import run_limited
-from mirenc.ir.profile import Flow, profiled_flow
-from mirenc.measure.run import one_line
-from mirenc.sources.ir_folder import digest
-from mirenc.tasks.tables import write_json, write_parquet
-from mirenc.writing import only_one
+from mirenc.base.config import Config, load_toml
+from mirenc.base.errors import MirencError
+from mirenc.base.run_program import run_limited
+from mirenc.base.writing import only_one
+from mirenc.decide.tables.table_folder import write_json, write_parquet
+from mirenc.llvm import IRModule, read_ir
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.profile import Flow, profiled_flow
+from mirenc.llvm.inputs.compile_commands import program_flags
+from mirenc.llvm.sources.ir_folder import digest
+from mirenc.tools.measure.measuring_run import one_line
 
 CLANG, CLANGXX, OPT, PROFDATA = "clang-19", "clang++-19", "opt-19", "llvm-profdata-19"
 COUNTED = ("-fprofile-instr-generate", "-fprofile-update=atomic")

@@ -40,27 +40,27 @@ sys.path.append(str(Path(__file__).parents[1] / "look_ahead"))  # its table, and
 from groups import factor
 from rules import PROTOCOL, TABLE, worth
 
-from mirenc.arrays import Bool, Float64, Int64
-from mirenc.cache import Cache, cache_key
-from mirenc.embed import Encoder, load
-from mirenc.evaluating import Evaluation
-from mirenc.evaluating.jobs import Job, plan_jobs, unpack_predictions
-from mirenc.heads import HedgingEnsembleHead
-from mirenc.heads.choosing import SHARPNESS, Settings
-from mirenc.ir import IRModule, ReadOptions, read_ir, regions_of
-from mirenc.ir.regions import find_loop
-from mirenc.learning.features import told_context
-from mirenc.learning.look_ahead import TRIP_COUNTS, look_ahead_settings, look_ahead_tables
-from mirenc.learning.menu import head_search, inner_parts
-from mirenc.learning.target import target_of
-from mirenc.passes import EmbeddedEngine
-from mirenc.profiling import StaticProfile, static
-from mirenc.profiling.static import FRONT_END
-from mirenc.progress import progress
-from mirenc.tasks import TaskData
-from mirenc.tasks.measured import MeasuredKernel, read_measured
-from mirenc.tasks.sample import Sample
-from mirenc.tasks.vectorization import TRIP_CLASSES, Vectorization
+from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.base.cache import Cache, cache_key
+from mirenc.base.progress import progress
+from mirenc.decide import HedgingEnsembleHead
+from mirenc.decide.estimators.candidates import head_search, inner_parts
+from mirenc.decide.estimators.chooser import SHARPNESS, Settings
+from mirenc.decide.evaluation.evaluate_task import Evaluation
+from mirenc.decide.evaluation.jobs import Job, plan_jobs, unpack_predictions
+from mirenc.decide.features.feature_matrix import told_context
+from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, look_ahead_settings, look_ahead_tables
+from mirenc.decide.sample import Sample
+from mirenc.decide.tables.measured import MeasuredKernel, read_measured
+from mirenc.decide.target import target_of
+from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.vectorization import TRIP_CLASSES, Vectorization
+from mirenc.encoder import Encoder, load
+from mirenc.llvm import IRModule, ReadOptions, read_ir, regions_of
+from mirenc.llvm.analysis.regions import find_loop
+from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.tools.profile import StaticProfile, static_profile as static
+from mirenc.tools.profile.static_profile import FRONT_END
 
 HERE = Path(__file__).parent
 COUNTS = sorted({count for several in TRIP_CLASSES.values() for count in several} | set(TRIP_COUNTS))

@@ -46,12 +46,12 @@ import pyarrow.parquet as pq
 from evaluate import LEAST, interval, llvm_first
 from labels import FRONT, LENIENT, PROFDATA, Counts, Program, Work
 
-from mirenc.config import load_toml
-from mirenc.ir import IRModule, read_ir
-from mirenc.ir.profile import Flow, profiled_flow, solve_flow
-from mirenc.ir.repair import repair_counts
-from mirenc.profiling.branches import branches_of
-from mirenc.progress import progress
+from mirenc.base.config import load_toml
+from mirenc.base.progress import progress
+from mirenc.llvm import IRModule, read_ir
+from mirenc.llvm.analysis.profile import Flow, profiled_flow, solve_flow
+from mirenc.tools.profile.branches import branches_of
+from mirenc.tools.profile.repair import repair_counts
 
 FILES, BYTES = 3, 200_000  # of a project, at most, and of a file
 PERIODS = (100, 1000, 10000)

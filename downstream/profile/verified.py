@@ -21,13 +21,13 @@ import numpy as np
 from labels import FailedError, call
 from worth import Rows, read_table
 
-from mirenc.arrays import Int64
-from mirenc.ir import IRModule, read_ir
-from mirenc.ir.profile import profiled_flow
-from mirenc.profiling.writing import with_weights
-from mirenc.progress import progress
-from mirenc.sources.ir_folder import digest
-from mirenc.tasks.tables import write_json
+from mirenc.base.arrays import Int64
+from mirenc.base.progress import progress
+from mirenc.decide.tables.table_folder import write_json
+from mirenc.llvm import IRModule, read_ir
+from mirenc.llvm.analysis.profile import profiled_flow
+from mirenc.llvm.sources.ir_folder import digest
+from mirenc.tools.profile.write_profile import with_weights
 
 FILES, SECONDS = 1000, 120.0
 NEAR = 1e-3  # how far a weight may be from what is predicted: they are whole numbers of a small sum

@@ -57,15 +57,15 @@ from labels import (
     said,
 )
 
-from mirenc.arrays import Float64, Int64
-from mirenc.config import load_toml
-from mirenc.errors import IRFileError, MirencError
-from mirenc.ir import read_ir
-from mirenc.measure.run import one_line
-from mirenc.profiling.loops import of_loops
-from mirenc.profiling.writing import with_weights
-from mirenc.tasks.tables import write_json
-from mirenc.writing import only_one
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.config import load_toml
+from mirenc.base.errors import IRFileError, MirencError
+from mirenc.base.writing import only_one
+from mirenc.decide.tables.table_folder import write_json
+from mirenc.llvm import read_ir
+from mirenc.tools.measure.measuring_run import one_line
+from mirenc.tools.profile.loops import of_loops
+from mirenc.tools.profile.write_profile import with_weights
 
 MEASURES = ("instructions", "jumps", "mispredicted", "fetch_misses", "bytes")
 OUTSIDE = "_outside_loops"

@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.measure.building import Toolchain, build_driver
-from mirenc.measure.loops import generate
-from mirenc.measure.run import Plan
-from mirenc.measure.runners import Build
-from mirenc.measure.timed import TimedRun
-from mirenc.measure.vector_variants import build_variants
-from mirenc.measure.vectorization import ARCH_FLAGS, VectorizationMethod
-from mirenc.metrics import group_interval
-from mirenc.passes.hint import Hint
-from mirenc.progress import progress
-from mirenc.tasks.measured import MeasuredKernel, MeasuredSample
-from mirenc.tasks.space import Space
-from mirenc.tasks.vectorization import Vectorization
+from mirenc.base.progress import progress
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.settings import Space
+from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
+from mirenc.decide.tasks.vectorization import Vectorization
+from mirenc.llvm.passes.loop_hint import Hint
+from mirenc.tools.measure.building import Toolchain, build_driver
+from mirenc.tools.measure.loops import generate
+from mirenc.tools.measure.measuring_run import Plan
+from mirenc.tools.measure.runners import Build
+from mirenc.tools.measure.timed import TimedRun
+from mirenc.tools.measure.vector_variants import build_variants
+from mirenc.tools.measure.vectorization import ARCH_FLAGS, VectorizationMethod
 
 HERE = Path(__file__).parent
 STRUCTURES = 258

@@ -7,10 +7,10 @@ import json
 import sys
 from pathlib import Path
 
-from mirenc.measure.vectorization import VectorizationMethod
-from mirenc.progress import progress
-from mirenc.tasks.measured import read_measured
-from mirenc.tasks.tables import write_json
+from mirenc.base.progress import progress
+from mirenc.decide.tables.measured import read_measured
+from mirenc.decide.tables.table_folder import write_json
+from mirenc.tools.measure.vectorization import VectorizationMethod
 
 
 def main(folder: Path) -> None:

@@ -18,8 +18,8 @@ import typer
 from typer import Option
 
 from mirenc import __version__
+from mirenc.base.errors import MirencError, SearchModelWarning
 from mirenc.cli.common import shown
-from mirenc.errors import MirencError, SearchModelWarning
 
 VERBS = (
     *("embed", "compare", "search", "map", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mirenc.base.errors import ConfigError, TaskError
+from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
-from mirenc.errors import ConfigError, TaskError
-from mirenc.writing import delivered
 
 if TYPE_CHECKING:
-    from mirenc.deciding import TaskHead
-    from mirenc.tasks import Task
-    from mirenc.tasks.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth
+    from mirenc.decide.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth
+    from mirenc.decide.task import Task
+    from mirenc.decide.task_head import TaskHead
 
 _SHOWN = 8  # settings and labels that are printed
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
@@ -257,7 +257,7 @@ class Copies:
 
     def take(self, file: str, predictions: Sequence[Any]) -> None:
         """Write one copy; loops that are left alone are said on stderr."""
-        from mirenc.ir.pragmas import with_pragmas
+        from mirenc.llvm.inputs.pragmas import with_pragmas
 
         wanted: dict[int, str] = {}
         differ: set[int] = set()

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 from typer import Argument, Option
 
-from mirenc.errors import ConfigError, EmptyInputs, IRFileError, MirencError, NoFunctionBodyError, input_error
-from mirenc.progress import progress as progress
-from mirenc.writing import check_output as check_output
+from mirenc.base.errors import ConfigError, EmptyInputs, IRFileError, MirencError, NoFunctionBodyError, input_error
+from mirenc.base.progress import progress as progress
+from mirenc.base.writing import check_output as check_output
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from mirenc.embed import Encoder
-    from mirenc.ir import ReadOptions
-    from mirenc.ir.forms import Form
-    from mirenc.ir.inputs import Input as Given
+    from mirenc.decide.task import Task
+    from mirenc.encoder import Encoder
+    from mirenc.llvm import ReadOptions
+    from mirenc.llvm.inputs.input import Input as Given
+    from mirenc.llvm.passes.normal_form import Form
     from mirenc.search import Maker, VectorTable
-    from mirenc.tasks import Task
 
     Reading = ReadOptions
 else:
@@ -106,7 +106,7 @@ _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 def byte_count(text: str, option: str) -> int:
     """Bytes of ``512``, ``64M``, ``2G``."""
-    from mirenc.ir.files import LARGEST_SIZE
+    from mirenc.llvm.inputs.file_kind import LARGEST_SIZE
 
     number = text.upper().removesuffix("IB").removesuffix("B")
     unit = number[-1:] if number[-1:] in _UNITS else ""
@@ -135,8 +135,8 @@ def read_options(
     cflags: CFlags = "",
 ) -> Reading:
     """The options as `ReadOptions`; starts the LLVM process with the memory limit."""
-    from mirenc.ir import ReadOptions, start_reader
-    from mirenc.ir.files import DEFAULT_MAX_BYTES
+    from mirenc.llvm import ReadOptions, start_reader
+    from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES
 
     options = ReadOptions(
         max_bytes=DEFAULT_MAX_BYTES if max_bytes is None else byte_count(max_bytes, "--max-bytes"),
@@ -171,7 +171,7 @@ reads_ir = functools.partial(reads, sources=False)
 
 def find_task(name: str | None, file: Path | None) -> Task:
     """The task that a name or a file says."""
-    from mirenc.tasks import get_task, load_task_file
+    from mirenc.decide.registry import get_task, load_task_file
 
     if (name is None) == (file is None):
         raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
@@ -191,15 +191,15 @@ def check_folders(*folders: Path | None) -> None:
 
 def is_project(given: str) -> bool:
     """Whether a word of the command line, a path whatever it looks like, stands for many files."""
-    from mirenc.ir import projects
+    from mirenc.llvm.inputs import projects
 
     return given not in ("", "-") and projects.is_project(Path(given))  # Path takes "" for this folder
 
 
 def expand(inputs: list[str], options: Reading) -> list[Given]:
-    """What the inputs stand for (`mirenc.ir.inputs`), twice what is given twice. What is left out is told."""
-    from mirenc.ir.inputs import path_input
-    from mirenc.ir.projects import expand_inputs
+    """What the inputs stand for (`mirenc.llvm.inputs.input`), twice what is given twice. What is left out is told."""
+    from mirenc.llvm.inputs.input import path_input
+    from mirenc.llvm.inputs.projects import expand_inputs
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
@@ -236,9 +236,9 @@ def open_index(
 
     Vectors of a file are in the ``form``; without one, in that which is usual, or which was asked for.
     """
-    from mirenc.embed import load
+    from mirenc.encoder import load
+    from mirenc.encoder.weights import is_model_name, search_model
     from mirenc.search import VECTOR_SUFFIXES, index as make_index, read_vectors
-    from mirenc.weights import is_model_name, search_model
 
     failures = Failures(1)
     if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument
 
+from mirenc.base.errors import ConfigError
 from mirenc.cli import common
 from mirenc.cli.search_results import label, overloaded
-from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.embed import Encoder
-    from mirenc.ir.inputs import Input
+    from mirenc.encoder import Encoder
+    from mirenc.llvm.inputs.input import Input
     from mirenc.search import VectorTable
 
 
@@ -46,12 +46,12 @@ def compare(
             f"{len(paths)} files; at level {level} two are compared. Use `mirenc search` for one in many",
             param_hint="FILE FILE ...",
         )
-    from mirenc import cosines
-    from mirenc.embed import load
-    from mirenc.ir.inputs import Input
-    from mirenc.ir.read import load_input
+    from mirenc.base import cosines
+    from mirenc.encoder import load
+    from mirenc.encoder.weights import search_model
+    from mirenc.llvm.inputs.input import Input
+    from mirenc.llvm.ir.read import load_input
     from mirenc.search import index
-    from mirenc.weights import search_model
 
     encoder = load(model or search_model(level), options=options, whitening_map=whitening_map, hide_names=hide_names)
     # Standard input can be read once, and the first file is asked twice.
@@ -84,7 +84,7 @@ def compare(
 
 def _matches(encoder: Encoder, table: VectorTable, file: Input) -> list[dict[str, Any]]:
     """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
-    from mirenc.cosines import nearest
+    from mirenc.base.cosines import nearest
     from mirenc.search.itself import matching_rows, own_first
     from mirenc.search.sureness import shares_right
 

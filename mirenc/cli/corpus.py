@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError, MirencError, NoFunctionBodyError, needs
 from mirenc.cli import common
-from mirenc.errors import ConfigError, MirencError, NoFunctionBodyError, needs
 
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {
@@ -51,16 +51,16 @@ def build(
     A build that was stopped goes on where it was.
     """
     flags = common.split_flags(cflags)
-    from mirenc.ir.files import find_inputs, folder_error
-    from mirenc.tokenizer import IRTokenizer, TokenizerConfig
-    from mirenc.weights import find_model, is_model_name
-    from mirenc.writing import only_one
+    from mirenc.base.writing import only_one
+    from mirenc.encoder.weights import find_model, is_model_name
+    from mirenc.llvm.inputs.file_kind import find_inputs, folder_error
+    from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig
 
     with needs("train", "building a corpus needs more packages"):
-        from mirenc.pretraining.corpus import build_corpus, hashes_of_ir
-        from mirenc.sources.compiling import Choices
-        from mirenc.sources.ir_folder import failures_of, origins_of
-        from mirenc.sources.prepare import kind_of_source, prepare_ir
+        from mirenc.llvm.sources.compile_programs import Choices
+        from mirenc.llvm.sources.ir_folder import failures_of, origins_of
+        from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
+        from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
     given = None
     if tokenizer:
         named = is_model_name(tokenizer) or os.path.isdir(tokenizer)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import DatasetError
 from mirenc.cli import common
-from mirenc.errors import DatasetError
 
 if TYPE_CHECKING:
-    from mirenc.tasks.datasets.fetching import FetchPlan
+    from mirenc.decide.datasets.fetch import FetchPlan
 
 app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
 
@@ -25,7 +25,7 @@ _SHOWN = 10  # findings of one dataset that are told one by one
 @app.command("list")
 def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
     """Datasets with their licences, and where they are on this machine."""
-    from mirenc.tasks.datasets.registry import DATASETS, find_folder
+    from mirenc.decide.datasets.dataset_registry import DATASETS, find_folder
 
     folders = {name: find_folder(name, data) for name in DATASETS}
     if as_json:
@@ -56,7 +56,7 @@ def fetch(
 
     What is there already is not fetched again; what differs from the published files is replaced.
     """
-    from mirenc.tasks.datasets.fetching import fetch as fetch_files, plan_fetch
+    from mirenc.decide.datasets.fetch import fetch as fetch_files, plan_fetch
 
     failed: list[str] = []
     for name in _known(names):
@@ -81,7 +81,7 @@ def fetch(
 
 def _known(names: list[str]) -> list[str]:
     """Each name once; a mistyped one is told before anything is done."""
-    from mirenc.tasks.datasets.registry import get_dataset
+    from mirenc.decide.datasets.dataset_registry import get_dataset
 
     return [get_dataset(name).name for name in dict.fromkeys(names)]
 
@@ -118,8 +118,8 @@ def _tell(lines: list[str]) -> None:
 @app.command()
 def verify(names: Names, data: common.Data = None) -> None:
     """Compare datasets on disk with the published checksums."""
-    from mirenc.tasks.datasets.fetching import content_hash, verify as verify_files
-    from mirenc.tasks.datasets.registry import dataset_folder
+    from mirenc.decide.datasets.dataset_registry import dataset_folder
+    from mirenc.decide.datasets.fetch import content_hash, verify as verify_files
 
     wrong: dict[str, str] = {}
     for name in _known(names):

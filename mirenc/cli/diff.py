@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
-from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
     from mirenc.search.diff import Change
@@ -48,12 +48,12 @@ def diff(
     ones, whose IR is the same but for local names and metadata, are counted, not listed. Bytes are those of the object
     that mirenc's own LLVM makes of each file as it is, by nm -S. The tables are Markdown.
     """
-    from mirenc.embed import load
-    from mirenc.passes import EmbeddedEngine
+    from mirenc.base.writing import delivered
+    from mirenc.encoder import load
+    from mirenc.encoder.weights import search_model
+    from mirenc.llvm.passes import EmbeddedEngine
     from mirenc.search.builds import read_builds
     from mirenc.search.diff import pair_builds
-    from mirenc.weights import search_model
-    from mirenc.writing import delivered
 
     formats = {".json": _json, ".md": _document, ".yaml": _remarks}
     for path in output or ():

@@ -48,9 +48,9 @@ def embed(
     Files that fail are listed on stderr; the others are delivered, and the exit code is 1. Files without a function
     body are counted and left out.
     """
-    from mirenc.embed import load
+    from mirenc.encoder import load
+    from mirenc.encoder.weights import DEFAULT_MODEL, search_model
     from mirenc.search import Maker, VectorWriter, check_vectors_output
-    from mirenc.weights import DEFAULT_MODEL, search_model
 
     check_vectors_output(output)
     if column is None and (names, ray) != (None, None):
@@ -71,8 +71,8 @@ def embed(
         files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))
     else:
+        from mirenc.llvm.sources.parquet import find_parquet, row_groups, row_inputs
         from mirenc.search.batches import embed_on_ray
-        from mirenc.sources.parquet import find_parquet, row_groups, row_inputs
 
         # A cluster's workers have working folders of their own.
         sources = [Path(given) if ray is None else Path(given).absolute() for given in inputs]

@@ -13,8 +13,9 @@ from typer import Option
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.evaluating import TaskReport
-    from mirenc.tasks import Task, TaskData
+    from mirenc.decide.evaluation.report import TaskReport
+    from mirenc.decide.task import Task
+    from mirenc.decide.task_data import TaskData
 
 
 def evaluate(
@@ -47,9 +48,10 @@ def evaluate(
     the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
     rows that the model takes part in. `mirenc fit` makes a head to ask.
     """
-    from mirenc.embed import load
-    from mirenc.evaluating import Evaluation, TaskReport, load_report
-    from mirenc.tasks import load_data
+    from mirenc.decide.evaluation.evaluate_task import Evaluation
+    from mirenc.decide.evaluation.report import TaskReport, load_report
+    from mirenc.decide.load_samples import load_data
+    from mirenc.encoder import load
 
     problem = common.find_task(task, task_file)
     variant = problem.check_variant(variant)
@@ -83,7 +85,7 @@ def evaluate(
             common.say(f"wrote {report.save(files[0])}")
             files[1].unlink(missing_ok=True)
         if plot is not None:
-            from mirenc.evaluating.plot import plot_report
+            from mirenc.decide.evaluation.plot import plot_report
 
             common.say(f"wrote {plot_report(report, plot / f'{stem}.svg')}")
         if as_json:
@@ -107,7 +109,7 @@ def _possible(task: Task, data: TaskData, names: list[str]) -> list[str]:
 def _print(report: TaskReport, protocol: str) -> None:
     from rich.table import Column, Table
 
-    from mirenc.evaluating.report import row_title
+    from mirenc.decide.evaluation.report import row_title
 
     common.print_table(report.table(protocol), width=200)
     if report.parts and report.data.target == "costs":

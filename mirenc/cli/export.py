@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import needs
 from mirenc.cli import common
 from mirenc.cli.fit import worth_of
-from mirenc.errors import needs
 
 if TYPE_CHECKING:
-    from mirenc.arrays import Float64
-    from mirenc.deciding import TaskHead
+    from mirenc.base.arrays import Float64
+    from mirenc.decide.task_head import TaskHead
 
 
 def export(
@@ -38,7 +38,7 @@ def export(
     `mirenc predict` takes the default instead where held-out answers like it did not pay. Of a model, its encoders are
     written: token ids to vectors of statements, and these and a graph to vectors of nodes.
     """
-    from mirenc.weights import list_models
+    from mirenc.encoder.weights import list_models
 
     common.check_folders(c, onnx)
     if what in list_models(failed=lambda error: None) or (Path(what) / "config.json").is_file():
@@ -46,7 +46,7 @@ def export(
             raise typer.BadParameter(f"{what} is a model, which is written as ONNX alone. Type: --onnx FOLDER")
         with needs("train", "exporting an encoder needs torch"):
             from mirenc.model.onnx_export import export_encoders
-        from mirenc.weights import load_files
+        from mirenc.encoder.weights import load_files
 
         files = load_files(what)
         for path in export_encoders(files.config, files.weights, onnx, files.name):
@@ -60,13 +60,13 @@ def export(
 def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
     import numpy as np
 
-    from mirenc.deciding import TaskHead
-    from mirenc.heads import load_head
-    from mirenc.heads.c_source import c_source, c_test
-    from mirenc.heads.formula import pair_head
-    from mirenc.profiling.branches import FEATURES
-    from mirenc.profiling.loops import LOOP_FEATURES
-    from mirenc.profiling.static import TRIP_CLASSES, StaticProfile
+    from mirenc.decide.estimators.saved_heads import load_head
+    from mirenc.decide.export.c_source import c_source, c_test
+    from mirenc.decide.export.formula import pair_head
+    from mirenc.decide.task_head import TaskHead
+    from mirenc.tools.profile.branches import FEATURES
+    from mirenc.tools.profile.loops import LOOP_FEATURES
+    from mirenc.tools.profile.static_profile import TRIP_CLASSES, StaticProfile
 
     about, settings, name = "", None, re.sub(r"\W|^(?=\d)", "_", Path(what).resolve().name, flags=re.ASCII)
     features: Sequence[str]
@@ -96,7 +96,7 @@ def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
         (c / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
         common.say(f"wrote {c / name}.c, and {name}_test.c, which compares it with Python's answers")
     if onnx is not None:
-        from mirenc.heads.onnx_model import onnx_model
+        from mirenc.decide.export.onnx_model import onnx_model
 
         (onnx / f"{name}.onnx").write_bytes(onnx_model(head, features, choices).SerializeToString())
         common.say(f"wrote {onnx / name}.onnx")
@@ -118,12 +118,12 @@ def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
     """Names of a head's columns, and the range of each in training."""
     import numpy as np
 
-    from mirenc.embed.embedding import vector_blocks
-    from mirenc.weights import load_files
+    from mirenc.encoder.embedding import vector_blocks
+    from mirenc.encoder.weights import load_files
 
     reach, config = trained.reach, load_files(trained.model).config
     parts = {"text": ("text",), "graph": ("graph",), "both": ("text", "graph")}.get(trained.row, ())
-    purpose = "search" if config.taught is None else "features"  # as `mirenc.learning.code_reader` has them
+    purpose = "search" if config.taught is None else "features"  # as `mirenc.decide.features.code_features` has them
     blocks = [block for part in parts for block in vector_blocks(config, purpose, part).items()]
     if trained.row == "both" and config.taught is not None:
         blocks.append(("taught", config.taught.width))

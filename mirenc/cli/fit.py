@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Option
 
+from mirenc.base.errors import TaskError
 from mirenc.cli import common
-from mirenc.errors import TaskError
 
 if TYPE_CHECKING:
-    from mirenc.deciding import TaskHead
+    from mirenc.decide.task_head import TaskHead
 
 
 def fit(
@@ -31,10 +31,10 @@ def fit(
 
     `mirenc predict TASK INPUT --head FOLDER` asks it.
     """
-    from mirenc.deciding import fit_head
-    from mirenc.embed import load
-    from mirenc.learning.features import HEAD_ROWS
-    from mirenc.tasks import load_data
+    from mirenc.decide.features.feature_matrix import HEAD_ROWS
+    from mirenc.decide.fit import fit_head
+    from mirenc.decide.load_samples import load_data
+    from mirenc.encoder import load
 
     if output is None:
         raise typer.BadParameter("name a folder for the head", param_hint="--output")

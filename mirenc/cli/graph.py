@@ -19,9 +19,9 @@ def graph(
     options: common.Reading,
 ) -> None:
     """Write the ProGraML-style graph of one file."""
-    from mirenc.graph import build_graph
-    from mirenc.graph.export import check_path, save_graph, to_json
-    from mirenc.ir import read_ir
+    from mirenc.llvm import read_ir
+    from mirenc.model.graph import build_graph
+    from mirenc.model.graph.export import check_path, save_graph, to_json
 
     if output == "-":
         output = None

@@ -11,7 +11,7 @@ from typer import Option
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.ir import IRModule
+    from mirenc.llvm import IRModule
 
 _NAMES = 12  # of deleted functions, in text
 
@@ -29,12 +29,12 @@ def inspect(
     options: common.Reading,
 ) -> None:
     """Show statements, tokens, [UNK] and truncation rates, nodes, edges and loops of one file."""
-    from mirenc.graph import Flow, NodeKind, build_graph
-    from mirenc.ir import read_ir, regions_of, statements_of
-    from mirenc.ir.files import language_of
-    from mirenc.ir.read import in_form
-    from mirenc.ir.regions import has_function
-    from mirenc.weights import load_files
+    from mirenc.encoder.weights import load_files
+    from mirenc.llvm import read_ir, regions_of, statements_of
+    from mirenc.llvm.analysis.regions import has_function
+    from mirenc.llvm.inputs.file_kind import language_of
+    from mirenc.llvm.ir.read import in_form
+    from mirenc.model.graph import Flow, NodeKind, build_graph
 
     files = load_files(model)
     as_read = read_ir(file, options=options)

@@ -34,8 +34,8 @@ def map(
     A colour is a top folder, or a file where there is one folder. The page needs no network. Of more than 5,000
     functions a sample is drawn (--most), and each tells its nearest in all of INDEX.
     """
+    from mirenc.base.writing import delivered
     from mirenc.search.map import draw_map
-    from mirenc.writing import delivered
 
     if output.suffix != ".html":
         raise typer.BadParameter(f"{output}: unknown suffix; available: .html", param_hint="--output")

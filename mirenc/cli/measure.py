@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError, TaskError
+from mirenc.base.writing import only_one
 from mirenc.cli import common
-from mirenc.errors import ConfigError, TaskError
-from mirenc.writing import only_one
 
 if TYPE_CHECKING:
-    from mirenc.measure.run import Plan
-    from mirenc.measure.timed import TimedRun
-    from mirenc.tasks.compiled import CompiledTable
+    from mirenc.decide.tables.compiled import CompiledTable
+    from mirenc.tools.measure.measuring_run import Plan
+    from mirenc.tools.measure.timed import TimedRun
 
 _PASSES = "passes"
 _LLVM = 19  # one for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass
@@ -76,7 +76,7 @@ def measure(
     whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
     others = _OF_KERNELS if task == _PASSES else _OF_PASSES
     common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
-    from mirenc.measure.run import Plan
+    from mirenc.tools.measure.measuring_run import Plan
 
     if output is None:
         raise typer.BadParameter("name a folder for the table", param_hint="--output")
@@ -112,9 +112,9 @@ def measure(
 
 
 def _measure_kernels(task: str, plan: Plan, output: Path, start: float) -> None:
-    from mirenc.ir.deadline import within
-    from mirenc.measure.method import get_method
-    from mirenc.measure.timed import TimedRun
+    from mirenc.base.deadline import within
+    from mirenc.tools.measure.method import get_method
+    from mirenc.tools.measure.timed import TimedRun
 
     method = get_method(task)
     toolchain = method.find_compiler(plan.compiler)
@@ -134,7 +134,7 @@ def _measure_kernels(task: str, plan: Plan, output: Path, start: float) -> None:
 
 def _deliver(run: TimedRun, wanted: int) -> None:
     """Say where the table is, and name what of the user's is not in it. Raises TaskError: the table has no sample."""
-    from mirenc.measure.timed import MAX_TRIES
+    from mirenc.tools.measure.timed import MAX_TRIES
 
     table = run.table()
     if run.plan.compile_only:
@@ -158,8 +158,8 @@ def _deliver(run: TimedRun, wanted: int) -> None:
 
 
 def _measure_passes(plan: Plan, output: Path) -> None:
-    from mirenc.measure.passes.run import PassRun
-    from mirenc.passes.installed import SharedEngine
+    from mirenc.llvm.passes.engines import SharedEngine
+    from mirenc.tools.measure.passes.run import PassRun
 
     failures = common.Failures(0)  # how many files there are is known later
     run = PassRun(plan, output, lambda: SharedEngine(_LLVM), common.say, failures.add)

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ModelError, needs
 from mirenc.cli import common
-from mirenc.errors import ModelError, needs
 
 app = typer.Typer(help="List, show, verify, evaluate and adapt models.", no_args_is_help=True)
 
@@ -18,7 +18,7 @@ Name = Annotated[str | None, Argument(help="Model name or folder. [default: the 
 @app.command("list")
 def list_() -> None:
     """Models at hand, those that other packages announce included: name, dimensions, parameters, digest, your maps."""
-    from mirenc.weights import DEFAULT_MODEL, list_maps, list_models, load_files
+    from mirenc.encoder.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
     for name in list_models(failed=common.warn):
         try:
@@ -38,7 +38,7 @@ def list_() -> None:
 @app.command()
 def show(name: Name = None) -> None:
     """The model card."""
-    from mirenc.weights import find_model
+    from mirenc.encoder.weights import find_model
 
     card = find_model(name) / "MODEL_CARD.md"
     if not card.is_file():
@@ -49,8 +49,8 @@ def show(name: Name = None) -> None:
 @app.command()
 def verify(name: Name = None) -> None:
     """Compare files with SHA256SUMS, and the model's answers with its golden vectors."""
-    from mirenc.golden import check_golden
-    from mirenc.weights import DEFAULT_MODEL, find_model, verify_files
+    from mirenc.encoder.golden import check_golden
+    from mirenc.encoder.weights import DEFAULT_MODEL, find_model, verify_files
 
     checked = verify_files(name)
     folder = find_model(name)
@@ -81,7 +81,7 @@ def evaluate(
 ) -> None:
     """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
     with needs("train", "evaluating a model needs more packages"):
-        from mirenc.pretraining.evaluation import evaluate_folder
+        from mirenc.pretrain.evaluation import evaluate_folder
     figures, problems = evaluate_folder(model, ir, options=options)
     if as_json:
         typer.echo(json.dumps(figures, indent=1, allow_nan=False))
@@ -93,7 +93,7 @@ def evaluate(
 def _show_figures(figures: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from mirenc.pretraining.evaluation import figure_rows
+    from mirenc.pretrain.evaluation import figure_rows
 
     data = figures["data"]
     title = f"{figures['model']}: {data['modules']:,} modules of {len(data['projects'])} projects"
@@ -131,8 +131,8 @@ def adapt(
     Some hundreds of programs of the kind that you search: cosines then tell what they do not all share. Files that fail
     are listed on stderr and left out.
     """
-    from mirenc.embed import fit_map, load
-    from mirenc.weights import map_path, save_map, search_model
+    from mirenc.encoder import fit_map, load
+    from mirenc.encoder.weights import map_path, save_map, search_model
 
     encoder = load(model or search_model(level), options=options, hide_names=hide_names)
     map_path(encoder.name, name)  # a name that cannot be one is told before the work

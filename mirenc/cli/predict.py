@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import HeadError, TaskError
 from mirenc.cli import common, predict_profile, predict_table
 from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
-from mirenc.errors import HeadError, TaskError
 
 if TYPE_CHECKING:
-    from mirenc.deciding import TaskHead
-    from mirenc.ir import Region
-    from mirenc.ir.inputs import Input
-    from mirenc.tasks import Task
+    from mirenc.decide.task import Task
+    from mirenc.decide.task_head import TaskHead
+    from mirenc.llvm import Region
+    from mirenc.llvm.inputs.input import Input
 
 _CONTEXT = "Context features, as in --context transfer=1048576,wgsize=128; may be repeated."
 
@@ -108,8 +108,8 @@ def predict(
             )
         predict_table.print_projects(names, options, task.check_level(level), as_json)
         return
-    from mirenc.embed import load
-    from mirenc.ir.regions import is_called
+    from mirenc.encoder import load
+    from mirenc.llvm.analysis.regions import is_called
 
     given = _context(task, ",".join(context or ()))
     trained = _head(task, head, variant, look_ahead)
@@ -182,7 +182,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
 
 
 def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
-    from mirenc.deciding import TaskHead, ready_heads
+    from mirenc.decide.task_head import TaskHead, ready_heads
 
     if folder is not None:
         trained = TaskHead.load(folder, task)

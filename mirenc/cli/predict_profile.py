@@ -1,4 +1,4 @@
-"""``mirenc predict branch_probability`` and ``trip_count``: a profile without a run (`mirenc.profiling`)."""
+"""``mirenc predict branch_probability`` and ``trip_count``: a profile without a run (`mirenc.tools.profile`)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from mirenc.base.errors import IRFileError, TaskError
+from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
-from mirenc.errors import IRFileError, TaskError
-from mirenc.writing import delivered
 
 if TYPE_CHECKING:
-    from mirenc.ir import IRModule, ReadOptions
-    from mirenc.ir.inputs import Input
-    from mirenc.profiling import Profile
+    from mirenc.llvm import IRModule, ReadOptions
+    from mirenc.llvm.inputs.input import Input
+    from mirenc.tools.profile import Profile
 
 TITLES = {
     "branch_probability": "where a branch goes, without a run",
@@ -50,11 +50,11 @@ def print_profiles(
 
     None on branches that repeat or leave a loop: code was slower with them (``downstream/profile/worth.json``).
     """
-    from mirenc.ir.read import load_input, module_of
-    from mirenc.ir.regions import is_called
-    from mirenc.profiling import StaticProfile, with_weights
-    from mirenc.profiling.loops import of_loops
-    from mirenc.profiling.static import FRONT_END
+    from mirenc.llvm.analysis.regions import is_called
+    from mirenc.llvm.ir.read import load_input, module_of
+    from mirenc.tools.profile import StaticProfile, with_weights
+    from mirenc.tools.profile.loops import of_loops
+    from mirenc.tools.profile.static_profile import FRONT_END
 
     options = replace(options, dialect=FRONT_END)
     files = common.expand([*names], options)
@@ -104,8 +104,8 @@ def print_profiles(
 
 
 def _branches(module: IRModule, profile: Profile) -> Iterator[_Answer]:
-    from mirenc.ir.places import Places
-    from mirenc.ir.regions import block_name
+    from mirenc.llvm.analysis.regions import block_name
+    from mirenc.llvm.ir.source_places import Places
 
     places, arrays = Places(module), module.arrays
     function = {
@@ -123,9 +123,9 @@ def _branches(module: IRModule, profile: Profile) -> Iterator[_Answer]:
 
 
 def _loops(module: IRModule, profile: Profile) -> Iterator[_Answer]:
-    from mirenc.ir import regions_of
-    from mirenc.ir.trip_counts import estimated_trip_counts
-    from mirenc.profiling import TRIP_CLASSES
+    from mirenc.llvm import regions_of
+    from mirenc.llvm.analysis.trip_counts import estimated_trip_counts
+    from mirenc.tools.profile import TRIP_CLASSES
 
     estimates = estimated_trip_counts(module)
     for row, loop in enumerate(regions_of(module, "loop").regions):

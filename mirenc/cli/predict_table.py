@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mirenc.base.errors import IRFileError, MirencError, PassError, ToolchainError
 from mirenc.cli import common
-from mirenc.errors import IRFileError, MirencError, PassError, ToolchainError
 
 if TYPE_CHECKING:
-    from mirenc.deciding import Code
-    from mirenc.ir import ReadOptions
-    from mirenc.passes.engine import Engine
-    from mirenc.passes.object_file import Symbol
+    from mirenc.llvm import ReadOptions
+    from mirenc.llvm.passes.engine import Engine
+    from mirenc.llvm.passes.object_file import Symbol
+    from mirenc.tools.suggest import Code
 
 TASK = "size_after"
 _SHOWN = 20  # rows that people see; --json has all
@@ -31,7 +31,7 @@ _DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILI
 
 def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
     """Say where the bytes of whole projects are, a row a function, or a file where ``level`` is module."""
-    from mirenc.deciding.pass_lists import clang_for
+    from mirenc.tools.suggest import clang_for
 
     engine, run = _engine(options)
     with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
@@ -55,10 +55,10 @@ def _files(
     inputs: Sequence[str], scratch: Path, options: ReadOptions
 ) -> tuple[list[tuple[str, str]], list[MirencError]]:
     """Each file's place in the folder, and where its IR is (``scratch`` has sources'); what did not become IR."""
-    from mirenc.ir.files import find_inputs
-    from mirenc.sources.compiling import Choices, Limits
-    from mirenc.sources.ir_folder import failures_of, origins_of
-    from mirenc.sources.prepare import kind_of_source, prepare_ir
+    from mirenc.llvm.inputs.file_kind import find_inputs
+    from mirenc.llvm.sources.compile_programs import Choices, Limits
+    from mirenc.llvm.sources.ir_folder import failures_of, origins_of
+    from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
 
     files: list[tuple[str, str]] = []
     problems: list[MirencError] = []
@@ -85,8 +85,8 @@ def _files(
 
 def _engine(options: ReadOptions) -> tuple[Engine, str]:
     """The LLVM that makes the table, and the level it runs: -Oz, or the near -O2 where there is only llvmlite's."""
-    from mirenc.passes import EmbeddedEngine, find_engine
-    from mirenc.passes.levels import level
+    from mirenc.llvm.passes import EmbeddedEngine, find_engine
+    from mirenc.llvm.passes.level_pass_lists import level
 
     limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
     try:
@@ -107,11 +107,11 @@ def _table(
     ``total`` has functions without a row as well: ``gone`` have no code after the passes (inlined wherever they are
     called, or not used), of ``copies`` a linker keeps one; ``devices`` are files of device code.
     """
-    from mirenc.deciding import read_code
-    from mirenc.ir.functions import Linker, linkages_of, object_name
-    from mirenc.ir.regions import regions_of
-    from mirenc.passes.engine import CODEGEN
-    from mirenc.passes.levels import level
+    from mirenc.llvm.analysis.regions import regions_of
+    from mirenc.llvm.ir.functions import Linker, linkages_of, object_name
+    from mirenc.llvm.passes.engine import CODEGEN
+    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.tools.suggest import read_code
 
     def compiled(file: tuple[str, str]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
         code = read_code(file[1], options=options)
@@ -148,7 +148,7 @@ def _table(
 
 def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
     """Bytes of each function in the object that a list of passes gives; ``own`` names go before their aliases."""
-    from mirenc.passes.object_file import elf_functions, is_elf
+    from mirenc.llvm.passes.object_file import elf_functions, is_elf
 
     try:
         made = engine.compile(ir, pipeline, codegen=codegen)

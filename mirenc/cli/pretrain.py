@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError, needs
 from mirenc.cli import common
-from mirenc.errors import ConfigError, needs
 
 if TYPE_CHECKING:
-    from mirenc.pretraining.trainer import StepReport
+    from mirenc.pretrain.trainer import StepReport
 
 
 def pretrain(
@@ -33,8 +33,8 @@ def pretrain(
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
     """
-    from mirenc.config import load_toml
-    from mirenc.pretraining.config import MapsConfig, PretrainConfig
+    from mirenc.base.config import load_toml
+    from mirenc.pretrain.config import MapsConfig, PretrainConfig
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
         raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
@@ -45,9 +45,9 @@ def pretrain(
         if not Path(domain.folder).is_dir():
             raise ConfigError(f"{maps}: domain {domain.folder}: no such folder. Give a folder of IR or of a corpus")
     with needs("train", "pre-training needs more packages"):
-        from mirenc.pretraining.corpus.store import Corpus
-        from mirenc.pretraining.package import package
-        from mirenc.pretraining.trainer import Trainer
+        from mirenc.pretrain.corpus.store import Corpus
+        from mirenc.pretrain.package import package
+        from mirenc.pretrain.trainer import Trainer
     trainer = Trainer(settings, Corpus.load(corpus), output)
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:

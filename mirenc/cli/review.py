@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 import mirenc
-from mirenc.writing import delivered
+from mirenc.base.writing import delivered
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _NO_FILE = ("", "-")

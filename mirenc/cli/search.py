@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError
 from mirenc.cli import common
 from mirenc.cli.search_results import Found, Match, check_outputs, json_of, overloaded, print_found, write_results
-from mirenc.errors import ConfigError
 
 if TYPE_CHECKING:
-    from mirenc.ir.inputs import Input
+    from mirenc.llvm.inputs.input import Input
     from mirenc.search import Maker
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import typer
 
+from mirenc.base.writing import check_output, delivered
 from mirenc.cli import common
-from mirenc.writing import check_output, delivered
 
 SUFFIXES = (".json", ".jsonl", ".csv")
 _COLUMNS = (

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError, ToolchainError
+from mirenc.base.writing import only_one
 from mirenc.cli import common
-from mirenc.errors import ConfigError, ToolchainError
-from mirenc.writing import only_one
 
 app = typer.Typer(help="Decide inside of a user's own build.", no_args_is_help=True)
 
@@ -43,12 +43,12 @@ def inliner(
 
     LLVM's verifier sees each module: that it is well-formed IR, not that the program behaves as before. Run its tests.
     """
-    from mirenc.deciding import TaskHead, fixed_lists, ready_heads
-    from mirenc.deciding.pass_lists import TASK
-    from mirenc.inlining.compiler import DECISIONS, Settings, write_compiler
-    from mirenc.passes.installed import SharedEngine
-    from mirenc.tasks import get_task
-    from mirenc.tuning.case import beside, major_of
+    from mirenc.decide.registry import get_task
+    from mirenc.decide.task_head import TaskHead, ready_heads
+    from mirenc.llvm.passes.engines import SharedEngine
+    from mirenc.tools.inline.compiler import DECISIONS, Settings, write_compiler
+    from mirenc.tools.suggest import TASK, fixed_lists
+    from mirenc.tools.tune.tuning_case import beside, major_of
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file. Name a folder")
@@ -72,8 +72,8 @@ def inliner(
 
 def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int:
     """Run the build, say what came of it, and return its exit code."""
-    from mirenc.inlining.compiler import LOG
-    from mirenc.passes.engine import CHECKED
+    from mirenc.llvm.passes.engine import CHECKED
+    from mirenc.tools.inline.compiler import LOG
 
     if shutil.which(command[0], path=environment["PATH"]) is None:
         raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, as in -- make -j2")

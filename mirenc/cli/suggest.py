@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError, ForeignIRError
 from mirenc.cli import common
-from mirenc.errors import ConfigError, ForeignIRError
 
 if TYPE_CHECKING:
-    from mirenc.deciding import Code, FixedList, Outcome
-    from mirenc.inlining import Inlining
-    from mirenc.passes.engine import Engine
+    from mirenc.llvm.passes.engine import Engine
+    from mirenc.tools.inline import Inlining
+    from mirenc.tools.suggest import Code, FixedList, Outcome
 
 _SUFFIXES = (".bc", ".ll", ".o")
 _OUTPUT = (
@@ -68,13 +68,13 @@ def show_lists(
         if output.suffix not in _SUFFIXES:
             raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
         common.check_output(output)
-    from mirenc.deciding import TaskHead, fixed_lists, read_code, ready_heads, try_lists
-    from mirenc.deciding.pass_lists import TASK
-    from mirenc.inlining import try_inlining
-    from mirenc.passes.engine import CHECKED
-    from mirenc.passes.installed import SharedEngine, find_engine, major_of
-    from mirenc.passes.levels import level
-    from mirenc.tasks import get_task
+    from mirenc.decide.registry import get_task
+    from mirenc.decide.task_head import TaskHead, ready_heads
+    from mirenc.llvm.passes.engine import CHECKED
+    from mirenc.llvm.passes.engines import SharedEngine, find_engine, major_of
+    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.tools.inline import try_inlining
+    from mirenc.tools.suggest import TASK, fixed_lists, read_code, try_lists
 
     task = get_task(TASK)
     trained = TaskHead.load(ready_heads(task)[""] if head is None else head, task)
@@ -124,7 +124,7 @@ suggest = common.reads(show_lists)
 
 
 def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
-    from mirenc.writing import delivered
+    from mirenc.base.writing import delivered
 
     if output.suffix == ".ll":
         bitcode = engine.text(bitcode).encode()
@@ -135,7 +135,7 @@ def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
-    from mirenc.passes.engine import CHECKED
+    from mirenc.llvm.passes.engine import CHECKED
 
     listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {

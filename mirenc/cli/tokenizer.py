@@ -11,15 +11,15 @@ from typer import Argument, Option
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.ir import ReadOptions
-    from mirenc.tokenizer import IRTokenizer
+    from mirenc.llvm import ReadOptions
+    from mirenc.model.tokenizer import IRTokenizer
 
 app = typer.Typer(help="Train and examine WordPiece tokenizers.", no_args_is_help=True)
 
 
 def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[str], common.Failures]:
     """Distinct statements of each file, end to end; files that fail are named on stderr and left out."""
-    from mirenc.ir import read_ir, statements_of
+    from mirenc.llvm import read_ir, statements_of
 
     files = list(dict.fromkeys(common.expand(inputs, options)))
     failures = common.Failures(len(files))
@@ -40,7 +40,7 @@ def train(
 ) -> None:
     """Train a tokenizer on the statements of IR files."""
     common.check_output(output)
-    from mirenc.tokenizer import TokenizerConfig, train_tokenizer
+    from mirenc.model.tokenizer import TokenizerConfig, train_tokenizer
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
@@ -57,7 +57,7 @@ def report(
     tokenizer: Annotated[Path, Argument(help="tokenizer.json")], inputs: common.Inputs, *, options: common.Reading
 ) -> None:
     """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files."""
-    from mirenc.tokenizer import IRTokenizer
+    from mirenc.model.tokenizer import IRTokenizer
 
     loaded = IRTokenizer.from_file(tokenizer)
     texts, failures = _texts(inputs, loaded.config.normalisation, options)

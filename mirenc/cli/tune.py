@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer import Argument, Option
 
+from mirenc.base.errors import ConfigError, TaskError
+from mirenc.base.writing import only_one
 from mirenc.cli import common
 from mirenc.cli.suggest import show_lists
-from mirenc.errors import ConfigError, TaskError
-from mirenc.writing import only_one
 
 if TYPE_CHECKING:
-    from mirenc.ir import ReadOptions
-    from mirenc.tuning.case import Case
+    from mirenc.llvm import ReadOptions
+    from mirenc.tools.tune.tuning_case import Case
 
 _TASKS = ("vectorization", "openmp", "passes")
 _PASSES = "passes"
@@ -87,10 +87,10 @@ def tune(
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
     start = time.monotonic()
-    from mirenc.ir.deadline import TimeUpError, within
-    from mirenc.measure.run import Plan
-    from mirenc.tuning.report import PATCH, TEXT, summary, write_report
-    from mirenc.tuning.run import Order, Tuning, too_late
+    from mirenc.base.deadline import TimeUpError, within
+    from mirenc.tools.measure.measuring_run import Plan
+    from mirenc.tools.tune.report import PATCH, TEXT, summary, write_report
+    from mirenc.tools.tune.tuning_run import Order, Tuning, too_late
 
     order = Order(build, run, check, tuple(sources or ()), loops, tries, rounds)
     plan = Plan(minutes=math.inf if budget is None else budget)
@@ -117,13 +117,13 @@ def tune(
 
 
 def _case(name: str, options: ReadOptions) -> Case:
-    from mirenc.deciding import TaskHead, ready_heads
-    from mirenc.embed import load
-    from mirenc.ir.compile import find_compiler
-    from mirenc.tasks import get_task
-    from mirenc.tuning.compiler import PassLists
-    from mirenc.tuning.loops import Loops
-    from mirenc.tuning.parallel_loops import ParallelLoops
+    from mirenc.decide.registry import get_task
+    from mirenc.decide.task_head import TaskHead, ready_heads
+    from mirenc.encoder import load
+    from mirenc.llvm.inputs.compile_source import find_compiler
+    from mirenc.tools.tune.compiler import PassLists
+    from mirenc.tools.tune.loops import Loops
+    from mirenc.tools.tune.parallel_loops import ParallelLoops
 
     kinds: dict[str, type[Case]] = {"vectorization": Loops, "openmp": ParallelLoops, _PASSES: PassLists}
     task = get_task("vectorization" if name == _PASSES else name)  # innermost loops tell which files are hot

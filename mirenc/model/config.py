@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 import mirenc.model
-from mirenc.config import Config
-from mirenc.errors import ConfigError
+from mirenc.base.config import Config
+from mirenc.base.errors import ConfigError
 from mirenc.model.convolution import ConvolutionConfig
 from mirenc.model.directed import DirectedGraphConfig
 from mirenc.model.gcn import GraphEncoderConfig
 from mirenc.model.kinds import COUNTS, GraphKind, Shapes, TextKind
+from mirenc.model.tokenizer import TokenizerConfig
 from mirenc.model.transformer import TextEncoderConfig
-from mirenc.tokenizer import TokenizerConfig
 
 __all__ = [
     "PRESETS",
@@ -110,10 +110,11 @@ class LexicalConfig(Config):
 class PairedConfig(Config):
     """A model trained to find a function in the form another compiler or level gave it (``pretrain/contrast.py``).
 
-    Its texts are spelled plainly (`mirenc.ir.plain.Spelling`), without names where these are hidden; the text vector of
-    a part of a module has the definitions of the globals that it takes, too; and the blocks of a search vector have
-    these lengths, chosen on training projects. ``right``: of functions of unseen projects, the share whose nearest was
-    the right one, by its cosine in as many equal parts of 0 to 1 as there are (``pretrain/function_pools_large.json``).
+    Its texts are spelled plainly (`mirenc.llvm.ir.plain_statement.Spelling`), without names where these are hidden; the
+    text vector of a part of a module has the definitions of the globals that it takes, too; and the blocks of a search
+    vector have these lengths, chosen on training projects. ``right``: of functions of unseen projects, the share whose
+    nearest was the right one, by its cosine in as many equal parts of 0 to 1 as there are
+    (``pretrain/function_pools_large.json``).
     """
 
     text: float = Field(0.7, gt=0)

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from mirenc.config import Config
-from mirenc.graph import NodeKind
+from mirenc.base.config import Config
+from mirenc.model.graph import NodeKind
 
 COUNTS = len(NodeKind) + 1  # of a group's nodes of each kind, and of its distinct statements
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mirenc.arrays import Float32, Float64, Int64, Integer
+from mirenc.base.arrays import Float32, Float64, Int64, Integer
 
 Weights = dict[str, Float32]
 Floats = TypeVar("Floats", Float32, Float64)

@@ -1,8 +1,9 @@
 """The lexical view: the words of a piece of code, untrained, beside what the encoders learned.
 
 A statement's terms are its constants but 0 and 1, the functions and types that it names, and the shape of its
-operation (``add i32``, ``sext i32 i64``), in one spelling (`mirenc.ir.plain`), lower-cased as a corpus has them. A part
-of a module has the words of the globals that it takes, too: of its strings and tables, which no compiler changes.
+operation (``add i32``, ``sext i32 i64``), in one spelling (`mirenc.llvm.ir.plain_statement`), lower-cased as a corpus
+has them. A part of a module has the words of the globals that it takes, too: of its strings and tables, which no
+compiler changes.
 
     v_g = w unit(sum over terms j of log(1 + times j stands in g) idf_j n_j s_j e_h(j)),  s_j in {-1, 1}
 
@@ -17,9 +18,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int64, Integer, spread, starts
-from mirenc.ir.grammar import CASTS
-from mirenc.ir.plain import Layout, plain_statement
+from mirenc.base.arrays import Float32, Int64, Integer, spread, starts
+from mirenc.llvm.ir.grammar import CASTS
+from mirenc.llvm.ir.plain_statement import Layout, plain_statement
 from mirenc.model.config import LexicalConfig
 from mirenc.model.pooling import Pools
 
@@ -63,9 +64,9 @@ def terms_of(
 ) -> list[tuple[str, bool]]:
     r"""The terms of a normalised statement, as often as they stand in it, each with whether it is a name or has one.
 
-    ``statement`` is as `mirenc.ir.plain.plain_statement` spells it. With ``whole`` it is a term, too; ``hide_names``
-    leaves out the names of functions, globals and types, not LLVM's intrinsics, which are operations. ``defines`` asks
-    what a global is: the distinct terms of its definition without its name, the first `_MAX_TERMS`.
+    ``statement`` is as `mirenc.llvm.ir.plain_statement.plain_statement` spells it. With ``whole`` it is a term, too;
+    ``hide_names`` leaves out the names of functions, globals and types, not LLVM's intrinsics, which are operations.
+    ``defines`` asks what a global is: the distinct terms of its definition without its name, the first `_MAX_TERMS`.
 
     Examples
     --------

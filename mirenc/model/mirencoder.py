@@ -6,12 +6,12 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.graph import NodeKind
 from mirenc.model.config import ModelConfig, weight_shapes
 from mirenc.model.data import IRData
+from mirenc.model.graph import NodeKind
 from mirenc.model.kinds import COUNTS, encoder_class
+from mirenc.model.tokenizer import CLS, PAD, SEP
 from mirenc.model.torch_encoders import GraphEncoder, TextEncoder, gelu, initialise
-from mirenc.tokenizer import CLS, PAD, SEP
 
 
 class Encoded(NamedTuple):
@@ -56,7 +56,7 @@ class MatchingHead(nn.Module):
 
 
 class Trunk(nn.Module):
-    """The taught trunk: a vector that a compiler's answers are linear in (`mirenc.pretraining.answers`).
+    """The taught trunk: a vector that a compiler's answers are linear in (`mirenc.pretrain.answers`).
 
         x = [LN(text mean); LN(graph mean) [; LN(graph maximum); LN(graph log-sum)]; log(1 + counts)]
         z = W2 relu(W1 x + b1) + b2 + W3 x

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int32, Int64, UInt16
+from mirenc.base.arrays import Float32, Int32, Int64, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.kinds import encoder_class
 from mirenc.model.layers import Layers, Weights, by_slices, in_order, one_blas_thread, segment_sum, usable_cores

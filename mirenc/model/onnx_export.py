@@ -8,12 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mirenc.arrays import Float32
-from mirenc.errors import needs
+from mirenc.base.arrays import Float32
+from mirenc.base.errors import needs
 from mirenc.model.config import ModelConfig
 from mirenc.model.sample import GRAPH_ARRAYS
+from mirenc.model.tokenizer import PAD
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.tokenizer import PAD
 
 _ARRAYS = GRAPH_ARRAYS[1:]
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.arrays import Float32, Float64, Int64, Integer
-from mirenc.graph import Flow, NodeKind
+from mirenc.base.arrays import Float32, Float64, Int64, Integer
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.layers import distinct, segment_sum
 from mirenc.model.sample import IRSample
 

@@ -5,9 +5,9 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int32, Int64, UInt16
-from mirenc.graph import NodeKind
+from mirenc.base.arrays import Float32, Int32, Int64, UInt16
 from mirenc.model.config import ModelConfig
+from mirenc.model.graph import NodeKind
 from mirenc.model.pooling import Pools
 from mirenc.model.sample import IRSample
 

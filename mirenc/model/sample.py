@@ -5,18 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Int8, Int32, UInt16
-from mirenc.graph import ProgramGraph
-from mirenc.graph.native import build_native
-from mirenc.ir.module import IRModule
-from mirenc.ir.plain import Spelling, spelled
-from mirenc.ir.statements import statements_of
-from mirenc.tokenizer import IRTokenizer
+from mirenc.base.arrays import Int8, Int32, UInt16
+from mirenc.llvm.ir.module import IRModule
+from mirenc.llvm.ir.plain_statement import Spelling, spelled
+from mirenc.llvm.ir.statements import statements_of
+from mirenc.model.graph import ProgramGraph
+from mirenc.model.graph.builder import build_native
+from mirenc.model.tokenizer import IRTokenizer
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GraphArrays:
-    """A graph of N nodes and E edges, whose texts are rows of a table; as in `mirenc.graph.ProgramGraph`."""
+    """A graph of N nodes and E edges, whose texts are rows of a table; as in `mirenc.model.graph.ProgramGraph`."""
 
     node_row: Int32  # (N,) text of each node
     node_kind: Int8  # (N,)

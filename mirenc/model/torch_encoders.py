@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from mirenc.model.config import TextConfig
 from mirenc.model.data import IRData
-from mirenc.tokenizer import PAD, TokenizerConfig
+from mirenc.model.tokenizer import PAD, TokenizerConfig
 
 # Tokens that are encoded at once: on a CPU as many as its cache takes.
 _SLICE_TOKENS, _SLICE_TOKENS_GPU = 4096, 16384

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from mirenc.arrays import Float32, Int32, UInt16
+from mirenc.base.arrays import Float32, Int32, UInt16
 from mirenc.model.config import ModelConfig
 from mirenc.model.data import sample_data
 from mirenc.model.mirencoder import MIREncoder

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mirenc.arrays import Float32, Float64, Floating, Integer
+from mirenc.base.arrays import Float32, Float64, Floating, Integer
 
 Map = tuple[Float32, Float32]
 # Share of the mean variance that is added to each: directions that the vectors never moved in stay small.

@@ -6,7 +6,7 @@ table = index(encoder, "project/", level="function")
 rows, cosines = nearest(encoder.embed("query.ll", level="function"), table.vectors, k=5)
 """
 
-from mirenc.cosines import compare as compare, nearest as nearest
+from mirenc.base.cosines import compare as compare, nearest as nearest
 from mirenc.search.table import Maker as Maker, VectorTable as VectorTable, index as index
 from mirenc.search.vectors import (
     VECTOR_SUFFIXES as VECTOR_SUFFIXES,

@@ -1,7 +1,7 @@
 """The nearest of very many vectors, by an index that is mapped from its file and never read whole: HNSW, by usearch.
 
-`mirenc.cosines.nearest` reads every vector for each query. The index has a byte a component: it finds nearly the same,
-with cosines that are some thousandths off.
+`mirenc.base.cosines.nearest` reads every vector for each query. The index has a byte a component: it finds nearly the
+same, with cosines that are some thousandths off.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from mirenc.arrays import Float32
-from mirenc.cosines import Nearest
-from mirenc.errors import ConfigError, IRFileError, needs
-from mirenc.progress import progress
-from mirenc.writing import delivered, refused
+from mirenc.base.arrays import Float32
+from mirenc.base.cosines import Nearest
+from mirenc.base.errors import ConfigError, IRFileError, needs
+from mirenc.base.progress import progress
+from mirenc.base.writing import delivered, refused
 
 _HOW = {"metric": "cos", "dtype": "i8", "connectivity": 16, "expansion_add": 64, "expansion_search": 512}
 _ROWS_AT_ONCE = 4096
@@ -99,7 +99,7 @@ def _unusable(file: Path, what: str) -> IRFileError:
 
 
 def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
-    """As `mirenc.cosines.nearest`, of the ``vectors`` of ``read_vectors(path, approximate=True)``; rarely fewer.
+    """As `mirenc.base.cosines.nearest`, of the ``vectors`` of ``read_vectors(path, approximate=True)``; rarely fewer.
 
     Of equals, those found are in the order of their rows.
     """

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mirenc.embed import Part, load
-from mirenc.errors import ConfigError, MirencError, ModelError, NoFunctionBodyError, needs
-from mirenc.ir.inputs import Input
+from mirenc.base.errors import ConfigError, MirencError, ModelError, NoFunctionBodyError, needs
+from mirenc.encoder import Part, load
+from mirenc.encoder.weights import search_model
+from mirenc.llvm.inputs.input import Input
+from mirenc.llvm.sources.parquet import row_inputs
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.search.vectors import parquet_rows
-from mirenc.sources.parquet import row_inputs
-from mirenc.weights import search_model
 
 _ERROR = ("file", "error", "error_type")  # what a row has of a module without an embedding
 SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, *_ERROR[1:], "mirenc") if name not in NUMBERS)
@@ -34,7 +34,7 @@ class BatchEmbedder:
     A batch has modules in ``column``, as bitcode or text. Each is called what the column ``names`` says, or by the
     SHA-256 of its bytes. ``level``, ``purpose``, ``form``, ``function``, ``whiten`` and ``part`` are as in
     `mirenc.Encoder.embed`; ``loading`` is what `mirenc.load` takes; without a model in it,
-    `mirenc.weights.search_model` says which.
+    `mirenc.encoder.weights.search_model` says which.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class BatchEmbedder:
         """Rows, as an Arrow table, of an Arrow table, a pandas frame or a mapping of arrays.
 
         Columns as in a .parquet file of vectors, ``mirenc``: who made them, as JSON (`Maker.from_json`); ``error``, and
-        ``error_type``, a class of `mirenc.errors`. A module that cannot be embedded is a row of its ``file`` and these
-        two alone; one without a function body has the type ``NoFunctionBodyError``.
+        ``error_type``, a class of `mirenc.base.errors`. A module that cannot be embedded is a row of its ``file`` and
+        these two alone; one without a function body has the type ``NoFunctionBodyError``.
         """
         import pyarrow as pa
 
@@ -86,8 +86,8 @@ def embed_on_ray(
 ) -> Iterator[tuple[Any, list[MirencError]]]:
     """Rows for `VectorWriter.add_rows`, and what failed, some at a time, in the order of the modules.
 
-    The nodes of the cluster at ``address`` read the row groups (`mirenc.sources.parquet.row_groups`) themselves. What a
-    node had that dies is computed by another. Raises ConfigError: no cluster; ModelError: nodes differ.
+    The nodes of the cluster at ``address`` read the row groups (`mirenc.llvm.sources.parquet.row_groups`) themselves.
+    What a node had that dies is computed by another. Raises ConfigError: no cluster; ModelError: nodes differ.
     """
     with needs("ray", "a cluster needs Ray Data"):
         import ray.data

@@ -1,7 +1,7 @@
 """Builds of a program: what the IR of each function says, and vectors by which functions of two builds are paired.
 
 Sizes, counts and code are those of the IR as it is. Vectors and calls, for pairing alone, are those of a form of it
-(`mirenc.ir.forms`): at -O2, what was called at -O0 may be inlined.
+(`mirenc.llvm.passes.normal_form`): at -O2, what was called at -O0 may be inlined.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.embed import Encoder
-from mirenc.embed.embedding import vector_blocks
-from mirenc.embed.request import SEARCH_FORM
-from mirenc.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
-from mirenc.ir import IRModule, regions_of
-from mirenc.ir.build_level import Level as BuildLevel, levels_of_functions
-from mirenc.ir.forms import Form
-from mirenc.ir.function_code import FunctionCode, codes_of
-from mirenc.ir.functions import object_name
-from mirenc.ir.inputs import Input
-from mirenc.ir.loops import find_loops
-from mirenc.ir.module import FunctionHeader
-from mirenc.ir.places import Places
-from mirenc.ir.read import load_input, module_from, module_of
-from mirenc.passes.engine import Engine
-from mirenc.passes.object_file import elf_functions, is_elf
-from mirenc.progress import progress as progress_bar
+from mirenc.base.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
+from mirenc.base.progress import progress as progress_bar
+from mirenc.encoder import Encoder
+from mirenc.encoder.embedding import vector_blocks
+from mirenc.encoder.request import SEARCH_FORM
+from mirenc.llvm import IRModule, regions_of
+from mirenc.llvm.analysis.detect_level import Level as BuildLevel, levels_of_functions
+from mirenc.llvm.analysis.function_code import FunctionCode, codes_of
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.inputs.input import Input
+from mirenc.llvm.ir.functions import object_name
+from mirenc.llvm.ir.module import FunctionHeader
+from mirenc.llvm.ir.read import load_input, module_from, module_of
+from mirenc.llvm.ir.source_places import Places
+from mirenc.llvm.passes.engine import Engine
+from mirenc.llvm.passes.normal_form import Form
+from mirenc.llvm.passes.object_file import elf_functions, is_elf
 from mirenc.search.pairs import Side, centred
 
 SIZE_FORM: Form = "Oz"

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mirenc.arrays import Int64
-from mirenc.ir.function_code import FunctionCode
+from mirenc.base.arrays import Int64
+from mirenc.llvm.analysis.function_code import FunctionCode
 from mirenc.search.builds import Build, Function
 from mirenc.search.pairs import cosines, paired
 
@@ -18,7 +18,7 @@ from mirenc.search.pairs import cosines, paired
 class Change:
     """What became of a function: None where a build has none; the pair's cosine; ``why``, by what the IR says.
 
-    ``same_code``: whether the IR of both is one but for names (`mirenc.ir.function_code`).
+    ``same_code``: whether the IR of both is one but for names (`mirenc.llvm.analysis.function_code`).
     """
 
     old: Function | None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc.cosines import Nearest, nearest
+from mirenc.base.cosines import Nearest, nearest
 from mirenc.search.table import VectorTable
 
 

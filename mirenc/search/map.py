@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int64
-from mirenc.cosines import Nearest, nearest
-from mirenc.errors import ConfigError, needs
+from mirenc.base.arrays import Float32, Int64
+from mirenc.base.cosines import Nearest, nearest
+from mirenc.base.errors import ConfigError, needs
 from mirenc.search.table import VectorTable
 
 with needs("map", "a map needs plotly and scikit-learn"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import padded, unpadded
+from mirenc.base.arrays import padded, unpadded
 from mirenc.search.table import LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
 
 _TEXTS = {name: f"{name}s" for name in LABELS if name not in NUMBERS}

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from mirenc.arrays import Float32, Float64, Int64
-from mirenc.cosines import nearest
+from mirenc.base.arrays import Float32, Float64, Int64
+from mirenc.base.cosines import nearest
 
 _CANDIDATES = 20  # nearest functions that are looked at, each way
 # What callees, callers, followers and predecessors in the file add to a cosine, each, where all of them are paired; and

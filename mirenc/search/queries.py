@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int64
-from mirenc.cosines import Nearest, nearest
-from mirenc.embed import Encoder
-from mirenc.embed.request import in_batches
-from mirenc.errors import ConfigError, MirencError
-from mirenc.ir import Region
-from mirenc.ir.inputs import Input
+from mirenc.base.arrays import Float32, Int64
+from mirenc.base.cosines import Nearest, nearest
+from mirenc.base.errors import ConfigError, MirencError
+from mirenc.encoder import Encoder
+from mirenc.encoder.request import in_batches
+from mirenc.llvm import Region
+from mirenc.llvm.inputs.input import Input
 from mirenc.search.approximate import nearest_approximate
 from mirenc.search.rerank import rerank_files
 from mirenc.search.table import VectorTable

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc.arrays import Float32, Float64
-from mirenc.cosines import Nearest, nearest
+from mirenc.base.arrays import Float32, Float64
+from mirenc.base.cosines import Nearest, nearest
 from mirenc.search.table import VectorTable
 
 _CANDIDATES, _BLOCK = 50, 8192

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc.arrays import Float64
-from mirenc.embed import Encoder
-from mirenc.embed.request import SEARCH_FORM
+from mirenc.base.arrays import Float64
+from mirenc.encoder import Encoder
+from mirenc.encoder.request import SEARCH_FORM
 from mirenc.search.table import Maker
 
 # By model and language: of `features_of`, the intercept last; those of pretrain/calibration.json.

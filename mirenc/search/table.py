@@ -12,16 +12,16 @@ from typing import Any, Self
 import numpy as np
 
 from mirenc import __version__
-from mirenc.arrays import Float32
-from mirenc.embed import Embedding, Encoder, Level, Part, Purpose
-from mirenc.embed.request import usual_form
-from mirenc.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
-from mirenc.ir.forms import Form
-from mirenc.ir.inputs import Input
-from mirenc.ir.projects import expand_inputs
-from mirenc.weights import DEFAULT_MODEL, search_model
+from mirenc.base.arrays import Float32
+from mirenc.base.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
+from mirenc.encoder import Embedding, Encoder, Level, Part, Purpose
+from mirenc.encoder.request import usual_form
+from mirenc.encoder.weights import DEFAULT_MODEL, search_model
+from mirenc.llvm.inputs.input import Input
+from mirenc.llvm.inputs.projects import expand_inputs
+from mirenc.llvm.passes.normal_form import Form
 
-# What a row is called in a table, and in `mirenc.ir.Region`.
+# What a row is called in a table, and in `mirenc.llvm.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
 LABELS |= {"source_file": "file", "source_line": "line", "built": "built"}
 NUMBERS = ("depth", "source_line")
@@ -202,14 +202,14 @@ def index(
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
-    ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.ir.inputs` takes them: paths, whatever they
-    look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told the error of
-    each file that is left out. Without it files without a function body are left out, which one UnreadableIRWarning
-    says, and the first other error is raised. Raises MirencError: a file cannot be read, no file has a function body,
-    or the level is unknown.
+    ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.llvm.inputs.input` takes them: paths,
+    whatever they look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told
+    the error of each file that is left out. Without it files without a function body are left out, which one
+    UnreadableIRWarning says, and the first other error is raised. Raises MirencError: a file cannot be read, no file
+    has a function body, or the level is unknown.
 
-    Functions are found best by the model that `mirenc.weights.search_model` names for them and for finer parts: where
-    ``encoder`` is the default model instead, a SearchModelWarning says so.
+    Functions are found best by the model that `mirenc.encoder.weights.search_model` names for them and for finer parts:
+    where ``encoder`` is the default model instead, a SearchModelWarning says so.
     """
     if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
         found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"

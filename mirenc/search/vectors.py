@@ -20,13 +20,13 @@ from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 
-from mirenc.arrays import Float32
-from mirenc.embed import Embedding
-from mirenc.errors import ConfigError, IRFileError, MirencError, needs
-from mirenc.ir.files import refuse_pointer
+from mirenc.base.arrays import Float32
+from mirenc.base.errors import ConfigError, IRFileError, MirencError, needs
+from mirenc.base.writing import check_output, delivered, refused
+from mirenc.encoder import Embedding
+from mirenc.llvm.inputs.file_kind import refuse_pointer
 from mirenc.search.npz import read_npz, write_npz
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
-from mirenc.writing import check_output, delivered, refused
 
 _FIRST = 64  # bytes of a file, which say what it is
 _ROW_GROUP = 4096  # rows, or the files that have so many

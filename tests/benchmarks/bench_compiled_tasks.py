@@ -16,10 +16,10 @@ import time
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from mirenc.heads.choosing import Settings
-from mirenc.learning.features import Features
-from mirenc.learning.target import Costs, Target
-from mirenc.metrics import label_figures, number_figures
+from mirenc.decide.estimators.chooser import Settings
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.metrics import label_figures, number_figures
+from mirenc.decide.target import Costs, Target
 
 LABELS, LISTS, PROJECTS = 60, 50, 60
 

@@ -23,10 +23,10 @@ import numpy as np
 import onnxruntime
 
 import mirenc
-from mirenc.deciding import TaskHead
-from mirenc.heads import Settings
-from mirenc.heads.formula import pair_head
-from mirenc.profiling import StaticProfile
+from mirenc.decide import Settings
+from mirenc.decide.export.formula import pair_head
+from mirenc.decide.task_head import TaskHead
+from mirenc.tools.profile import StaticProfile
 
 HEADS = (
     *("device_mapping.nvidia", "device_mapping.amd", "thread_coarsening", "vectorization", "vectorization.look_ahead"),

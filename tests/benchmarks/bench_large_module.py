@@ -283,7 +283,7 @@ def circumstances(options: argparse.Namespace, peers: dict[str, str]) -> dict[st
 
 def main() -> None:
     """Measure and print the tables."""
-    from mirenc.weights import DEFAULT_MODEL
+    from mirenc.encoder.weights import DEFAULT_MODEL
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("module", type=Path, help="what make_module.sh wrote")

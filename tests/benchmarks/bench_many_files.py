@@ -56,7 +56,7 @@ def source(rng: random.Random) -> str:
 
 def make(folder: Path, count: int) -> None:
     """Write ``count`` different IR files, at -O0 and -O1 in turn."""
-    from mirenc.ir.compile import find_compiler
+    from mirenc.llvm.inputs.compile_source import find_compiler
 
     folder.mkdir(parents=True, exist_ok=True)
     rng = random.Random(0)

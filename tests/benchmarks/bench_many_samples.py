@@ -15,9 +15,13 @@ import time
 
 import numpy as np
 
-from mirenc.evaluating import Evaluation
-from mirenc.learning.features import Features
-from mirenc.tasks import Protocol, Sample, Space, Task, TaskData
+from mirenc.decide.evaluation.evaluate_task import Evaluation
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
 
 SPACE = Space.product(
     {"vectorization_factor": (1, 2, 4, 8, 16, 32, 64), "interleave_factor": (1, 2, 4, 8, 16)},

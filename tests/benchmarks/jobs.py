@@ -94,8 +94,8 @@ def graph(file: str) -> dict[str, Any]:
 def _read(file: str, watch: Watch) -> Any:
     """``read_ir``, with LLVM's share of it under a name of its own."""
     from mirenc import read_ir
-    from mirenc.ir import read
-    from mirenc.ir.llvm import LLVMWorker
+    from mirenc.llvm.child.llvm_worker import LLVMWorker
+    from mirenc.llvm.ir import read
 
     class Timed(LLVMWorker):
         def canonicalise(self, data: bytes, **options: Any) -> str:

@@ -11,8 +11,8 @@ from command_line import Run
 from same_vectors import assert_same_vectors
 from small_programs import program
 
-from mirenc.embed import Encoder, load
-from mirenc.weights import map_path
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.weights import map_path
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from mirenc.base.errors import ConfigError, TaskError
 from mirenc.cli.answers import Copies
-from mirenc.errors import ConfigError, TaskError
-from mirenc.ir.regions import Region
-from mirenc.tasks import get_task
-from mirenc.tasks.prediction import Choice, Evidence
+from mirenc.decide.prediction import Choice, Evidence
+from mirenc.decide.registry import get_task
+from mirenc.llvm.analysis.regions import Region
 
 TASK: Any = get_task("vectorization")
 WIDE, DEFAULT = TASK.space.names[TASK.space.settings.index((8, 2))], TASK.space.names[0]

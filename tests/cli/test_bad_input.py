@@ -25,11 +25,13 @@ import pytest
 import zstandard
 from command_line import SOURCE, Result, Run
 
-from mirenc.embed import Encoder
-from mirenc.errors import ConfigError, IRResourceError, MirencError
-from mirenc.ir import ReadOptions, compile as compiling, read, read_ir
-from mirenc.ir.child import Child
-from mirenc.ir.llvm import LLVMWorker, default_worker
+from mirenc.base.errors import ConfigError, IRResourceError, MirencError
+from mirenc.encoder import Encoder
+from mirenc.llvm import ReadOptions, read_ir
+from mirenc.llvm.child.child_process import Child
+from mirenc.llvm.child.llvm_worker import LLVMWorker, default_worker
+from mirenc.llvm.inputs import compile_source as compiling
+from mirenc.llvm.ir import read
 from mirenc.search import VECTOR_SUFFIXES
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"

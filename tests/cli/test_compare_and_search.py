@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from command_line import SOURCE, Run
 
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 from mirenc.search import compare, index as make_index, nearest
 from mirenc.search.rerank import rerank
 from mirenc.search.vectors import VECTOR_SUFFIXES

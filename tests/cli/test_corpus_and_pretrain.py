@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import SOURCE, Run
 
-from mirenc.pretraining.corpus import Corpus
-from mirenc.writing import only_one
+from mirenc.base.writing import only_one
+from mirenc.pretrain.corpus import Corpus
 
 pytest.importorskip("torch")
 

@@ -12,7 +12,7 @@ import pytest
 from command_line import Run
 from tasks.datasets.toy_dataset import CONTENT, Site, serve, toy, write_packed, write_plain
 
-from mirenc.tasks.datasets.registry import DATASETS
+from mirenc.decide.datasets.dataset_registry import DATASETS
 
 
 @pytest.fixture

@@ -19,12 +19,12 @@ from command_line import SOURCE, Result, Run
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc.embed import Encoder
-from mirenc.errors import IRFileError
-from mirenc.ir import IRModule, ReadOptions, parse_ir
-from mirenc.ir.forms import Form
+from mirenc.base.errors import IRFileError
+from mirenc.encoder import Encoder
+from mirenc.encoder.weights import DEFAULT_MODEL, search_model
+from mirenc.llvm import IRModule, ReadOptions, parse_ir
+from mirenc.llvm.passes.normal_form import Form
 from mirenc.search import VECTOR_SUFFIXES, read_vectors
-from mirenc.weights import DEFAULT_MODEL, search_model
 
 TEXT, GRAPH, BOTH = 32, 16, 48
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
@@ -259,7 +259,7 @@ def test_npz_has_long_names_whole(
     run: Run, model_dir: Path, encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
     """An array gives every name the room of the longest; above a bound it is cut, and what was cut stands beside it."""
-    monkeypatch.setattr("mirenc.arrays._COLUMN", most)
+    monkeypatch.setattr("mirenc.base.arrays._COLUMN", most)
     name = "f" * 300
     cases = "\n".join(f"    i32 {number}, label %end" for number in range(40))
     source = f"define void @{name}(i32 %x) {{\n  switch i32 %x, label %end [\n{cases}\n  ]\nend:\n  ret void\n}}\n"

@@ -13,7 +13,7 @@ import pytest
 from command_line import SOURCE, Run
 from same_vectors import assert_same_vectors
 
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 from mirenc.search import Maker, read_vectors
 from mirenc.search.batches import SPARK_SCHEMA, BatchEmbedder, embed_frames
 

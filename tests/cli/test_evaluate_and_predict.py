@@ -11,9 +11,9 @@ import pytest
 from command_line import Run
 from small_task import TASK_FILE, write_task
 
-from mirenc.deciding import TaskHead
-from mirenc.tasks import get_task
-from mirenc.tasks.prediction import Evidence, Record
+from mirenc.decide.prediction import Evidence, Record
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "saxpy.ll"
 QUICK = ("--model", "mirenc-tiny", "--seeds", 2, "--row", "no_code", "--row", "both")
@@ -58,8 +58,8 @@ def test_records_and_pictures_are_written(run: Run, task: Path, tmp_path: Path) 
 def head(task: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A head of the task, and what `mirenc fit` said of it."""
     import mirenc
-    from mirenc.deciding import fit_head
-    from mirenc.tasks import get_task
+    from mirenc.decide.fit import fit_head
+    from mirenc.decide.registry import get_task
 
     problem = get_task(task)
     trained = fit_head(problem, problem.load(), mirenc.load("mirenc-tiny", cache=False))
@@ -368,10 +368,10 @@ def test_a_loop_is_looked_at_under_each_setting(run: Run, tmp_path: Path, monkey
         (",trip_count=13.5", "13.5"),
     ):
         assert said in run("predict", "vectorization", path, "-c", f"vector_bits=256{words}").out
-    monkeypatch.setattr("mirenc.tasks.vectorization.look_ahead", None)
+    monkeypatch.setattr("mirenc.decide.tasks.vectorization.look_ahead", None)
     quick = ask("--no-look-ahead", "-c", "vector_bits=256")
     # Of a large function nobody waits for it, unless told to.
-    monkeypatch.setattr("mirenc.deciding.head.LARGE", 5)
+    monkeypatch.setattr("mirenc.decide.task_head.LARGE", 5)
     assert ask("-c", "vector_bits=256") == quick
     asked = run("predict", "vectorization", path, "--look-ahead", "-c", "vector_bits=256")
     assert asked.code == 1

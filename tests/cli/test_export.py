@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from command_line import Run
 
-from mirenc.heads import BoostedRegressor, save_head
-from mirenc.ir.compile import find_compiler
-from mirenc.weights import load_files
+from mirenc.decide import BoostedRegressor, save_head
+from mirenc.encoder.weights import load_files
+from mirenc.llvm.inputs.compile_source import find_compiler
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror")
 

@@ -10,7 +10,7 @@ import pytest
 from command_line import Run
 from unoptimised_ir import GROWS, SUM
 
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 from mirenc.search import read_vectors
 
 O0 = Path(__file__).resolve().parents[1] / "fixtures" / "ir" / "clang-19" / "O0"

@@ -10,10 +10,10 @@ import pytest
 from command_line import Run
 from same_vectors import assert_same_vectors
 
-from mirenc.embed import Encoder
-from mirenc.errors import ConfigError
-from mirenc.graph import Flow, NodeKind
-from mirenc.ir import parse_ir, regions_of
+from mirenc.base.errors import ConfigError
+from mirenc.encoder import Encoder
+from mirenc.llvm import parse_ir, regions_of
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.pooling import Pools, make_pool
 from mirenc.model.sample import make_sample
 from mirenc.search import VECTOR_SUFFIXES, read_vectors

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from command_line import Run
 
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 from mirenc.search import index as make_index, read_vectors
 
 pytest.importorskip("plotly", reason="plotly, of the `map` extra, is not installed")

@@ -8,9 +8,9 @@ import pytest
 from command_line import Run
 from measure.toy import SOURCE, Toy
 
-from mirenc.measure import children
-from mirenc.tasks import registry
-from mirenc.tasks.measured import read_measured
+from mirenc.decide import registry
+from mirenc.decide.tables.measured import read_measured
+from mirenc.tools.measure import children
 
 QUICK = ("--rounds", "4", "--jobs", "2")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from command_line import Run
 
-from mirenc.tasks.compiled import read_compiled, read_piece_ir
-from mirenc.writing import only_one
+from mirenc.base.writing import only_one
+from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
 
 SOURCE = """
 int sum(const int *x, int n) { int s = 0; for (int i = 0; i < n; i++) s += x[i]; return s; }

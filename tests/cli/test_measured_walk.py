@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 from command_line import Run
 
-from mirenc.measure import block_size, children, openmp
-from mirenc.measure.block_size import CUDA, BlockSizeMethod
-from mirenc.measure.openmp import OpenMPMethod
-from mirenc.tasks import Space, block_size as block_shapes, get_task, list_tasks
-from mirenc.tasks.measured import MeasuredTask
-from mirenc.tasks.openmp import openmp_space
-from mirenc.tasks.vectorization import Vectorization
+from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.settings import Space
+from mirenc.decide.tables.measured import MeasuredTask
+from mirenc.decide.tasks import block_size as block_shapes
+from mirenc.decide.tasks.openmp import openmp_space
+from mirenc.decide.tasks.vectorization import Vectorization
+from mirenc.tools.measure import block_size, children, openmp
+from mirenc.tools.measure.block_size import CUDA, BlockSizeMethod
+from mirenc.tools.measure.openmp import OpenMPMethod
 
 MODEL = ("--model", "mirenc-tiny")
 

@@ -13,12 +13,12 @@ from command_line import Run
 
 import mirenc
 from mirenc import cli
-from mirenc.arrays import unpadded
-from mirenc.graph import build_graph
-from mirenc.ir import read_ir, statements_of
-from mirenc.pretraining.corpus import Corpus
-from mirenc.tokenizer import IRTokenizer
-from mirenc.weights import load_files
+from mirenc.base.arrays import unpadded
+from mirenc.encoder.weights import load_files
+from mirenc.llvm import read_ir, statements_of
+from mirenc.model.graph import build_graph
+from mirenc.model.tokenizer import IRTokenizer
+from mirenc.pretrain.corpus import Corpus
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 VERBS = ("embed", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models")
@@ -229,7 +229,7 @@ def test_graph_as_arrays(run: Run, ir: Path, tmp_path: Path) -> None:
 def test_a_long_constant_does_not_decide_what_all_texts_take(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mirenc.arrays._COLUMN", 1000)
+    monkeypatch.setattr("mirenc.base.arrays._COLUMN", 1000)
     text = f'@s = constant [1000 x i8] c"{"x" * 1000}"\ndefine ptr @f() {{\n  ret ptr @s\n}}\n'
     (tmp_path / "x.ll").write_text(text, encoding="utf-8")
     assert run("graph", tmp_path / "x.ll", "-o", tmp_path / "g.npz").code == 0

@@ -10,8 +10,8 @@ import llvmlite.binding
 import pytest
 from command_line import Result, Run
 
-from mirenc.ir import read_ir
-from mirenc.profiling.branches import branches_of
+from mirenc.llvm import read_ir
+from mirenc.tools.profile.branches import branches_of
 
 SOURCE = """#include <stdlib.h>
 int sum(int *p, int n) {

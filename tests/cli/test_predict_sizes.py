@@ -13,9 +13,10 @@ from command_line import Run
 from small_compiled import ir_of, write_small_table
 
 import mirenc
-from mirenc.deciding import fit_head
-from mirenc.passes import SharedEngine, find_engine, installed
-from mirenc.tasks import get_task, load_data
+from mirenc.decide.fit import fit_head
+from mirenc.decide.load_samples import load_data
+from mirenc.decide.registry import get_task
+from mirenc.llvm.passes import SharedEngine, engines as installed, find_engine
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from command_line import SOURCE, Result, Run
 
-from mirenc.ir.process import run_limited
+from mirenc.base.run_program import run_limited
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
 # Knows one flag less than the project, wants MACRO in two.c, and says where and how it was called.
@@ -146,7 +146,7 @@ def test_nothing_that_a_compiler_prints_is_kept(
         kept.append(options.get("most_output"))
         return honest(*arguments, **options)
 
-    monkeypatch.setattr("mirenc.ir.compile.run_limited", watched)
+    monkeypatch.setattr("mirenc.llvm.inputs.compile_source.run_limited", watched)
     mirenc("embed", "src/one.c", "--no-cache").ok()
     assert kept == [0]
 

@@ -13,12 +13,12 @@ from command_line import Run
 from small_compiled import LISTS, ir_of, write_small_table
 
 import mirenc
-from mirenc.deciding import TaskHead, fit_head, fixed_lists
-from mirenc.deciding.head import ready_heads
-from mirenc.deciding.pass_lists import IDEAS
-from mirenc.ir import parse_ir
-from mirenc.passes.installed import find_engine
-from mirenc.tasks import get_task
+from mirenc.decide.fit import fit_head
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_head import TaskHead, ready_heads
+from mirenc.llvm import parse_ir
+from mirenc.llvm.passes.engines import find_engine
+from mirenc.tools.suggest import IDEAS, fixed_lists
 
 SIZE = "attributes #0 = { minsize optsize }\n"
 

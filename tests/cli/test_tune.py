@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from command_line import Run
 
-from mirenc.ir.compile import find_compiler
-from mirenc.tuning.turns import Timing, timed
+from mirenc.llvm.inputs.compile_source import find_compiler
+from mirenc.tools.tune.turns import Timing, timed
 
 pytestmark = [pytest.mark.needs("llvm-profdata")]
 
@@ -63,7 +63,7 @@ def clock(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], l
             other = builds and program != builds[0]
             return done._replace(cpu=share if other else 1.0, wall=share if other else 1.0)
 
-        monkeypatch.setattr("mirenc.tuning.run.timed", fake)
+        monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", fake)
         return builds
 
     return wind
@@ -210,7 +210,7 @@ def test_threads_and_schedule_of_parallel_loops(
 ) -> None:
     (project / "main.c").write_text(PARALLEL)
     (project / "part.h").write_text(PART)
-    monkeypatch.setattr("mirenc.tuning.parallel_loops.describe_machine", lambda: {"cores": 4})
+    monkeypatch.setattr("mirenc.tools.tune.parallel_loops.describe_machine", lambda: {"cores": 4})
     clock(0.8)
     words = ("tune", "openmp", "--build", "$CC -O3 -fopenmp main.c -o program", "--run", "./program", "-o", "tuned")
     done = run(*words, "--rounds", 4, "--tries", 1)
@@ -239,7 +239,7 @@ def test_pass_lists_by_time_are_kept_as_a_compiler(
     run: Run, project: Path, clock: Callable[[float], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock(0.8)
-    monkeypatch.setattr("mirenc.tuning.compiler.pass_lists", lambda _: LISTS)
+    monkeypatch.setattr("mirenc.tools.tune.compiler.pass_lists", lambda _: LISTS)
     build = "[ program -nt main.c ] || $CC -O3 main.c scale.c -o program"
     done = run("tune", "passes", "--build", build, "--run", "./program", "-o", "tuned", "--rounds", 4)
     assert done.code == 0, done.err

@@ -13,11 +13,11 @@ import pytest
 from command_line import Run
 from living import MARK, living
 
-import mirenc.tuning.report  # noqa: F401 - what its import takes is taken off the budget
-from mirenc.ir import deadline
-from mirenc.ir.deadline import OverLimitError
-from mirenc.measure.supervised import Usage, run_supervised
-from mirenc.tuning.turns import Timing, timed
+import mirenc.tools.tune.report  # noqa: F401 - what its import takes is taken off the budget
+from mirenc.base import deadline
+from mirenc.base.deadline import OverLimitError
+from mirenc.tools.measure.supervised import Usage, run_supervised
+from mirenc.tools.tune.turns import Timing, timed
 
 pytestmark = [
     pytest.mark.needs("llvm-profdata"),
@@ -105,9 +105,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     """The program's folder is here."""
     (tmp_path / "main.c").write_text(MAIN)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mirenc.tuning.compiler.pass_lists", lambda _: LISTS)
+    monkeypatch.setattr("mirenc.tools.tune.compiler.pass_lists", lambda _: LISTS)
     made = Runs(tmp_path)
-    monkeypatch.setattr("mirenc.tuning.run.timed", made.timed)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", made.timed)
     return made
 
 
@@ -174,7 +174,7 @@ def test_a_build_that_hangs_is_ended(run: Run, runs: Runs, monkeypatch: pytest.M
             raise OverLimitError(limit)
         return run_supervised(command, 1e6, **how)._replace(wall=7.0)
 
-    monkeypatch.setattr("mirenc.tuning.build.run_supervised", build)
+    monkeypatch.setattr("mirenc.tools.tune.build.run_supervised", build)
     done = run(*words(runs, "vectorization", "nothing"))
     assert done.code == 0, done.err
     assert "ended after 70 s, with all it started; the default's build takes 7 s" in done.err
@@ -218,7 +218,7 @@ def test_a_budget_leaves_time_to_compare_what_was_kept(run: Run, short: Runs) ->
 def test_a_program_that_takes_longer_than_the_budget_is_an_error(
     run: Run, runs: Runs, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    monkeypatch.setattr("mirenc.tuning.run.timed", timed)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", timed)
     late = run(*words(runs, "vectorization", "nothing"), "--run", f"export {marked(runs)}; {command}", "--budget", 0.1)
     late.failed("the budget of 6 s was up in the first ", "Give --budget more minutes, or --run less work")
     assert living(str(runs.project)) == []
@@ -235,7 +235,7 @@ def test_a_run_with_counters_that_hangs_is_an_error(run: Run, runs: Runs, monkey
             raise OverLimitError(limit)
         return runs.timed(command, folder, limit)
 
-    monkeypatch.setattr("mirenc.tuning.run.timed", hang)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", hang)
     done = run(*words(runs, "vectorization", "nothing"))
     done.failed("the run with profile counters was ended after 10 s, far longer than the first one took")
     assert (runs.project / "program").read_bytes() == runs.plain
@@ -249,7 +249,7 @@ def test_the_default_decides_how_long_a_variant_may_take(run: Run, runs: Runs, m
         limits.append(limit)
         return runs.timed(command, folder, limit)._replace(wall=seconds(), cpu=1.0)
 
-    monkeypatch.setattr("mirenc.tuning.run.timed", told)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", told)
     run(*words(runs, "vectorization", "nothing"))
     # First run, second run, with profile counters, and then ten times the shorter of the two.
     assert limits[:3] == [math.inf, 90.0, 90.0]

@@ -13,7 +13,7 @@ import asking
 import pytest
 from asking import CallSite, compile_asking, llvm_rule
 
-from mirenc.errors import CompileError
+from mirenc.base.errors import CompileError
 
 pytestmark = [pytest.mark.needs("clang-19")]
 

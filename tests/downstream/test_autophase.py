@@ -9,8 +9,8 @@ import pytest
 from counted import autophase_counts, autophase_features
 
 from mirenc import read_ir
-from mirenc.ir import parse_ir
-from mirenc.ir.regions import regions_of
+from mirenc.llvm import parse_ir
+from mirenc.llvm.analysis.regions import regions_of
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.ll"))
 

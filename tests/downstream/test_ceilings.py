@@ -12,8 +12,11 @@ pytest.importorskip("sklearn")
 
 import ceilings
 
-from mirenc.learning.features import Features
-from mirenc.tasks import Sample, Space, TaskData, get_task
+from mirenc.decide.features.feature_matrix import Features
+from mirenc.decide.registry import get_task
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
+from mirenc.decide.task_data import TaskData
 
 RECORDS = json.loads(ceilings.RECORD.read_text(encoding="utf-8"))
 SPACE = Space(("n",), ((1,), (2,), (3,)))

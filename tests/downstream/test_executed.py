@@ -10,10 +10,10 @@ from pathlib import Path
 import executed
 import pytest
 
-from mirenc.measure.passes.inputs import clang_of
-from mirenc.passes.engine import CODEGEN, Optimised
-from mirenc.passes.installed import SharedEngine
-from mirenc.tasks.compiled import PassList, read_compiled
+from mirenc.decide.tables.compiled import PassList, read_compiled
+from mirenc.llvm.passes.engine import CODEGEN, Optimised
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.tools.measure.passes.inputs import clang_of
 
 TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"
 

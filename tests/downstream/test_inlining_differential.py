@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import level
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "inlining"
 pytestmark = [pytest.mark.needs("clang-19"), pytest.mark.needs("libLLVM 19")]

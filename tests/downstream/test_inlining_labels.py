@@ -10,11 +10,11 @@ from types import ModuleType
 import pyarrow.parquet as pq
 import pytest
 
-from mirenc.errors import ConfigError
-from mirenc.inlining import calls_of
-from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import level
-from mirenc.passes.object_file import elf_sections, sums
+from mirenc.base.errors import ConfigError
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.object_file import elf_sections, sums
+from mirenc.tools.inline import calls_of
 
 SCRIPT = Path(__file__).resolve().parents[2] / "downstream" / "inlining" / "labels.py"
 SOURCE = """

@@ -10,9 +10,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from mirenc.inlining import calls_of
-from mirenc.passes.installed import SharedEngine
-from mirenc.passes.levels import level
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.tools.inline import calls_of
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "inlining"
 SOURCE = """static int work(int x) { return (x ^ 7) * 5 + (x >> 3); }

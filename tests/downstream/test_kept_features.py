@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kept_features import KeptFeatures, features_of, known_rows, model_of, read_all, read_kept, taught_rows
 
-from mirenc.errors import TaskError
+from mirenc.base.errors import TaskError
 
 HASHES = [f"{number:064x}" for number in range(5)]
 CONTEXT = np.arange(6.0).reshape(3, 2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from list_columns import ListColumns
 
-from mirenc.errors import HeadError, PassError
-from mirenc.passes.levels import expanded
+from mirenc.base.errors import HeadError, PassError
+from mirenc.llvm.passes.level_pass_lists import expanded
 
 LISTS = ["function(sroa<modify-cfg>,instcombine,sroa)", "globaldce,function(loop-mssa(licm))"]
 

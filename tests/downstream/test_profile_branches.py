@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mirenc.heads import load_head
+from mirenc.decide import load_head
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "profile"
 # The loop is entered 10 times and runs 3 rounds each; one round in the 30 ends the program.

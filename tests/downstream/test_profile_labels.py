@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from mirenc.ir import read_ir
-from mirenc.ir.profile import PROFILED, profiled_flow
+from mirenc.llvm import read_ir
+from mirenc.llvm.analysis.profile import PROFILED, profiled_flow
 
 SCRIPT = Path(__file__).resolve().parents[2] / "downstream" / "profile" / "labels.py"
 WORK = """

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from mirenc.ir import parse_ir, read_ir
+from mirenc.llvm import parse_ir, read_ir
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "profile"
 # Called twice, 20 rounds in all, of which 15 skip block 3. Line 11 is the entry's and the head's, as a for's is.

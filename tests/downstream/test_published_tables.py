@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.deciding import fit_head
-from mirenc.embed import Encoder
-from mirenc.errors import DatasetError, TaskError
-from mirenc.evaluating import Evaluation, evaluate
-from mirenc.tasks import TaskData, get_task, load_data, with_ir
+from mirenc.base.errors import DatasetError, TaskError
+from mirenc.decide.evaluation.evaluate_task import Evaluation, evaluate
+from mirenc.decide.fit import fit_head
+from mirenc.decide.load_samples import load_data, with_ir
+from mirenc.decide.registry import get_task
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder
 
 DOWNSTREAM = Path(__file__).parents[2] / "downstream"
 NUMA = "numa_prefetch"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from counted import COLUMNS, statement_bag
 
-from mirenc.ir import parse_ir
+from mirenc.llvm import parse_ir
 
 TEXT = "define i32 @f(i32 %x) {\n  %a = add i32 %x, 3\n  %b = add i32 %a, 3\n  ret i32 %b\n}\n"
 

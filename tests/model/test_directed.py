@@ -9,21 +9,21 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.embed.encoding import join_samples
-from mirenc.graph import Flow, NodeKind
-from mirenc.ir import IRModule, parse_ir, regions_of
+from mirenc.encoder.encoding import join_samples
+from mirenc.llvm import IRModule, parse_ir, regions_of
 from mirenc.model import layers
 from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, weight_shapes
 from mirenc.model.data import IRData, sample_data
 from mirenc.model.directed import ARGUMENTS, RELATIONS, numpy as directed_numpy
 from mirenc.model.directed.torch import Encoder, neighbours
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.layers import Layers
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample, make_sample
+from mirenc.model.tokenizer import IRTokenizer
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.tokenizer import IRTokenizer
 
 Runtimes = tuple[NumpyRuntime, TorchRuntime]
 # No two widths are equal, so that none can stand for another.

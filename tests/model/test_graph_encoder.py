@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from mirenc.graph import Flow
 from mirenc.model.config import GraphEncoderConfig
 from mirenc.model.data import IRData
 from mirenc.model.gcn.torch import Encoder, flow_edges
+from mirenc.model.graph import Flow
 from mirenc.model.torch_encoders import GraphEncoder, edge_scores
 
 WIDTH = 8

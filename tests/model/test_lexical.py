@@ -10,7 +10,7 @@ import pytest
 from mirenc.model.config import LexicalConfig, ModelConfig
 from mirenc.model.lexical import Lexicon, fit_idf, terms_of
 from mirenc.model.pooling import Pool, Pools, make_pool
-from mirenc.tokenizer import TokenizerConfig
+from mirenc.model.tokenizer import TokenizerConfig
 
 CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from mirenc.errors import ConfigError
+from mirenc.base.errors import ConfigError
 from mirenc.model.config import PRESETS, ConvolutionConfig, ModelConfig, preset
 from mirenc.model.mirencoder import MatchingHead, MIREncoder
-from mirenc.tokenizer import CLS, PAD, SEP, UNK
+from mirenc.model.tokenizer import CLS, PAD, SEP, UNK
 
 
 def linear(inputs: int, outputs: int) -> int:

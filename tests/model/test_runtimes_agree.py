@@ -13,8 +13,8 @@ from mirenc.model.gcn import numpy as gcn
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample
+from mirenc.model.tokenizer import IRTokenizer
 from mirenc.model.torch_runtime import TorchRuntime
-from mirenc.tokenizer import IRTokenizer
 
 Pair = tuple[NumpyRuntime, TorchRuntime]
 

@@ -10,16 +10,16 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.embed import load
-from mirenc.embed.encoding import join_samples
-from mirenc.graph import Flow, NodeKind, build_graph
-from mirenc.ir import IRModule, parse_ir, regions_of, statements_of
+from mirenc.encoder import load
+from mirenc.encoder.encoding import join_samples
+from mirenc.llvm import IRModule, parse_ir, regions_of, statements_of
 from mirenc.model.config import ModelConfig
 from mirenc.model.data import sample_data
+from mirenc.model.graph import Flow, NodeKind, build_graph
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample, make_sample
-from mirenc.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
+from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 
 SOURCE = """
 %t = type { i32 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from random_model import random_weights
 
-from mirenc.config import Config
+from mirenc.base.config import Config
 from mirenc.model.config import (
     PRESETS,
     DirectedGraphConfig,

@@ -7,8 +7,7 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.embed.encoding import join_samples
-from mirenc.graph import NodeKind
+from mirenc.encoder.encoding import join_samples
 from mirenc.model.config import (
     DirectedGraphConfig,
     GraphConfig,
@@ -18,6 +17,7 @@ from mirenc.model.config import (
     weight_shapes,
 )
 from mirenc.model.data import sample_data
+from mirenc.model.graph import NodeKind
 from mirenc.model.kinds import COUNTS
 from mirenc.model.mirencoder import MIREncoder, Trunk
 from mirenc.model.numpy_runtime import NumpyRuntime

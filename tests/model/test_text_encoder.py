@@ -10,8 +10,8 @@ from random_model import random_weights
 from mirenc.model.config import ConvolutionConfig, ModelConfig
 from mirenc.model.convolution.torch import Encoder
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.tokenizer import CLS, PAD, SEP, TokenizerConfig
 from mirenc.model.torch_encoders import gelu
-from mirenc.tokenizer import CLS, PAD, SEP, TokenizerConfig
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.embed import Encoder
-from mirenc.errors import ConfigError, IRFileError
+from mirenc.base.errors import ConfigError, IRFileError
+from mirenc.encoder import Encoder
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
 
 pytest.importorskip("usearch", reason="usearch, of the `ann` extra, is not installed")

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.embed import Encoder
-from mirenc.embed.embedding import vector_blocks
-from mirenc.errors import MirencError
-from mirenc.ir.inputs import path_input
-from mirenc.passes import EmbeddedEngine
-from mirenc.passes.object_file import elf_functions
+from mirenc.base.errors import MirencError
+from mirenc.encoder import Encoder
+from mirenc.encoder.embedding import vector_blocks
+from mirenc.llvm.inputs.input import path_input
+from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.llvm.passes.object_file import elf_functions
 from mirenc.search.builds import Build, read_builds
 from mirenc.search.pairs import centred
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.ir.function_code import FunctionCode
+from mirenc.llvm.analysis.function_code import FunctionCode
 from mirenc.search.builds import Build, Function
 from mirenc.search.diff import Change, pair_builds
 from mirenc.search.pairs import Side

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from unoptimised_ir import SUM
 
-from mirenc.embed import Encoder
-from mirenc.errors import ModelError
-from mirenc.ir.inputs import Input
+from mirenc.base.errors import ModelError
+from mirenc.encoder import Encoder
+from mirenc.llvm.inputs.input import Input
 from mirenc.search import Maker, VectorTable, index
 from mirenc.search.queries import nearest_of_files, queries_of
 

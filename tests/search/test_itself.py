@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.embed import Encoder
+from mirenc.encoder import Encoder
 from mirenc.search import Maker, VectorTable, index, nearest
 from mirenc.search.itself import matching_rows, own_first, own_rows
 

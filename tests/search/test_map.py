@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mirenc.errors import ConfigError
+from mirenc.base.errors import ConfigError
 from mirenc.search import Maker, VectorTable, compare
 
 pytest.importorskip("plotly", reason="plotly, of the `map` extra, is not installed")

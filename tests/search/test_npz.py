@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mirenc.errors import IRFileError
+from mirenc.base.errors import IRFileError
 from mirenc.search import Maker, VectorTable, read_vectors, write_vectors
 
 NAMES = ["f", "a" * 300, "", "ends with NUL\0", "\udcff, as a file's name may be"]
@@ -37,7 +37,7 @@ def test_long_names_are_whole_however_wide_the_column(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, width: int
 ) -> None:
     """Five names of up to 300 characters take 6,000 bytes padded: above the bound 256 characters are left of one."""
-    monkeypatch.setattr("mirenc.arrays._COLUMN", most)
+    monkeypatch.setattr("mirenc.base.arrays._COLUMN", most)
     write_vectors(tmp_path / "x.npz", table(NAMES))
     with np.load(tmp_path / "x.npz", allow_pickle=False) as arrays:
         assert arrays["names"].dtype.itemsize == 4 * width

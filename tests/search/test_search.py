@@ -10,9 +10,8 @@ import pytest
 from same_vectors import assert_same_vectors
 
 import mirenc
-from mirenc import cosines as search
-from mirenc.embed import Encoder
-from mirenc.errors import (
+from mirenc.base import cosines as search
+from mirenc.base.errors import (
     ConfigError,
     IRFileError,
     MirencError,
@@ -20,6 +19,7 @@ from mirenc.errors import (
     SearchModelWarning,
     UnreadableIRWarning,
 )
+from mirenc.encoder import Encoder
 from mirenc.search import Maker, VectorTable, compare, index, nearest
 from mirenc.search.rerank import rerank, rerank_files
 

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from mirenc.embed import Encoder, load
-from mirenc.errors import IRFileError, ModelError
+from mirenc.base.errors import IRFileError, ModelError
+from mirenc.encoder import Encoder, load
 from mirenc.search import VECTOR_SUFFIXES, Maker, VectorTable, VectorWriter, index, read_vectors, vectors, write_vectors
 
 IR = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2"

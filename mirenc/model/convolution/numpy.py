@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mirenc.arrays import Float32, UInt16
+from mirenc.base.arrays import Float32, UInt16
 from mirenc.model.convolution import ConvolutionConfig
 from mirenc.model.layers import Layers, gelu
 

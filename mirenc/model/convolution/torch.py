@@ -16,8 +16,8 @@ import torch
 from torch import Tensor, nn
 
 from mirenc.model.convolution import ConvolutionConfig
+from mirenc.model.tokenizer import PAD, TokenizerConfig
 from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
-from mirenc.tokenizer import PAD, TokenizerConfig
 
 
 class _Block(nn.Module):

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from mirenc.graph import Flow, NodeKind
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.kinds import GraphKind, Shapes
 
 # Positions from here on are one relation.

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64, spread
-from mirenc.graph import Flow, NodeKind
+from mirenc.base.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64, spread
 from mirenc.model.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, in_order, segment_sum
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample

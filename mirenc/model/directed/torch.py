@@ -17,9 +17,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.graph import Flow, NodeKind
 from mirenc.model.data import IRData
 from mirenc.model.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.torch_encoders import GraphEncoder
 
 

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from mirenc.graph import NodeKind
+from mirenc.model.graph import NodeKind
 from mirenc.model.kinds import GraphKind, Shapes
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from mirenc.arrays import Float32, Int64
-from mirenc.graph import Flow, NodeKind
+from mirenc.base.arrays import Float32, Int64
 from mirenc.model.gcn import GraphEncoderConfig
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.layers import Layers
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.sample import IRSample

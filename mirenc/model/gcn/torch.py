@@ -15,9 +15,9 @@ from torch import Tensor, nn
 from torch_geometric.nn import GCNConv
 from torch_geometric.utils import to_undirected
 
-from mirenc.graph import Flow, NodeKind
 from mirenc.model.data import IRData
 from mirenc.model.gcn import GraphEncoderConfig
+from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.torch_encoders import GraphEncoder
 
 

@@ -11,9 +11,9 @@ before each sub-layer (it trains without a long warm-up).
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from mirenc.model.tokenizer import PAD, TokenizerConfig
 from mirenc.model.torch_encoders import TextEncoder, gelu, initialise
 from mirenc.model.transformer import TextEncoderConfig
-from mirenc.tokenizer import PAD, TokenizerConfig
 
 
 class _Block(nn.Module):

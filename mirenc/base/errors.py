@@ -1,0 +1,220 @@
+"""Every error mirenc raises on purpose: what was found, what is allowed and what to type.
+
+Each class is also the builtin a caller would expect (``ValueError``, ``OSError``, ``ImportError``), so ``except
+ValueError`` keeps working in scripts that do not know mirenc. This module imports nothing of mirenc.
+"""
+
+import contextlib
+import os
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+LOG = "MIRENC_LOG"
+"""Environment variable: the file to which tracebacks of unexpected errors are appended."""
+
+
+class MirencError(Exception):
+    """Base class: ``except MirencError`` catches everything mirenc raises on purpose."""
+
+
+class _SystemError(MirencError, OSError):
+    def __str__(self) -> str:  # an OSError's prints the tuple of arguments when there are two of them
+        return str(self.args[0]) if self.args else ""
+
+
+class IRFileError(_SystemError):
+    """A file cannot be read: missing, a folder, no permission, too large, a damaged archive."""
+
+
+class IRParseError(MirencError, ValueError):
+    """LLVM refused the IR.
+
+    ``line`` and ``column`` are the place in the input, from 1, where LLVM named one; ``diagnostic`` LLVM's own words,
+    caret line included. ``by_verifier`` says that LLVM could parse the IR, and its verifier refuses it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        line: int | None = None,
+        column: int | None = None,
+        diagnostic: str = "",
+        by_verifier: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+        self.diagnostic = diagnostic
+        self.by_verifier = by_verifier
+
+
+class NoFunctionBodyError(MirencError, ValueError):
+    """The module is valid but has no function body, so there is nothing to embed.
+
+    A file read by itself raises it; among several files one without a function body is left out (`EmptyInputs`).
+    """
+
+
+class ForeignIRError(MirencError, ValueError):
+    """The module is valid, but not what a task's heads know: no kernel in it, or of a target that cannot be brought."""
+
+
+class IRResourceError(_SystemError):
+    """Reading went past its time or memory limit, or LLVM brought its process down."""
+
+
+class ToolchainError(_SystemError):
+    """No compiler that can turn this source into IR was found."""
+
+
+class CompileError(MirencError, ValueError):
+    """The compiler refused the source; ``diagnostic`` are its own words."""
+
+    def __init__(self, message: str, *, diagnostic: str = "") -> None:
+        super().__init__(message)
+        self.diagnostic = diagnostic
+
+
+class PassError(MirencError, ValueError):
+    """A list of passes is not usable: LLVM does not know it, or it fails on this module.
+
+    ``failed`` says at what step, as a status of `mirenc.llvm.passes.engine.Failed`; "" where it was not run.
+    """
+
+    def __init__(self, message: str, *, failed: str = "") -> None:
+        super().__init__(message)
+        self.failed = failed
+
+
+class GraphError(MirencError, ValueError):
+    """A program graph breaks the schema, or a backend could not build one."""
+
+
+class TokenizerError(MirencError, ValueError):
+    """A tokenizer file or its training input is not usable."""
+
+
+class ModelError(MirencError, ValueError):
+    """A model folder, name or checksum is wrong, or two parts do not belong together."""
+
+
+class HeadError(ModelError):
+    """A head's folder is missing, damaged or of another release, or a head does not fit what it is given."""
+
+
+class DatasetError(_SystemError):
+    """A dataset is unknown, not there, damaged, or cannot be fetched."""
+
+
+class ConfigError(MirencError, ValueError):
+    """A configuration has an unknown key or a value out of range."""
+
+
+class MissingExtraError(MirencError, ImportError):
+    """A feature needs an optional dependency; the message names the extra to install."""
+
+
+class TaskError(MirencError, ValueError):
+    """A task's data, features or name is not usable; the message names the row or the key."""
+
+
+class UnexpectedError(MirencError, RuntimeError):
+    """A fault of mirenc itself, met while one input was read, prepared or encoded; other inputs are not affected.
+
+    ``traceback`` is Python's text of it, which is also appended to the file that the variable ``MIRENC_LOG`` names.
+    """
+
+    def __init__(self, message: str, *, traceback: str = "") -> None:
+        super().__init__(message)
+        self.traceback = traceback
+
+
+@contextmanager
+def one_input(name: str, work: str) -> Iterator[None]:
+    """Around the ``work`` ("read", "prepared", "encoded") on one input, which messages call ``name``.
+
+    Every exception inside becomes an error of this input (`input_error`), so that a batch goes on. KeyboardInterrupt
+    and SystemExit pass.
+    """
+    try:
+        yield
+    except MirencError:
+        raise
+    except Exception as error:
+        raise input_error(error, name, work) from error
+
+
+def input_error(error: Exception, name: str, work: str) -> MirencError:
+    """What any exception, met in the ``work`` on the input ``name``, is called: mirenc's own stay as they are.
+
+    An IRResourceError where memory ran out or the system refused something, an UnexpectedError otherwise.
+    """
+    if isinstance(error, MirencError):
+        return error
+    if isinstance(error, MemoryError):
+        return IRResourceError(f"{name}: out of memory while it was {work}. Leave it out, or free memory")
+    problem = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    if isinstance(error, OSError):
+        return IRResourceError(f"{name}: the system refused something while it was {work} ({problem}). Mend that first")
+    text = "".join(traceback.format_exception(error))
+    advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
+    found = f"{name}: a fault of mirenc ended it while it was {work} ({problem})"
+    return UnexpectedError(f"{found}. Leave it out and report it; {advice}", traceback=text)
+
+
+def _logged(name: str, text: str) -> bool:
+    """Append a traceback to the user's log; False where none is asked for, or it cannot be written."""
+    with contextlib.suppress(KeyError, OSError), open(os.environ[LOG], "a", encoding="utf-8", errors="replace") as log:
+        log.write(f"{name}\n{text}\n")
+        return True
+    return False
+
+
+class LeftOutWarning(UserWarning):
+    """Files or flags of a project are left out; of all others there is a result."""
+
+
+class SearchModelWarning(UserWarning):
+    """Functions, or finer parts, are indexed by the default model, and another one finds more of them."""
+
+
+class UnreadableIRWarning(UserWarning):
+    """Some inputs could not be embedded, or have no function body: they have no rows, or rows of NaN."""
+
+
+class EmptyInputs:
+    """Counts the inputs, of ``total``, that have no function body: they are left out, and have not failed."""
+
+    def __init__(self, total: int) -> None:
+        self.total, self.empty = total, 0
+
+    def add(self, error: MirencError) -> None:
+        """Count an empty input by its error. Raises any other error, and NoFunctionBodyError where all are empty."""
+        if not isinstance(error, NoFunctionBodyError):
+            raise error
+        self.empty += 1
+        if self.empty == self.total:
+            if self.total == 1:
+                raise error
+            found = f"none of {self.total} files has a function body"
+            raise NoFunctionBodyError(f"{found}. Give modules with at least one `define`")
+
+    @property
+    def line(self) -> str:
+        """What to tell people at the end."""
+        has, is_ = ("has", "is") if self.empty == 1 else ("have", "are")
+        return f"{self.empty} of {self.total} files {has} no function body and {is_} left out"
+
+
+@contextmanager
+def needs(extra: str, what: str) -> Iterator[None]:
+    """Around imports that need an extra; ``what`` is the sentence that says for what, as in "a plot needs matplotlib".
+
+    A MissingExtraError takes the place of an import that fails.
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingExtraError(f"{what} ({error}). Type: pip install 'mirenc[{extra}]'") from None

@@ -1,0 +1,158 @@
+"""Is a dataset on disk the published one; and fetching it, through pooch: file by file, checked, and resumable."""
+
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from mirenc.base.errors import DatasetError, needs
+from mirenc.decide.datasets.dataset_files import archive_path, hash_members
+from mirenc.decide.datasets.dataset_registry import Dataset, data_root, dataset_folder, find_folder, get_dataset
+
+_AT_ONCE = 4  # connections: hundreds of small files spend their time waiting
+_TIMEOUT = 30  # seconds without an answer
+
+
+class Finding(NamedTuple):
+    """What is the case with one file."""
+
+    file: str  # Name as in the checksums
+    # ``ok``; ``missing``; ``changed`` (other content, or unreadable); ``extra``: in an archive, and not published
+    status: Literal["ok", "missing", "changed", "extra"]
+    detail: str = ""  # for people; empty where the status says all
+
+
+def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Finding]:
+    """Compare a dataset on disk with its checksums, file by file. Raises DatasetError: unknown, or no file is there."""
+    dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
+    findings: list[Finding] = []
+    for part in (*dataset.tables, *dataset.archives):
+        published = dataset.below(part)
+        try:
+            found = hash_members(folder, part)
+        except DatasetError as error:
+            findings += [Finding(file, "changed", str(error)) for file in published]
+            continue
+        for file in {**published, **found}:
+            now, then = found.get(file), published.get(file)
+            if now and then and now != then:
+                findings.append(Finding(file, "changed", f"sha256 {now[:12]}..., published {then[:12]}..."))
+            else:
+                findings.append(Finding(file, "missing" if not now else "ok" if then else "extra"))
+    return findings
+
+
+def _hash(sums: dict[str, str]) -> str:
+    """That of a checksum file: lines ``sha256  name``, sorted by name."""
+    return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
+
+
+def published_hash(name: str) -> str:
+    """What `content_hash` gives for the dataset as it was published. Raises DatasetError: unknown dataset."""
+    return _hash(get_dataset(name).sums)
+
+
+def content_hash(name: str, data_dir: str | os.PathLike[str] | None = None) -> str:
+    """One sha256 for the data on disk, whatever their layout: of a complete and unchanged dataset `published_hash`.
+
+    Raises DatasetError: unknown dataset; no file of it is there, or one cannot be read.
+    """
+    dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
+    found = [hash_members(folder, part) for part in (*dataset.tables, *dataset.archives)]
+    return _hash({file: digest for one in found for file, digest in one.items()})
+
+
+class FetchPlan(NamedTuple):
+    """What is to be fetched, and where it goes: the files that are missing or changed on disk."""
+
+    dataset: Dataset
+    folder: Path
+    wanted: tuple[str, ...]
+
+
+def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> FetchPlan:
+    """Compare what is on disk with what is published; nothing is fetched. Raises DatasetError: unknown dataset."""
+    dataset, folder = get_dataset(name), find_folder(name, data_dir)
+    if folder is None:
+        return FetchPlan(dataset, data_root(data_dir) / name, tuple(dataset.sums))
+    bad = {finding.file for finding in verify(name, data_dir) if finding.status in ("missing", "changed")}
+    for archive in dataset.archives:
+        # What is fetched goes into a folder, which from then on is read in place of the packed archive: all or nothing.
+        place, members = archive_path(folder, archive), dataset.below(archive).keys()
+        if place is not None and place.is_file() and bad & members:
+            bad |= members
+    return FetchPlan(dataset, folder, tuple(sorted(bad)))
+
+
+def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = lambda: None) -> dict[str, str]:
+    """Fetch the wanted files. Showing the licence and asking for consent is the caller's.
+
+    A file that fails is tried again so many times, each after a longer pause; ``advance`` is called after each file.
+    Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the folder
+    cannot be written to, or nothing could be reached at all.
+    """
+    with needs("tasks", "fetching datasets needs pooch"):
+        import pooch  # type: ignore[import-untyped]
+        import requests
+    if not plan.wanted:
+        return {}
+    dataset, folder = plan.dataset, plan.folder
+    pooch.get_logger().setLevel("ERROR")  # it tells every file; the caller has a progress bar
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Hidden, so that what a killed run leaves is never read as data.
+        staging = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder)
+    except OSError as error:
+        how = "Set MIRENC_DATA to a folder of yours, or name one with --data"
+        raise DatasetError(f"{folder}: cannot be written to ({error.strerror}). {how}") from None
+    source = pooch.create(
+        path=staging.name,
+        base_url="",
+        registry={file: f"sha256:{dataset.sums[file]}" for file in plan.wanted},
+        urls={file: dataset.url(file) for file in plan.wanted},
+        retry_if_failed=retries,
+    )
+    unreachable = threading.Event()
+
+    def get(file: str) -> str:
+        """Fetch one file into its place; says why where that failed."""
+        if unreachable.is_set():
+            return "not tried, the network is gone"
+        try:
+            staged = source.fetch(file, downloader=pooch.HTTPDownloader(timeout=_TIMEOUT))
+        except (requests.ConnectionError, requests.Timeout) as error:
+            unreachable.set()
+            return type(error).__name__
+        except requests.RequestException as error:
+            return str(error)  # as in "404 Client Error: Not Found for url: https://..."
+        except ValueError:  # pooch's, for a checksum
+            return f"{dataset.url(file)} gave other content than was published; it was not kept"
+        target = folder / file
+        target.parent.mkdir(exist_ok=True)
+        # A copy, because pooch's temporary file is readable by its owner only.
+        os.replace(shutil.copyfile(staged, f"{staged}.copy"), target)
+        return ""
+
+    with staging:
+        for part in dataset.archives:
+            (Path(staging.name) / part).mkdir()  # pooch's own attempt is not safe in threads
+        # One alone first: without a network it is one attempt, not hundreds.
+        first, *rest = plan.wanted
+        failures = {first: get(first)}
+        advance()
+        if unreachable.is_set():
+            raise DatasetError(
+                f"{dataset.url(first)}: cannot be reached ({failures[first]}). Check the network. "
+                f"On a machine without one, copy the folder {dataset.name} from another machine and set "
+                "MIRENC_DATA to the folder that holds it"
+            )
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for file, reason in zip(rest, pool.map(get, rest), strict=True):
+                failures[file] = reason
+                advance()
+    return {file: reason for file, reason in failures.items() if reason}

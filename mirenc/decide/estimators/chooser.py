@@ -1,0 +1,198 @@
+"""What heads that choose share: costs in, preferences out: rows that sum to one, so that heads can be averaged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.errors import HeadError
+from mirenc.decide.estimators.base import Head
+
+# How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
+SHARPNESS = 2.0
+_LEAST = 0.01
+_SWEEPS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """Settings of n samples, at most K each, T different ones; `HeadError` for shapes that do not fit.
+
+    ``features`` (T, F) float64: each different setting as numbers. ``row`` (n, K) int64: row of ``features`` of each
+    sample's settings; -1 where a sample has fewer than K, or may not be asked.
+    """
+
+    features: Float64
+    row: Int64
+
+    def __post_init__(self) -> None:
+        if self.features.ndim != 2 or self.row.ndim != 2 or not np.isfinite(self.features).all():
+            shapes = f"features {self.features.shape} and rows {self.row.shape}"
+            raise HeadError(f"settings have {shapes}; allowed: finite (T, F) and (n, K)")
+        if self.row.size and not -1 <= self.row.min() <= self.row.max() < len(self.features):
+            raise HeadError(f"settings name rows up to {self.row.max()} of {len(self.features)}")
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def take(self, rows: NDArray[np.integer[Any]] | slice) -> Self:
+        """The settings of some samples."""
+        return replace(self, row=self.row[rows])
+
+
+Known = Settings | Sequence[Settings] | None
+"""What is known of settings. Several `Settings` of the same samples are as likely as each other, such as what settings
+make of a loop for each of some trip counts, where nobody knows how often it runs; an ensemble answers with the mean."""
+
+
+def views(known: Known | list[Settings | None], rows: NDArray[np.integer[Any]] | None = None) -> list[Settings | None]:
+    """Each of what is known, of some rows or all."""
+    each = [known] if known is None or isinstance(known, Settings) else list(known)
+    return [one if one is None or rows is None else one.take(rows) for one in each]
+
+
+def settings_for(head: Any, settings: Known) -> tuple[Any, ...]:
+    """What a head is given beside rows: the settings, where it knows what to do with them."""
+    return (settings,) if settings is not None and getattr(head, "takes_settings", False) else ()
+
+
+class Chooser(Head):
+    """A head that chooses; ``n_choices_`` is the number of its settings."""
+
+    takes_settings: ClassVar[bool] = False
+    """Whether it learns what settings have in common."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None) -> Self:
+        """Train on rows (n, A + D), context features before code features, finite, and measured costs (n, K).
+
+        Costs are positive; NaN where a setting was not measured. ``settings``: what a setting is, for heads that learn
+        what settings share; needed where samples have different ones. Raises ConfigError, HeadError, ValueError: a
+        parameter out of range; costs or settings that cannot be used; NaN or infinity in ``X``.
+        """
+        features: Float64 = self._training_rows(X)
+        costs = checked_costs(y)
+        if len(costs) != len(features):
+            found = f"{len(features)} rows of features and {len(costs)} rows of costs"
+            raise HeadError(f"{found}; one row of each a sample is needed")
+        self.n_choices_ = costs.shape[1]
+        self._learn(features, costs, *settings_for(self, settings))
+        return self
+
+    def predict_proba(self, X: ArrayLike, settings: Known = None) -> Float64:
+        """(n, K) preference for each setting; 0 where there is none. Several settings: for ensembles alone."""
+        return self._answer(self._rows(X), *settings_for(self, settings))
+
+    def predict(self, X: ArrayLike, settings: Settings | None = None) -> Int64:
+        """(n,) index of the setting of least expected cost."""
+        return np.asarray(self.predict_proba(X, *settings_for(self, settings)).argmax(axis=1).astype(np.int64))
+
+    def score(self, X: ArrayLike, y: ArrayLike) -> float:
+        """Mean of log(least cost / cost of the choice): 0 for an oracle, below it for anything else.
+
+        A choice that was not measured scores as the row's dearest one.
+        """
+        costs = checked_costs(y)
+        chosen = costs[np.arange(len(costs)), self.predict(X)]
+        chosen = np.where(np.isnan(chosen), np.nanmax(costs, axis=1), chosen)
+        return float(np.mean(np.log(np.nanmin(costs, axis=1) / chosen)))
+
+    def _any_settings(self, samples: int) -> Settings | None:
+        """Some settings that it can be asked about; None where it takes none."""
+        return None
+
+
+class CostRegressor(Chooser):
+    """A chooser that predicts log costs; ``mean_`` has one number a setting."""
+
+    def predict_log_costs(self, X: ArrayLike, settings: Known = None) -> Float64:
+        """(n, K) predicted log cost of each setting, up to a constant of the row; infinite where there is none."""
+        return self._answer(self._rows(X), *settings_for(self, settings))
+
+    def predict_proba(self, X: ArrayLike, settings: Known = None) -> Float64:
+        """(n, K) preference for each setting; 0 where there is none."""
+        return preferences(self.predict_log_costs(X, settings))
+
+
+def checked_costs(costs: ArrayLike) -> Float64:
+    """(n, K) float64 costs, positive or NaN, at least one a row; `HeadError`, which names the row, for others."""
+    table = np.asarray(costs, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] < 2:
+        raise HeadError(f"costs have shape {table.shape}; allowed: (samples, choices), two choices or more")
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.isnan(table) | (np.isfinite(table) & (table > 0)))
+    wrong_row = wrong.any(axis=1) | np.isnan(table).all(axis=1)
+    if wrong_row.any():
+        row = int(np.argmax(wrong_row))
+        raise HeadError(f"costs of row {row} are {table[row].tolist()}; a cost is a positive time, NaN if not measured")
+    return table
+
+
+def additive_effects(
+    values: Float64, sample: Int64, setting: Int64, samples: int, settings: int
+) -> tuple[Float64, Float64]:
+    """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
+
+    So a sample of which bad settings only were measured is not taken for a bad sample. Of log costs (m,) and what each
+    is of, (m,). -> (samples,), (settings,), zero for what has no measurement.
+    """
+    of_sample, of_setting = np.zeros(samples), np.zeros(settings)
+    per_sample = np.maximum(np.bincount(sample, minlength=samples), 1)
+    per_setting = np.maximum(np.bincount(setting, minlength=settings), 1)
+    for _ in range(_SWEEPS):
+        of_sample = np.bincount(sample, values - of_setting[setting], samples) / per_sample
+        rest = np.bincount(setting, values - of_sample[sample], settings) / per_setting
+        if np.abs(rest - of_setting).max(initial=0.0) < 1e-12:
+            break
+        of_setting = rest
+    return of_sample, of_setting
+
+
+def relative_log_costs(costs: Float64, clip: float) -> Float64:
+    """log(cost / the row's geometric mean), clipped to +-``clip``. (n, K) -> (n, K).
+
+    What was not measured gets the setting's own mean, so that it says nothing.
+    """
+    logs = np.log(costs)
+    known = np.isfinite(logs)
+    if known.all():
+        relative = logs - logs.mean(axis=1, keepdims=True)
+    else:
+        sample, setting = np.nonzero(known)
+        of_sample, of_setting = additive_effects(logs[known], sample, setting, *logs.shape)
+        relative = np.where(known, logs - of_sample[:, None], of_setting[None, :])
+    return np.asarray(np.clip(relative, -clip, clip))
+
+
+def preferences(log_costs: Float64) -> Float64:
+    """Predicted log costs as preferences: a softmax of their negatives. (n, K) -> (n, K), rows sum to 1."""
+    return np.asarray(softmax(-SHARPNESS * log_costs, axis=1))
+
+
+def cost_ratios(preference: Float64) -> Float64:
+    """What preferences say about costs: the inverse of `preferences`. (..., K) -> (..., K), 1 for the preferred choice.
+
+    A choice without any vote counts as a preference of one in a hundred, a cost ratio of about 10.
+    """
+    bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
+    return np.asarray((bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS))
+
+
+def portfolio(logs: Float64, size: int) -> Int64:
+    """So many settings of which the best costs the samples least in the mean: each helps most beside those before it.
+
+    Of log costs (n, K); NaN, which helps no sample, where nobody may ask. -> (min(size, K),), without repetition.
+    """
+    loss = logs - np.nanmin(logs, axis=1, keepdims=True)
+    loss = np.where(np.isnan(loss), np.nanmax(loss), loss)
+    least = np.full(len(loss), np.inf)
+    chosen: list[int] = []
+    for _ in range(min(size, loss.shape[1])):
+        mean = np.minimum(least[:, None], loss).mean(axis=0)
+        mean[chosen] = np.inf
+        chosen.append(int(mean.argmin()))
+        least = np.minimum(least, loss[:, chosen[-1]])
+    return np.array(chosen, dtype=np.int64)

@@ -1,0 +1,119 @@
+"""`PairHead`: one model for all settings, which are numbers beside the code's.
+
+So spaces may be large, sparse, or differ from sample to sample, and one measurement teaches about its neighbours.
+"""
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import clone
+
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.errors import HeadError
+from mirenc.decide.estimators.base import scaling
+from mirenc.decide.estimators.chooser import CostRegressor, Settings, additive_effects
+from mirenc.decide.estimators.reduce_columns import Reducing
+from mirenc.decide.metrics import PLAIN_SLOWDOWN
+
+_BLOCK = 65536  # pairs that are predicted at once
+
+
+@dataclass(eq=False, repr=False)
+class PairHead(Reducing, CostRegressor, kind="pairs"):
+    """A regressor of relative log costs over pairs of a sample and a setting.
+
+    The target of a pair is log(cost) less the sample's own effect (`additive_effects`), so that code and context need
+    not explain how long a kernel runs, only which setting suits it.
+
+    ``regressor``: `RidgeRegressor`, `BoostedRegressor`, or any; to be saved it must be one of mirenc's. The first
+    ``context_columns`` columns of X are context features; without ``use_code`` only they are looked at.
+    ``components``: principal components of the code columns. ``products``: the regressor also gets those of the
+    sample's columns with the setting's: a linear one needs them, since without them every sample gets the same order of
+    settings. ``clip``: relative log costs are cut at plus and minus this. ``unseen``: so many of the last columns of
+    settings are not looked at. ``risk``: what a pair counts beside its cost, in log cost, where it was more than 2 %
+    slower than the setting of column ``default``, which runs when nobody decides; so one that may be slower is avoided,
+    and not only one that is slower in the mean. ``most_pairs``: of more pairs, so many are drawn, spread over the
+    samples.
+    """
+
+    regressor: Any
+    context_columns: int = 0
+    _: KW_ONLY
+    use_code: bool = True
+    components: int = 16
+    products: bool = False
+    clip: float = 2.0
+    unseen: int = 0
+    default: int = 0
+    risk: float = 0.0
+    most_pairs: int = 100_000
+    random_state: int = 0
+    takes_settings: ClassVar[bool] = True
+    _POSITIVE = ("clip",)
+    _COUNTS = ("components", "most_pairs")
+
+    def _learn(self, features: Float64, costs: Float64, settings: Settings | None = None) -> None:
+        features = self._seen(features)
+        settings = settings or _numbered(self.n_choices_, len(costs))
+        if costs.shape != settings.row.shape:
+            raise HeadError(f"costs {costs.shape}, settings {settings.row.shape}; one row of each a sample is needed")
+        self.middle_, self.spread_ = scaling(features)
+        scaled = (features - self.middle_) / self.spread_
+        self._find_components(scaled)
+        self.setting_middle_, self.setting_spread_ = scaling(settings.features)
+        self.setting_spread_[settings.features.shape[1] - self.unseen :] = np.inf
+        sample, column = np.nonzero(np.isfinite(costs) & (settings.row >= 0))
+        if len(sample) == 0:
+            raise HeadError("no cost belongs to a setting. Give a row of `settings` for each that was measured")
+        setting = settings.row[sample, column]
+        logs = np.log(costs[sample, column])
+        of_sample, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
+        relative = np.clip(logs - of_sample[sample], -self.clip, self.clip)
+        if self.risk:
+            relative += self.risk * (logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN))
+        if len(sample) > self.most_pairs:
+            drawn = np.random.default_rng(self.random_state).permutation(len(sample))[: self.most_pairs]
+            sample, setting, relative = sample[drawn], setting[drawn], relative[drawn]
+        rows = self._pairs(self._reduced(scaled), self._setting_columns(settings.features), sample, setting)
+        self.regressor_ = clone(self.regressor).fit(rows, relative)
+
+    def _setting_columns(self, features: Float64) -> Float64:
+        """Settings as the regressor sees them. (T, F) -> (T, F')."""
+        scaled = (features - self.setting_middle_) / self.setting_spread_
+        if not self.products:
+            return scaled
+        first, second = np.triu_indices(scaled.shape[1])  # squares let a linear one have a best value in the middle
+        return np.concatenate([scaled, scaled[:, first] * scaled[:, second]], axis=1)
+
+    def _pairs(self, reduced: Float64, columns: Float64, sample: Int64, setting: Int64) -> Float64:
+        """What the regressor sees of pairs. (n, C), (T, F'), (m,), (m,) -> (m, C + F') or with products."""
+        parts = [reduced[sample], columns[setting]]
+        if self.products:
+            parts.append((parts[0][:, :, None] * parts[1][:, None, :]).reshape(len(sample), -1))
+        return np.concatenate(parts, axis=1)
+
+    def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
+        features = self._seen(features)
+        settings = settings or _numbered(self.n_choices_, len(features))
+        wide, known = settings.features.shape[1], len(self.setting_middle_)
+        if len(settings) != len(features) or wide != known:
+            found = f"{len(features)} rows of features and settings {settings.row.shape} of {wide} columns"
+            raise HeadError(f"{found}; one row a sample and {known} columns are needed")
+        reduced = self._reduced((features - self.middle_) / self.spread_)
+        columns = self._setting_columns(settings.features)
+        sample, place = np.nonzero(settings.row >= 0)
+        out = np.full(settings.row.shape, np.inf)
+        for first in range(0, len(sample), _BLOCK):
+            rows, at = sample[first : first + _BLOCK], place[first : first + _BLOCK]
+            out[rows, at] = self.regressor_.predict(self._pairs(reduced, columns, rows, settings.row[rows, at]))
+        return out
+
+    def _any_settings(self, samples: int) -> Settings:
+        return Settings(np.zeros((1, len(self.setting_middle_))), np.zeros((samples, self.n_choices_), dtype=np.int64))
+
+
+def _numbered(count: int, samples: int) -> Settings:
+    """Settings of which nothing is known: each a column of its own."""
+    return Settings(np.eye(count), np.broadcast_to(np.arange(count), (samples, count)))

@@ -1,0 +1,168 @@
+"""`evaluate`: a task, its protocols, its baselines and the embedding, in one report.
+
+For each protocol, seed and fold, each row's head is searched and trained on the training rows alone, and answers for
+the test rows; what is kept is the answers.
+"""
+
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from mirenc import __version__
+from mirenc.base.errors import TaskError
+from mirenc.decide.evaluation.jobs import Key, Result, pack_predictions, plan_jobs, run_jobs
+from mirenc.decide.evaluation.report import FORMAT, TaskReport
+from mirenc.decide.features.feature_matrix import Features, build_features, default_rows
+from mirenc.decide.load_samples import load_data
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.registry import get_task
+from mirenc.decide.target import target_of
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder, load
+
+SEEDS = (0, 1, 2, 3, 4)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A task with its samples read and embedded, once for all protocols: ``features`` are one a row of the table."""
+
+    task: Task
+    data: TaskData
+    variant: str
+    model: dict[str, str]
+    """Name and digest."""
+    features: list[Features]
+
+    @classmethod
+    def prepare(
+        cls,
+        task: Task,
+        data: TaskData,
+        *,
+        variant: str = "",
+        encoder: Encoder | None = None,
+        rows: Sequence[str] | None = None,
+        advance: Callable[..., None] | None = None,
+    ) -> Self:
+        """Read and embed the samples; ``advance`` is called after each. Raises TaskError: bad rows, unreadable IR."""
+        task.check_data(data)
+        encoder = encoder or load()
+        wanted = _several("rows", rows) or default_rows(task, data)
+        features = build_features(task, data, wanted, encoder, advance=advance)
+        model = {"name": encoder.name, "digest": encoder.features_digest}
+        return cls(task, data, task.check_variant(variant), model, features)
+
+    def run(
+        self,
+        protocols: Sequence[str] | None = None,
+        *,
+        seeds: Sequence[int] = SEEDS,
+        jobs: int = 1,
+        advance: Callable[..., None] | None = None,
+        previous: Sequence[TaskReport] = (),
+        keep: Callable[[TaskReport], object] | None = None,
+    ) -> TaskReport:
+        """Train and ask heads; parameters as those of `evaluate`."""
+        chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or list(self.task.protocols)
+        work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
+        digests = {job.key: job.digest() for job in work}
+        known = {key: result for report in previous for key, result in report.known(digests).items()}
+        done: dict[Key, Result] = {}
+        for place, (job, result) in enumerate(zip(work, run_jobs(work, jobs, advance, known), strict=True), 1):
+            done[job.key] = result
+            if keep is not None and place % len(self.features) == 0 and place < len(work):
+                keep(self._report(chosen, seeds, digests, done))
+        return self._report(chosen, seeds, digests, done)
+
+    def _report(
+        self, protocols: list[Protocol], seeds: Sequence[int], digests: Mapping[Key, str], done: Mapping[Key, Result]
+    ) -> TaskReport:
+        data, task = self.data, self.task
+        kept: dict[str, dict[str, Any]] = {}
+        for protocol, seed in itertools.product(protocols, seeds):
+            if all((protocol.name, seed, row.row) in done for row in self.features):
+                runs = kept.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
+                runs[str(seed)] = self._run_record(protocol, seed, digests, done)
+        record = {
+            "format_version": FORMAT,
+            "mirenc_version": __version__,
+            "task": task.name,
+            "variant": self.variant,
+            "settings": list(task.space.names) if task.space is not None else [],
+            "samples": len(data),
+            "groups": len(np.unique(data.group)),
+            "data_hash": data.content_hash,
+            "model": self.model,
+            "seeds": list(dict.fromkeys(seed for _, seed, _ in done)) if self.features else list(seeds),
+            "rows": {row.row: {"note": row.note, "columns": row.matrix.shape[1]} for row in self.features},
+            "protocols": kept,
+        }
+        return TaskReport(record, task, data)
+
+    def _run_record(
+        self, protocol: Protocol, seed: int, digests: Mapping[Key, str], done: Mapping[Key, Result]
+    ) -> dict[str, Any]:
+        folds = list(protocol.split(self.data, seed))
+        fold = np.full(len(self.data), -1, dtype=np.int64)  # none tests it
+        for index, (_, test) in enumerate(folds):
+            fold[test] = index
+        static = target_of(self.data, self.task.select).static_rows(folds, self.task.portfolios)
+        rows: dict[str, Any] = {name: {"said": pack_predictions(said, fold)} for name, said in static.items()}
+        for features in self.features:
+            key = (protocol.name, seed, features.row)
+            said, heads, three = done[key]
+            rows[features.row] = {"inputs": digests[key], "said": pack_predictions(said, fold), "heads": heads}
+            if three is not None:
+                rows[features.row]["best_of_three"] = pack_predictions(three, fold)
+        return {"fold": fold.tolist(), "rows": rows}
+
+
+def evaluate(
+    task: Task | str | os.PathLike[str],
+    data: TaskData | str | Path | None = None,
+    *,
+    variant: str = "",
+    encoder: Encoder | None = None,
+    protocols: Sequence[str] | None = None,
+    rows: Sequence[str] | None = None,
+    seeds: Sequence[int] = SEEDS,
+    jobs: int = 1,
+    advance: Callable[..., None] | None = None,
+    previous: Sequence[TaskReport] = (),
+    keep: Callable[[TaskReport], object] | None = None,
+) -> TaskReport:
+    """Evaluate the embedding on a task, beside its baselines. Raises TaskError: unknown names, bad data (`Task.load`).
+
+    ``task``: one, its name, or the `Path` of a file that defines one, which is executed. ``data``: the samples, or
+    where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Left out, ``variant`` is the task's
+    first, ``encoder`` the default model, ``protocols`` (`Task.protocols`) and ``rows``
+    (`mirenc.decide.features.feature_matrix.ROW_TITLES`) are all.
+
+    Each of the ``seeds`` shuffles folds and starts heads anew; ``jobs`` processes train them, and ``advance(done,
+    total=..., note=...)`` is called meanwhile. What ``previous`` reports of the same task and data hold of the same
+    features, folds and heads is not made again. ``keep`` is called with the report so far when a seed is done and
+    others are left.
+    """
+    task = task if isinstance(task, Task) else get_task(task)
+    for name in _several("protocols", protocols):
+        task.protocol(name)
+    if not seeds:
+        raise TaskError("no seeds were given; give one or more, as in seeds=(0, 1, 2, 3, 4)")
+    variant = task.check_variant(variant)
+    table = data if isinstance(data, TaskData) else load_data(task, data, variant)
+    prepared = Evaluation.prepare(task, table, variant=variant, encoder=encoder, rows=rows)
+    return prepared.run(protocols, seeds=seeds, jobs=jobs, advance=advance, previous=previous, keep=keep)
+
+
+def _several(name: str, given: Sequence[str] | None) -> list[str]:
+    """The names as a list. A lone string would be read letter by letter."""
+    if isinstance(given, str):
+        raise TaskError(f"{name} is {given!r}; it is a sequence of names: {name}=[{given!r}]")
+    return list(given or ())

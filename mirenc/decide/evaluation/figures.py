@@ -1,0 +1,228 @@
+"""Which figures a target has, what intervals are of, and which of them people see: a class for each target."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
+
+from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.decide.metrics import RankedPairs, brier, decision_figures, geometric_mean, label_figures, number_figures
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+
+_FEW = 12  # settings, of which people want to know how often the best one was named
+# What costs are -> how gains and losses are called: over a baseline, from 1 % on, from 2 % on, with headroom.
+_WORDS = {
+    "seconds": ("speedup over", "slowdowns", "slower by 2 %", "speedup"),
+    "bytes": ("times smaller than", "larger", "larger by 2 %", "times smaller"),
+}
+_OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_geometric")
+
+
+class Figures(ABC):
+    """The figures of a task's data. n samples, of which ``inside`` (m,) are asked for; S seeds."""
+
+    proof: ClassVar[str]  # the figure that says whether a record that was kept is of these data (`TaskReport.proves`)
+    judged_by: str  # what a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``
+    # (n, P) bool, or None: Labels, or whether a number's event happens; None where there is neither
+    events: Bool | None = None
+
+    def __init__(self, task: Task, variant: str, data: TaskData) -> None:
+        self.task, self.variant, self.data = task, variant, data
+
+    @abstractmethod
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
+        """Figures of one seed. (n,) settings or numbers, or (n, P) labels."""
+
+    def proof_of(self, said: NDArray[Any], inside: Int64) -> float:
+        """The figure `proof` of one seed."""
+        return self.of_run(said, inside)[self.proof]
+
+    @abstractmethod
+    def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
+        """What a table says of one row: title of a column -> text."""
+
+    def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
+        """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""
+        return {}
+
+    def over_all(self, runs: NDArray[Any], three: Int64 | None, inside: Int64) -> dict[str, Any]:
+        """What is computed of all seeds at once; ``three``: (S, n) best of the three preferred settings, where kept."""
+        return {}
+
+
+class _Choices(Figures):
+    proof = "oracle_geometric"
+
+    @property
+    def judged_by(self) -> str:  # type: ignore[override]
+        return self.task.select
+
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
+        data, choice = self.data, self.data.resolve(said)[inside]
+        default, best = data.paid_baseline[inside], data.labels[inside]
+        return decision_figures(data.known[inside], choice, default, best, paid=data.paid[inside])
+
+    def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
+        data = self.data
+        cost = data.paid[np.arange(len(data)), runs]
+        hits = (data.known[np.arange(len(data)), runs] == np.nanmin(data.known, axis=1)).mean(axis=0)
+        return {"accuracy": hits[inside], "speedup": np.log(data.paid_baseline / cost).mean(axis=0)[inside]}
+
+    def over_all(self, runs: NDArray[Any], three: Int64 | None, inside: Int64) -> dict[str, Any]:
+        paid = self.data.paid[inside]
+        cost = self.data.paid[np.arange(len(self.data)), runs][:, inside]
+        least = paid[np.arange(len(paid)), self.data.labels[inside]]
+        over = {}
+        for name, choice in self.task.baselines.items():
+            there = np.isfinite(paid[:, choice])
+            if not there.any():  # nobody may ask for it in this part
+                continue
+            ratio = paid[there, choice] / cost[:, there]  # (S, m)
+            best = paid[there, choice] / least[there]
+            over[name] = {
+                "geometric": geometric_mean(ratio),
+                "arithmetic": float(ratio.mean()),
+                "oracle_geometric": geometric_mean(best),
+                "oracle_arithmetic": float(best.mean()),
+            }
+        out: dict[str, Any] = {"speedup_over": over}
+        if three is not None:
+            each = [self.of_run(run, inside) for run in three]
+            kept = [key for key in _OF_THREE if key in each[0]]
+            out["best_of_three"] = {key: float(np.mean([one[key] for one in each])) for key in kept}
+        return out
+
+    def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
+        over, slower, plainly, gain = _WORDS[self.task.cost_unit]
+        line = {}
+        if self.task.select == "accuracy" or self.data.width <= _FEW:
+            low, high = figures["accuracy_interval"]
+            spread = f"± {100 * figures['accuracy_sd']:.1f} %"
+            line["accuracy"] = f"{100 * figures['accuracy']:.1f} {spread} [{100 * low:.1f}, {100 * high:.1f}]"
+            line["macro F1"] = f"{figures['macro_f1']:.2f}"
+        default = {kind: figures[f"speedup_{kind}"] for kind in ("geometric", "arithmetic")}
+        for name, mean in (figures["speedup_over"] or {"default": default}).items():
+            line[f"{over} {name}, geom. (arith.)"] = f"{mean['geometric']:.3f} ({mean['arithmetic']:.2f})"
+        line["oracle share"] = f"{100 * figures['oracle_share']:.1f} %"
+        line[slower] = f"{100 * figures['slowdowns']:.1f} %"
+        if self.task.select != "speedup":
+            return line
+        line[plainly] = f"{100 * figures['slowdowns_2']:.1f} %"
+        line["gap to best"] = f"{100 * figures['error_rate']:.1f} %"
+        line["over 0.9 of oracle"] = f"{100 * figures['near_oracle']:.1f} %"
+        if "oracle_gain_share" in figures:
+            line["share of oracle's gain"] = f"{100 * figures['oracle_gain_share']:.1f} %"
+        if "headroom_geometric" in figures:
+            line[f"{gain} with headroom ({100 * figures['headroom']:.0f} %)"] = f"{figures['headroom_geometric']:.3f}"
+        if "best_of_three" in figures:
+            line["best of 3 measured"] = f"{figures['best_of_three']['speedup_geometric']:.3f}"
+        return line
+
+
+class _Numbers(Figures):
+    judged_by = proof = "mae"
+
+    def __init__(self, task: Task, variant: str, data: TaskData) -> None:
+        super().__init__(task, variant, data)
+        if variant in task.events:
+            self.events = data.value[:, None] >= task.events[variant][1]
+
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
+        truth = self.data.value[inside]
+        figures = number_figures(truth, said[inside])
+        if self.task.logarithm:
+            figures["mape"] = float(np.abs(np.expm1(said[inside] - truth)).mean())
+        if self.events is not None and 0 < self.events[inside].sum() < len(inside):
+            event = label_figures(self.events[inside], said[inside, None])
+            figures |= {key: event[key] for key in ("auc", "average_precision", "rate")}
+        return figures
+
+    def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
+        error = (runs - self.data.value)[:, inside]
+        errors = {"mae": np.abs(error).mean(axis=0)}
+        return errors | ({"mape": np.abs(np.expm1(error)).mean(axis=0)} if self.task.logarithm else {})
+
+    def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
+        low, high = figures["mae_interval"]
+        unit = f", {self.task.unit}" if self.task.unit else ""
+        line = {
+            f"mean absolute error{unit}": f"{figures['mae']:.4g} [{low:.4g}, {high:.4g}]",
+            "median error": f"{figures['median_error']:.4g}",
+            "R2": f"{figures['r2']:.3f}",
+        }
+        if "mape" in figures:
+            low, high = figures["mape_interval"]
+            line["mean error of the size"] = f"{100 * figures['mape']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"
+        if self.events is not None and "auc" in figures:
+            title = f"{self.task.events[self.variant][0]} ({100 * figures['rate']:.0f} %)"
+            line[f"AUC, {title}"] = _area(figures)
+            line[f"average precision, {title}"] = f"{figures['average_precision']:.3f}"
+        return line
+
+
+class _Labels(Figures):
+    judged_by, proof = "auc", "brier"
+
+    def __init__(self, task: Task, variant: str, data: TaskData) -> None:
+        super().__init__(task, variant, data)
+        self.events = data.label_table
+
+    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
+        return label_figures(self.data.label_table[inside], said[inside])
+
+    def proof_of(self, said: NDArray[Any], inside: Int64) -> float:
+        """Without the others, which rank the samples by each label: seconds of a large record."""
+        return brier(self.data.label_table[inside], said[inside])
+
+    def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
+        return {
+            f"mean AUC of {figures['labels_told']:.0f} labels": _area(figures),
+            "mean average precision": f"{figures['average_precision']:.3f}",
+            "Brier score": f"{figures['brier']:.4f}",
+        }
+
+
+def _area(figures: Mapping[str, Any]) -> str:
+    low, high = figures["auc_interval"]
+    return f"{figures['auc']:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def figures_of(task: Task, variant: str, data: TaskData) -> Figures:
+    """The figures of a task's data."""
+    kinds: dict[str, type[Figures]] = {"costs": _Choices, "number": _Numbers, "labels": _Labels}
+    return kinds[data.target](task, variant, data)
+
+
+def area_figures(
+    truth: Bool, runs: Float64, group: NDArray[np.generic], *, against: Float64 | None = None, names: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
+
+    ``truth``: (m, P); ``runs``: (S, m, P), what was predicted, S seeds; ``against``: (S', m, P), by another row.
+    Samples of one ``group`` are drawn together. Returns auc_interval (95 %, of the mean); auc_gain and
+    auc_gain_interval over ``against``; where ``names`` are given, labels: auc, average_precision and rate of each.
+    """
+    both = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
+    if not len(both):
+        return {}
+
+    def pairs_of(told: Float64) -> RankedPairs:
+        return RankedPairs.mean([RankedPairs.of(truth[:, both], run[:, both], group) for run in told])
+
+    pairs = pairs_of(runs)
+    out: dict[str, Any] = {"auc_interval": pairs.interval()}
+    if against is not None:
+        other = pairs_of(against)
+        out["auc_gain"], out["auc_gain_interval"] = pairs.area - other.area, pairs.interval(other)
+    if names:
+        scores = [average_precision_score(truth[:, both], run[:, both], average=None) for run in runs]
+        precision = np.atleast_1d(np.mean(scores, axis=0))  # of one label scikit-learn gives a number
+        each = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
+        keys = ("auc", "average_precision", "rate")
+        told = [names[label] for label in both.tolist()]
+        out["labels"] = {name: dict(zip(keys, one, strict=True)) for name, one in zip(told, each, strict=True)}
+    return out

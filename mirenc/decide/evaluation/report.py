@@ -1,0 +1,295 @@
+"""`TaskReport`: the figures of an evaluation, computed from what its record says was predicted whenever wanted."""
+
+import html
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.table import Table
+
+from mirenc.base.arrays import Bool, Int64
+from mirenc.base.errors import TaskError
+from mirenc.base.writing import delivered
+from mirenc.decide.datasets.fetch import published_hash
+from mirenc.decide.evaluation.figures import area_figures, figures_of
+from mirenc.decide.evaluation.jobs import Key, Result, unpack_predictions
+from mirenc.decide.features.feature_matrix import ROW_TITLES
+from mirenc.decide.metrics import group_interval
+from mirenc.decide.target import STATIC_TITLES
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+
+FORMAT = 2
+_AGAINST = "no_code"  # the row that every other is compared with
+# Where a compiler's own choice is known (`Task.compiler_context`), code must beat that too.
+_RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
+# Of fewer groups, what wins in every one may do so by chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
+_LEAST_GROUPS = 6
+# Of features that were kept (`downstream/kept_features.py`).
+_PART_TITLES = {
+    "taught": "embedding, what a compiler taught",
+    "autophase": "AutoPhase's 56 counts",
+    "statements": "bag of statements",
+}
+# By what a row is worth beside the no-code row: how that is written, and in which unit.
+_GAINS = {
+    "speedup": ("x {:.3f} [{:.3f}, {:.3f}]", 1),
+    "accuracy": ("{:+.1f} [{:+.1f}, {:+.1f}]", 100),
+    "auc": ("{:+.3f} [{:+.3f}, {:+.3f}]", 1),
+    "mae": ("{:+.4g} [{:+.4g}, {:+.4g}]", 1),
+}
+
+
+def row_title(row: str) -> str:
+    """What a table calls a row; ``both:NAME`` is that of another model than the table's own."""
+    name, _, model = row.partition(":")
+    title = {**STATIC_TITLES, **ROW_TITLES, **_PART_TITLES}.get(name, name)
+    return f"{title} of {model}" if model else title
+
+
+class TaskReport:
+    """The result of `mirenc.evaluate`: a record of what every row said under every seed and protocol, task and data."""
+
+    def __init__(self, record: Mapping[str, Any], task: Task, data: TaskData) -> None:
+        self.record = record
+        self.task = task
+        self.data = data
+        self._figures = figures_of(task, record.get("variant", ""), data)
+
+    def __repr__(self) -> str:
+        return f"TaskReport({self.record['task']!r}, {self.record['variant']!r}, protocols={self.protocols})"
+
+    def __str__(self) -> str:
+        text = io.StringIO()
+        console = Console(width=200, file=text, force_terminal=False)
+        for protocol in self.protocols:
+            console.print(self.table(protocol))
+        return text.getvalue()
+
+    def _repr_html_(self) -> str:
+        text = []
+        for protocol in self.protocols:
+            text.append(f"<h4>{html.escape(self.title(protocol))}</h4><table>")
+            for place, line in enumerate(self._cells(protocol)):
+                kind = "td" if place else "th"
+                text.append(f"<tr>{''.join(f'<{kind}>{html.escape(cell)}</{kind}>' for cell in line)}</tr>")
+            text.append(f"</table><p>{html.escape(self._notes(protocol))}</p>")
+        return "".join(text)
+
+    # -- the record ------------------------------------------------------------------------------------
+    @property
+    def protocols(self) -> list[str]:
+        return list(self.record["protocols"])
+
+    @property
+    def parts(self) -> list[str]:
+        """Parts of the table that are reported by themselves, in the order of the data."""
+        return [part for part in dict.fromkeys(self.data.part.tolist()) if part]
+
+    @property
+    def judged_by(self) -> str:
+        """What a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``."""
+        return self._figures.judged_by
+
+    def rows(self, protocol: str) -> list[str]:
+        return list(self._runs(protocol)[0]["rows"])
+
+    def predictions(self, protocol: str, row: str) -> NDArray[Any]:
+        """What was predicted for each sample while its fold was held out; 0 where no fold tests it (`tested`).
+
+        (seeds, n) settings chosen or numbers, or (seeds, n, P) how likely each label is.
+        """
+        return np.array([_result(run, row).predictions for run in self._runs(protocol)])
+
+    def best_of_three(self, protocol: str, row: str) -> Int64 | None:
+        """(seeds, n) best of the three preferred settings (`jobs.Result`); None where none was kept."""
+        kept = [_result(run, row).best_of_three for run in self._runs(protocol)]
+        return None if any(one is None for one in kept) else np.array(kept)
+
+    def tested(self, protocol: str) -> Bool:
+        """(n,) whether a fold of the protocol tests each sample."""
+        return np.asarray(np.array(self._runs(protocol)[0]["fold"]) >= 0)
+
+    def _runs(self, protocol: str) -> list[dict[str, Any]]:
+        return list(self.record["protocols"][protocol]["seeds"].values())
+
+    def known(self, digests: Mapping[Key, str]) -> dict[Key, Result]:
+        """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
+        return {
+            (protocol, int(seed), name): _result(run, name)
+            for protocol, runs in self.record["protocols"].items()
+            for seed, run in runs["seeds"].items()
+            for name, row in run["rows"].items()
+            if "inputs" in row and digests.get((protocol, int(seed), name)) == row["inputs"]
+        }
+
+    def proves(self, kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
+        """Whether figures that were kept are of these data: variants of a task share their files' hash."""
+        try:
+            for protocol, row, one in [(name, row, one) for name, rows in kept.items() for row, one in rows.items()]:
+                inside = np.flatnonzero(self.tested(protocol))
+                now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
+                if not math.isclose(one[self._figures.proof], now, rel_tol=1e-9):
+                    return False
+        except (AttributeError, KeyError, TypeError, ValueError):
+            return False
+        return True
+
+    # -- figures ---------------------------------------------------------------------------------------
+    def figures(self, protocol: str, row: str, part: str = "") -> dict[str, Any]:
+        """Figures of one row, of the samples that the protocol tests; of a `Sample.part` alone, if given.
+
+        For each key of `mirenc.decide.metrics.decision_figures`, `number_figures` or `label_figures`: mean over the
+        seeds, and ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds):
+        ``<value>_interval``, and against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is
+        ``accuracy`` and ``speedup`` (geometric), ``mae`` or ``auc``. ``mape``: the mean share by which a size is
+        missed, where the number is its logarithm. Where a number has an event (`Task.events`), its figures are those of
+        a label, too.
+        ``labels``: what `area_figures` says of each. ``speedup_over``: geometric and arithmetic, over each static
+        baseline. ``best_of_three``: some of the keys, where the three preferred settings are measured and the best is
+        taken.
+        """
+        inside = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
+        group = self.data.group[inside]
+        runs = self.predictions(protocol, row)
+        each = [self._figures.of_run(run, inside) for run in runs]
+        out: dict[str, Any] = {}
+        for key in each[0]:
+            values = np.array([figures[key] for figures in each])
+            out[key] = float(values.mean())
+            out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        there = {name: rival for name, rival in _RIVALS.items() if rival in self.rows(protocol)}
+        of = self._figures.per_sample
+        rivals = {name: of(self.predictions(protocol, rival), inside) for name, rival in there.items()}
+        for value, own in self._figures.per_sample(runs, inside).items():
+            statistic = np.exp if value == "speedup" else None
+            out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)
+            for name, against in rivals.items():
+                difference = own - against[value]
+                gain = difference.mean()
+                out[f"{value}_{name}"] = float(np.exp(gain) if statistic else gain)
+                out[f"{value}_{name}_interval"] = group_interval(difference, group, statistic=statistic)
+        if (events := self._figures.events) is not None:
+            shape, rival = (-1, len(self.data), events.shape[1]), None
+            if _AGAINST in self.rows(protocol):
+                rival = self.predictions(protocol, _AGAINST).reshape(shape)[:, inside]
+            own, names = runs.reshape(shape)[:, inside], self.data.label_names
+            out |= area_figures(events[inside], own, group, against=rival, names=names)
+        return out | self._figures.over_all(runs, self.best_of_three(protocol, row), inside)
+
+    # -- output ----------------------------------------------------------------------------------------
+    def to_json(self, jobs: int = 1) -> dict[str, Any]:
+        """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
+        asked = [(one, row, part) for one in self.protocols for row in self.rows(one) for part in ("", *self.parts)]
+        with ThreadPoolExecutor(jobs) as pool:
+            made = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
+
+        def of(protocol: str, row: str) -> dict[str, Any]:
+            return {**made[protocol, row, ""], "parts": {part: made[protocol, row, part] for part in self.parts}}
+
+        figures = {protocol: {row: of(protocol, row) for row in self.rows(protocol)} for protocol in self.protocols}
+        return {**self.record, "figures": figures}
+
+    def save(self, path: str | Path, jobs: int = 1) -> Path:
+        """Write record and figures as JSON, one line a row of the table; figures by so many threads."""
+        content = self.to_json(jobs)
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # Indented for people, but for lists of numbers: those of a row stand in one line.
+        text = re.sub(r"\[[-\d.,eE\s]*\]", lambda match: re.sub(r"\s+", "", match[0]), json.dumps(content, indent=1))
+        with delivered(target) as part:
+            part.write_text(text + "\n", encoding="utf-8")
+        return target
+
+    def title(self, protocol: str) -> str:
+        name = " ".join(filter(None, (self.task.title, self.record["variant"])))
+        tested = self.tested(protocol)
+        some = "" if tested.all() else f" ({tested.sum()} samples of {len(np.unique(self.data.group[tested]))} groups)"
+        return f"{name}: {self.record['protocols'][protocol]['title']}{some}"
+
+    def caption(self) -> str:
+        """What the tables are made of, and how to read them."""
+        record, name = self.record, self.task.dataset
+        seeds = len(record["seeds"])
+        text = (
+            f"{record['samples']} samples, {record['groups']} groups, {seeds} seed{'s' * (seeds > 1)}; model "
+            f"{record['model']['name']}. ± spread over seeds, [95 % interval over groups]."
+        )
+        notes = [f"{row['note']}." for row in record["rows"].values() if row["note"]]
+        if name and record["data_hash"] != published_hash(name):
+            notes.append(f"The data are not as published, or a part of them: mirenc datasets verify {name}.")
+        return " ".join([text, *notes])
+
+    def warning(self, protocol: str) -> str:
+        """Why the figures of a protocol say little, where it tests too few groups; else ""."""
+        groups = len(np.unique(self.data.group[self.tested(protocol)]))
+        needed = f"{_LEAST_GROUPS} are needed before even what is better in every one is told from chance at 95 %"
+        found = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {needed}"
+        return "" if groups >= _LEAST_GROUPS else found
+
+    def _notes(self, protocol: str) -> str:
+        found = self.warning(protocol)
+        return f"{self.caption()} Warning: {found}." if found else self.caption()
+
+    def table(self, protocol: str) -> Table:
+        title, caption = self.title(protocol), self._notes(protocol)
+        table = Table(title=title, caption=caption, title_justify="left", caption_justify="left")
+        header, *lines = self._cells(protocol)
+        for column in header:
+            table.add_column(column, justify="left" if column == "row" else "right", overflow="fold")
+        for line in lines:
+            table.add_row(*line)
+        return table
+
+    def _cells(self, protocol: str) -> list[list[str]]:
+        """Titles of the columns, and the lines of the table: "" where a line has no such figure."""
+        lines = list(self.lines(protocol))
+        columns = list(dict.fromkeys(key for line in lines for key in line))
+        return [columns, *([line.get(column, "") for column in columns] for line in lines)]
+
+    def lines(self, protocol: str) -> Iterator[dict[str, str]]:
+        """Rows of the table, each a title and the figures as text."""
+        for row in self.rows(protocol):
+            figures = self.figures(protocol, row)
+            line = {"row": row_title(row), **self._figures.columns(figures)}
+            if row not in (_AGAINST, *STATIC_TITLES) and f"{self.judged_by}_gain" in figures:
+                line["against no code"] = _gain_text(self.judged_by, figures)
+                if self.judged_by == "mae" and "auc_gain" in figures:
+                    line["AUC against no code"] = _gain_text("auc", figures)
+            yield line
+
+
+def _result(run: Mapping[str, Any], name: str) -> Result:
+    """What a row said in one seed; older records have no best of three."""
+    fold, row = np.array(run["fold"]), run["rows"][name]
+    three = unpack_predictions(row["best_of_three"], fold) if "best_of_three" in row else None
+    return Result(unpack_predictions(row["said"], fold), row.get("heads", []), three)
+
+
+def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
+    form, unit = _GAINS[value]
+    return form.format(*(unit * one for one in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
+
+
+def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
+    """What `TaskReport.save` wrote of the data. Raises TaskError: another task, another format, or other data."""
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        how = f"Make it with `mirenc evaluate ... -o {path}`"
+        raise TaskError(f"record {path} cannot be read: {error}. {how}") from None
+    if not isinstance(content, dict) or content.get("format_version") != FORMAT:
+        raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
+    of = (content.get("task"), content.get("data_hash"), content.get("samples"))
+    figures = content.pop("figures", None)
+    if of != (task.name, data.content_hash, len(data)) or not TaskReport(content, task, data).proves(figures):
+        raise TaskError(f"record {path} is of task {of[0]!r} or of other data. Evaluate again")
+    return TaskReport(content, task, data)

@@ -1,0 +1,1 @@
+"""Heads as C and as ONNX."""

@@ -1,0 +1,1 @@
+"""What a head sees: columns from context and from code."""

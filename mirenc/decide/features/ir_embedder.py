@@ -1,0 +1,139 @@
+"""`IREmbedder`: IR in, features out, as a scikit-learn transformer, so that a pipeline begins with files.
+
+    make_pipeline(IREmbedder(), MLPHead()).fit(["a.ll", "b.bc"], ["CPU", "GPU"])
+
+The model is loaded when it is first needed and shared by all embedders of the process: a clone carries no weights.
+"""
+
+import functools
+import os
+import warnings
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import Any, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+
+from mirenc.base.arrays import Float32
+from mirenc.base.errors import ConfigError, UnreadableIRWarning
+from mirenc.encoder import PARTS, PURPOSES, Encoder, OnError, Part, Purpose, load
+from mirenc.encoder.embedding import vector_blocks
+from mirenc.encoder.pipeline import listed
+from mirenc.encoder.weights import find_model
+from mirenc.llvm import IRModule
+from mirenc.llvm.inputs.input import IRInput, resolve_input
+
+Inputs = Iterable[IRInput] | NDArray[Any]
+
+
+@functools.lru_cache(maxsize=4)
+def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) -> Encoder:
+    """The model in a folder; ``changed`` (ns) makes a model that was trained anew another one."""
+    return load(home, device=device, cache=cache)
+
+
+@dataclass(eq=False, repr=False)
+class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
+    """Embed modules: one row for each input; `fit` notes its columns, ``n_features_out_``.
+
+    ``on_error``: ``raise``, and the first input that cannot be read, or has no function body, ends the work: a head
+    would learn from its row. ``skip``, and its row is NaN, and one warning names all such inputs. All else is as
+    `mirenc.load` and `Encoder.embed` take it; ``features``, for the head that follows, is the default.
+    """
+
+    model: str | os.PathLike[str] | None = None
+    _: KW_ONLY
+    purpose: Purpose = "features"
+    part: Part = "both"
+    whiten: bool = True
+    cache: bool | str | os.PathLike[str] = True
+    device: str = "cpu"
+    on_error: OnError = "raise"
+
+    def fit(self, X: Inputs, y: Any = None) -> Self:
+        """Check the parameters (ConfigError, ModelError) and note the number of columns; no input is read."""
+        self.n_features_out_ = len(self._columns(self._encoder()))
+        return self
+
+    def transform(self, X: Inputs) -> Float32:
+        """Vectors of n paths, IR texts, bitcode bytes or IRModules: (n, D) float32.
+
+        ``X`` is a list, or an array or table of shape (n,) or (n, 1); which strings are text: `Encoder.read`. Raises
+        ConfigError, ModelError: a parameter, the shape of ``X`` or the type of one of its items; no such model, or a
+        damaged one; MirencError with ``on_error="raise"``: an input cannot be read, or has no function
+        body; with ``skip``, an UnreadableIRWarning names such inputs.
+        """
+        encoder = self._encoder()
+        items = _items(X)
+        # One program on several inputs is several rows, but is embedded once.
+        rows: dict[Any, list[int]] = {}
+        for row, item in enumerate(items):
+            rows.setdefault(id(item) if isinstance(item, IRModule) else item, []).append(row)
+        out = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
+        failed: list[str] = []
+        inputs = [resolve_input(items[row]) for row, *_ in rows.values()]
+        stream = encoder.embed_stream(inputs, purpose=self.purpose, whiten=self.whiten)
+        for own, outcome in zip(rows.values(), stream, strict=True):
+            if outcome.embedding is not None:
+                out[own] = outcome.embedding.part(self.part)[0]
+                continue
+            assert outcome.error is not None
+            if self.on_error == "raise":
+                outcome.error.add_note(f"IREmbedder: input {own[0]} of {len(items)}")
+                raise outcome.error
+            failed.append(outcome.complaint(own[0]))
+        if failed:
+            problem = f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}"
+            advice = "Leave them out, or set on_error='raise' to stop at the first"
+            # Past scikit-learn's wrapper, to the caller's line.
+            warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=3)
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """(D,) object array of names: text_0, ..., graph_0, ..., log_statements, ...; ``input_features`` is unused."""
+        return np.array(self._columns(self._encoder()), dtype=object)
+
+    def _columns(self, encoder: Encoder) -> list[str]:
+        blocks = vector_blocks(encoder.files.config, self.purpose, self.part)
+        each = ((name, width, column) for name, width in blocks.items() for column in range(width))
+        return [f"log_{name}" if width == 1 else f"{name}_{column}" for name, width, column in each]
+
+    def _encoder(self) -> Encoder:
+        for name, allowed in (("purpose", PURPOSES), ("part", PARTS), ("on_error", get_args(OnError))):
+            if getattr(self, name) not in allowed:
+                raise ConfigError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(allowed)}")
+        home = find_model(self.model).resolve()
+        changed = max((file.stat().st_mtime_ns for file in home.iterdir()), default=0)
+        cache = self.cache if isinstance(self.cache, bool) else os.fspath(self.cache)
+        return _shared_encoder(home, changed, str(self.device), cache)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False
+        tags.no_validation = True  # inputs are files and texts, which scikit-learn's checks of numbers would refuse
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+
+def _items(inputs: Inputs) -> list[IRInput]:
+    if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
+        raise ConfigError(f"a single {type(inputs).__name__} is not a list of inputs. Type: transform([x])")
+    if hasattr(inputs, "__array__"):
+        array = np.asarray(inputs, dtype=object)
+        if array.ndim != 1 and not (array.ndim == 2 and array.shape[1] == 1):
+            raise ConfigError(f"inputs have shape {array.shape}; allowed: (n,) or (n, 1), a path or text in each row")
+        items = array.ravel().tolist()
+    else:
+        items = [item[0] if isinstance(item, (list, tuple)) and len(item) == 1 else item for item in inputs]
+    for row, item in enumerate(items):
+        if not isinstance(item, (str, bytes, os.PathLike, IRModule)):
+            allowed = "a path, IR text, bitcode bytes or an IRModule"
+            raise ConfigError(f"input {row} is of type {type(item).__name__}; allowed: {allowed}")
+    return items

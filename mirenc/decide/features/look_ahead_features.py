@@ -1,0 +1,159 @@
+"""What a head sees of a look-ahead: the code of each setting, and what it would cost, beside that of the default.
+
+The costs are no model of a processor: instructions by class, weighed roughly, of the parts that run for a number of
+iterations. They say how prologue, vector body and what is left add up, and a head learns what they leave out.
+"""
+
+import hashlib
+from collections.abc import Callable
+from importlib.metadata import version
+
+import numpy as np
+
+from mirenc import __version__
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.cache import Cache, cache_key
+from mirenc.base.errors import MirencError, TaskError
+from mirenc.decide.estimators.chooser import Settings
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.encoder import Encoder
+from mirenc.llvm.passes.assembly import CLASSES, Loop
+from mirenc.llvm.passes.look_ahead import LoopCode
+
+_COUNTS = len(CLASSES)
+# Cycles of an instruction of each class, roughly, where many are under way at once.
+_CYCLES = {"gather": 8, "divide": 8, "call": 20, "store": 1, "shuffle": 1, "convert": 1, "mask": 1, "spill": 0.7}
+_CYCLES |= {"load": 0.5, "multiply": 0.5, "float": 0.5, "branch": 0.5, "vector": 0.4, "integer": 0.3, "move": 0.15}
+_WEIGHTS = np.array([_CYCLES[name] for name in CLASSES])
+_TURN = 0.5  # cycles that an iteration takes beside its instructions
+# Iterations for which costs are estimated where the trip count is not known.
+TOLD = 5
+"""The last so many columns of settings follow from the trip count; zeros where nobody knows it."""
+_GRID = (2, 4, 8, 16, 32, 64, 256, 1024)
+TRIP_COUNTS = (2, 4, 8, 16, 24, 40, 75, 200, 1500, 20_000)
+"""What stands for a trip count that nobody knows: each is as likely as another among the project's own loops."""
+# Columns of `numbers`: width, count and unrolling; presence, bits and counts of three bodies; counts around; the whole.
+_HEAD, _PART = 3, 2 + _COUNTS
+NUMBERS = _HEAD + 3 * _PART + _COUNTS + 2
+
+
+def numbers(code: LoopCode | None) -> Float64:
+    """What became of a loop as numbers. (NUMBERS,), NaN where nothing is known."""
+    if code is None:
+        return np.full(NUMBERS, np.nan)
+
+    def part(loop: Loop | None) -> list[float]:
+        return [0.0] * _PART if loop is None else [1.0, float(loop.bits), *loop.counts]
+
+    parts = [*part(code.vector), *part(code.epilogue), *part(code.scalar), *code.around.counts]
+    head = (code.hint.width, code.hint.count, code.unrolled)
+    return np.array([*head, *parts, code.loops, code.instructions], dtype=np.float64)
+
+
+class _Columns:
+    """The columns of (K, NUMBERS) by name."""
+
+    def __init__(self, table: Float64) -> None:
+        self.width, self.count, self.unrolled = table[:, :_HEAD].T
+        parts = [table[:, _HEAD + row * _PART : _HEAD + (row + 1) * _PART] for row in range(3)]
+        (self.vector, self.epilogue, self.scalar) = (each[:, 2:] for each in parts)
+        (self.has_vector, self.has_epilogue, self.has_scalar) = (each[:, 0] > 0 for each in parts)
+        self.bits, self.epilogue_bits, _ = (np.maximum(each[:, 1], 64.0) for each in parts)
+        self.around = table[:, -_COUNTS - 2 : -2]
+        self.loops, self.instructions = table[:, -2:].T
+        self.elements = self.width * self.count
+        self.unroll_or_elements = np.where(self.has_vector, self.elements, self.unrolled)
+        self.body = np.where(self.has_vector[:, None], self.vector, self.scalar)
+
+    def cost(self, iterations: float) -> Float64:
+        """Log cycles, roughly, of entering the loop for so many iterations. (K,)."""
+        vector, epilogue = self.vector @ _WEIGHTS + _TURN, self.epilogue @ _WEIGHTS + _TURN
+        scalar = (self.scalar @ _WEIGHTS + _TURN) / self.unrolled
+        turns = np.where(self.has_vector, iterations // self.elements, 0.0)
+        # Without a scalar loop, what is left is a turn with lanes that rest.
+        turns += self.has_vector & ~self.has_scalar & (turns * self.elements < iterations)
+        left = np.maximum(iterations - turns * self.elements, 0.0)
+        narrower = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
+        lanes = np.maximum(2.0, self.width * self.epilogue_bits / self.bits / narrower)
+        narrow = np.where(self.has_epilogue, left // lanes, 0.0)
+        left -= narrow * lanes
+        return np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + left * scalar)
+
+    def static(self) -> Float64:
+        """The code itself. (K, F)."""
+        each = self.body / self.unroll_or_elements[:, None]
+        rest = self.scalar / self.unrolled[:, None]
+        branches = self.around[:, CLASSES.index("branch")]
+        columns = [
+            *(np.log2(self.width), np.log2(self.count), np.log2(self.unrolled), np.log2(self.bits)),
+            *(self.has_vector, self.has_epilogue, self.has_scalar, self.loops),
+            *(np.log1p(self.instructions), np.log1p(self.around.sum(axis=1)), np.log1p(branches)),
+            *(np.log1p(self.body.sum(axis=1)), each.sum(axis=1), each @ _WEIGHTS),
+            *(rest.sum(axis=1), rest @ _WEIGHTS),
+        ]
+        return np.column_stack([*columns, each])
+
+
+def default_columns(table: Float64, default: int) -> Float64:
+    """What a head sees of a loop itself: its code where nobody decides. (K, NUMBERS) -> (F,), zeros: not known."""
+    return np.nan_to_num(_Columns(table[default, None]).static()[0])
+
+
+def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
+    """What a head sees of each setting of a loop, of `numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
+
+    How its code differs from that of the ``default``, and its cost over the default's for a few trip counts and for
+    ``iterations``, 0 where nobody knows these.
+    """
+    columns = _Columns(table)
+    code = columns.static()
+    grid = np.column_stack([columns.cost(each) for each in _GRID])
+    about = np.zeros((len(table), TOLD))
+    if iterations > 0:
+        cost, count = columns.cost(iterations), columns.elements
+        turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
+        about = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
+    return np.concatenate([code - code[default], grid - grid[default], about], axis=1)
+
+
+def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
+    """`numbers` of what each setting makes of each sample's loop. (n, K, NUMBERS), NaN where nothing is known.
+
+    They are kept in the cache: two dozen compilations a sample. Raises TaskError: IR that cannot be read.
+    """
+    cache = Cache(hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest())
+    tables = np.full((len(data), data.width, NUMBERS), np.nan)
+    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context))) for one in data.samples]
+    stored = cache.get(keys)
+    for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
+        if key in stored:
+            tables[row] = np.frombuffer(stored[key], np.float32).reshape(-1, NUMBERS)
+        else:
+            assert sample.ir is not None
+            try:
+                module = task.read_sample(encoder, sample.ir)
+            except MirencError as error:
+                raise TaskError(f"sample {sample.name}: {error}") from None
+            tables[row] = [numbers(one) for one in task.look_ahead(module, sample.region, sample.context)]
+            cache.put({key: tables[row].astype(np.float32).tobytes()})
+        if advance is not None:
+            advance(1, total=len(data), note="look-ahead")
+    return tables
+
+
+def look_ahead_settings(settings: Settings, tables: Float64, default: Int64, iterations: Float64) -> Settings:
+    """Settings with what each makes of each sample's code; one that nothing is known of is not asked for.
+
+    Of (n, K, NUMBERS), columns (n,), trip counts (n,).
+    """
+    features, row, count = [], np.full_like(settings.row, -1), 0
+    for sample, (table, own) in enumerate(zip(tables, settings.row, strict=True)):
+        asked = np.flatnonzero((own >= 0) & ~np.isnan(table[:, 0]))
+        if default[sample] not in asked:
+            asked = np.array([], dtype=np.int64)
+        columns = setting_columns(table, int(default[sample]), float(iterations[sample]))[asked]
+        row[sample, asked] = count + np.arange(len(asked))
+        count += len(asked)
+        features.append(np.concatenate([settings.features[own[asked]], columns], axis=1))
+    return Settings(np.concatenate(features), row)

@@ -1,0 +1,205 @@
+"""What a decision is worth: speedups, the oracle's share, accuracy, and intervals over groups.
+
+A mean speedup can be computed in ways that flatter, and published comparisons mix them: each function says its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.base.arrays import Bool, Float64, Int64
+
+SLOWDOWN = 1.01  # below, it is the noise of a timer
+PLAIN_SLOWDOWN = 1.02  # what a person would notice
+HEADROOM = 1.05  # what is worth deciding at all
+NEAR_ORACLE = 0.9  # the mark that published tables of OpenMP settings count by
+_RESAMPLES = 2000
+_LEVEL = 0.95
+
+
+def oracle_choice(costs: Float64) -> Int64:
+    """Index of the least measured cost of each sample; the first of equals. (n, K), NaN = not measured -> (n,)."""
+    return np.nanargmin(costs, axis=1).astype(np.int64)
+
+
+def geometric_mean(values: Float64) -> float:
+    """Geometric mean of positive numbers."""
+    return float(np.exp(np.mean(np.log(values))))
+
+
+def decision_figures(
+    costs: Float64, choice: Int64, baseline: Float64, truth: Int64 | None = None, *, paid: Float64 | None = None
+) -> dict[str, float]:
+    """Figures of one list of decisions.
+
+    ``costs``, (n, K), and ``paid``, the same measured again, by which all are then judged, ``baseline`` too, are of
+    `mirenc.decide.TaskData` (known, paid), in seconds; ``choice``, (n,), are settings that run, ``truth`` those of
+    least cost; ``baseline``, (n,), seconds, is what a sample costs without a decision (a static mapping, no
+    coarsening).
+
+    Accuracy (no other setting costs less), macro_f1 (of settings, the first of equally good ones counting as the right
+    one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the same for the
+    least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate, mean of chosen
+    cost / least cost - 1; slowdowns and slowdowns_2, the shares of samples more than 1 % and 2 % slower than the
+    baseline; near_oracle, the share of samples at more than 0.9 of the oracle's speed; headroom, the share that the
+    oracle speeds up by more than 5 %. Where there is any: headroom_geometric, the speedup over those samples;
+    oracle_gain_share, (speedup_geometric - 1) over (oracle_geometric - 1).
+    """
+    from sklearn.metrics import f1_score
+
+    rows = np.arange(len(costs))
+    truth = oracle_choice(costs) if truth is None else truth
+    right = costs[rows, choice] == costs[rows, truth]
+    paid = costs if paid is None else paid
+    cost, best = paid[rows, choice], paid[rows, truth]
+    large = baseline / best > HEADROOM
+    speedup, oracle = geometric_mean(baseline / cost), geometric_mean(baseline / best)
+    figures = {
+        "accuracy": float(right.mean()),
+        "macro_f1": float(f1_score(np.where(right, choice, truth), choice, average="macro")),
+        "speedup_geometric": speedup,
+        "speedup_arithmetic": float(np.mean(baseline / cost)),
+        "oracle_geometric": oracle,
+        "oracle_arithmetic": float(np.mean(baseline / best)),
+        "oracle_share": geometric_mean(best / cost),
+        "error_rate": float(np.mean(cost / best) - 1),
+        "slowdowns": float(np.mean(cost > SLOWDOWN * baseline)),
+        "slowdowns_2": float(np.mean(cost > PLAIN_SLOWDOWN * baseline)),
+        "near_oracle": float(np.mean(best / cost > NEAR_ORACLE)),
+        "headroom": float(large.mean()),
+    }
+    if large.any():
+        figures["headroom_geometric"] = geometric_mean((baseline / cost)[large])
+    if oracle > 1:
+        figures["oracle_gain_share"] = (speedup - 1) / (oracle - 1)
+    return figures
+
+
+def number_figures(truth: Float64, predicted: Float64) -> dict[str, float]:
+    """Figures of predicted numbers, (n,) each: r2, coefficient of determination, and errors in the number's unit.
+
+    These are mae, mean absolute; rmse, root mean square; median_error, median absolute.
+    """
+    error = predicted - truth
+    spread = float(np.sum((truth - truth.mean()) ** 2))
+    return {
+        "r2": 1.0 - float(np.sum(error**2)) / spread if spread else float("nan"),
+        "mae": float(np.abs(error).mean()),
+        "rmse": float(np.sqrt(np.mean(error**2))),
+        "median_error": float(np.median(np.abs(error))),
+    }
+
+
+def group_interval(
+    values: Float64, group: NDArray[np.generic], *, statistic: Callable[[Float64], Float64] | None = None
+) -> tuple[float, float]:
+    """95 % bootstrap interval of a mean where samples of one group are not independent.
+
+    Whole groups are drawn with replacement (percentile interval). ``values`` (n,) are one number a sample: a hit (0 or
+    1), a log speedup; for a difference of two methods that of each sample, which keeps the pairing. ``statistic`` is
+    applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
+    """
+    _, row = np.unique(group, return_inverse=True)
+    sums, sizes = np.bincount(row, weights=values), np.bincount(row)
+    drawn = _drawn(len(sums))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return _middle(means if statistic is None else statistic(means))
+
+
+def _drawn(groups: int) -> Int64:
+    """Groups of each resample. (R, G)."""
+    return np.random.default_rng(0).integers(0, groups, size=(_RESAMPLES, groups))
+
+
+def _middle(values: Float64) -> tuple[float, float]:
+    low, high = np.percentile(values, [50 * (1 - _LEVEL), 50 * (1 + _LEVEL)])
+    return float(low), float(high)
+
+
+def brier(truth: Bool, scores: Float64) -> float:
+    """Mean square difference of labels (n, P) and of scores (n, P), cut to 0 and 1."""
+    return float(np.mean((np.clip(scores, 0.0, 1.0) - truth) ** 2))
+
+
+def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
+    """Figures of labels (n, P) that were predicted by a score each (n, P), more for more likely.
+
+    auc and average_precision, means over the labels that some samples have and others have not; labels_told, how many
+    these are; `brier`; rate, the share of true labels.
+    """
+    from sklearn.metrics import average_precision_score
+
+    both = truth.any(axis=0) & ~truth.all(axis=0)
+    pairs = RankedPairs.of(truth[:, both], scores[:, both], np.zeros(len(truth), dtype=np.int64))
+    return {
+        "auc": pairs.area,
+        "average_precision": float(average_precision_score(truth[:, both], scores[:, both])) if both.any() else np.nan,
+        "brier": brier(truth, scores),
+        "rate": float(truth.mean()),
+        "labels_told": float(both.sum()),
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class RankedPairs:
+    """How often a sample with a label is ranked before one without, for each pair of groups. P labels, G groups.
+
+    The area under the ROC curve is the share of such pairs (Mann & Whitney, 1947), so an area where whole groups are
+    drawn anew follows from these counts, without ranking anything again. ``first`` (P, G, G): pairs of a sample of
+    group g with the label and one of group h without, where the former stands before the latter; equals count half.
+    ``true`` and ``false`` (P, G): samples of each group with the label, and without.
+    """
+
+    first: Float64
+    true: Float64
+    false: Float64
+
+    @classmethod
+    def of(cls, truth: Bool, scores: Float64, group: NDArray[np.generic]) -> "RankedPairs":
+        """Count. (n, P) bool, (n, P), (n,)."""
+        names, row = np.unique(group, return_inverse=True)
+        member = np.eye(len(names))[row]  # (n, G)
+        first = np.zeros((truth.shape[1], len(names), len(names)))
+        for label, (has, score) in enumerate(zip(truth.T, scores.T, strict=True)):
+            order = np.argsort(score, kind="stable")
+            below = np.zeros((len(order) + 1, len(names)))
+            np.cumsum(member[order] * ~has[order, None], axis=0, out=below[1:])
+            places = (np.searchsorted(score[order], score[has], side) for side in ("left", "right"))
+            first[label] = member[has].T @ sum(below[place] for place in places) / 2
+        return cls(first, (member.T @ truth).T, (member.T @ ~truth).T)
+
+    @classmethod
+    def mean(cls, several: "Sequence[RankedPairs]") -> "RankedPairs":
+        """Of several about the same samples, such as one a seed: areas are then means over them."""
+        return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
+
+    @property
+    def each(self) -> Float64:
+        """(P,) area of each label; NaN where all samples have it, or none."""
+        pairs = self.true.sum(axis=1) * self.false.sum(axis=1)
+        return np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
+
+    def areas(self, weight: Float64) -> Float64:
+        """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where no label has any."""
+        total, labels = np.zeros((2, len(weight)))
+        for first, true, false in zip(self.first, self.true, self.false, strict=True):
+            pairs = (weight @ true) * (weight @ false)
+            there = pairs > 0
+            total[there] += np.einsum("rg,rg->r", weight @ first, weight)[there] / pairs[there]
+            labels += there
+        return np.where(labels > 0, total / np.maximum(labels, 1), np.nan)
+
+    @property
+    def area(self) -> float:
+        """Mean area over the labels; NaN where no label has any."""
+        return float(self.areas(np.ones((1, self.true.shape[1])))[0])
+
+    def interval(self, against: "RankedPairs | None" = None) -> tuple[float, float]:
+        """95 % interval of the mean area, whole groups drawn anew; of the difference to others' if given."""
+        groups = self.true.shape[1]
+        weight = np.stack([np.bincount(one, minlength=groups) for one in _drawn(groups)]).astype(np.float64)
+        values = self.areas(weight) - (0.0 if against is None else against.areas(weight))
+        kept = values[np.isfinite(values)]
+        return _middle(kept) if len(kept) else (float("nan"), float("nan"))

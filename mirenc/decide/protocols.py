@@ -1,0 +1,92 @@
+"""How a table of samples is cut into training and test: the protocols.
+
+Random folds leak where one kernel was measured with several data sizes: the same code stands on both sides. So a
+protocol names the *unit* whose samples stay together, and every report has more than one protocol.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedKFold
+
+from mirenc.base.arrays import Int64
+from mirenc.base.errors import TaskError
+from mirenc.decide.task_data import TaskData
+
+Fold = tuple[Int64, Int64]
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """One way to cut a table."""
+
+    name: str
+    """As ``--protocol`` takes it."""
+    title: str
+    """What a report calls it."""
+    unit: Callable[[TaskData], NDArray[np.generic]]
+    """`TaskData` -> (n,) label of each sample. Samples of one label are never on both sides of a fold. A protocol whose
+    unit is the single sample is the leaky one: its title should say so."""
+    folds: int | None = 10
+    """How many; None leaves out one unit at a time (seeds then change the heads only)."""
+    share: float = 1.0
+    """Of all units, the share that is trained on, drawn anew for each fold; 1: all that are not tested."""
+    over: Literal["all", "rest", "held_out"] = "all"
+    """``all``: every sample is tested once. ``rest``: so is every one that is not held out (`Sample.held_out`), and
+    those that are take no part. ``held_out``: these are tested, once, after training on all others; ``folds`` does not
+    count, and seeds change the heads only."""
+
+    def only_unit(self, data: TaskData) -> str:
+        """The one unit of all samples, where there is no second to hold out; else ""."""
+        first, *others = np.unique(self.unit(data))
+        return "" if others else str(first)
+
+    def split(self, data: TaskData, seed: int) -> Iterator[Fold]:
+        """Training and test rows of each fold. Raises TaskError: one unit, or not one a sample; nothing to test."""
+        unit = np.asarray(self.unit(data))
+        if unit.shape != (len(data),):
+            must = f"one label a sample is needed, ({len(data)},)"
+            raise TaskError(f"protocol {self.name!r}: unit gives {unit.shape}; {must}")
+        if self.over == "held_out":
+            yield self._fixed(data, unit)
+            return
+        inside = np.flatnonzero(~data.held_out) if self.over == "rest" else np.arange(len(data))
+        drawn = np.random.default_rng(seed)
+        for rows in cut(unit[inside], data.labels[inside], self.folds, seed):
+            training, test = inside[rows[0]], inside[rows[1]]
+            if self.share < 1.0:
+                left = np.unique(unit[training])
+                count = max(2, round(self.share * len(np.unique(unit))))
+                training = training[np.isin(unit[training], drawn.permutation(left)[:count])]
+            yield training, test
+
+    def _fixed(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
+        training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
+        if not len(training) or not len(test):
+            found = f"tests {len(test)} held-out samples after training on {len(training)}; one of each is needed"
+            raise TaskError(f"protocol {self.name!r} {found}. Measure sources of which some are held out")
+        if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
+            found = f"{both[0]!r} has samples that are held out and others"
+            raise TaskError(f"protocol {self.name!r}: {found}. Mend the data")
+        return training, test
+
+
+def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) -> Iterator[Fold]:
+    """Folds, (training, test) rows in order, that keep samples of one unit together; at most one a unit, which is None.
+
+    Stratified by ``labels`` where every unit is a single sample.
+    """
+    names, row = np.unique(unit, return_inverse=True)
+    if len(names) < 2:
+        raise TaskError(f"cannot cut {len(unit)} samples: all belong to {str(names[0])!r}. Two groups are needed")
+    if folds is None or folds >= len(names):
+        yield from LeaveOneGroupOut().split(row, labels, row)
+    elif len(names) < len(unit):
+        yield from GroupKFold(folds, shuffle=True, random_state=seed).split(row, labels, row)
+    elif np.bincount(labels)[np.unique(labels)].min() >= folds:
+        yield from StratifiedKFold(folds, shuffle=True, random_state=seed).split(row, labels)
+    else:  # a label too rare to be spread
+        yield from KFold(folds, shuffle=True, random_state=seed).split(row)

@@ -1,0 +1,1 @@
+"""Tables of measured and of compiled samples: their files and their columns."""

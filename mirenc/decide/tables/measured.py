@@ -1,0 +1,288 @@
+"""Tables that `mirenc measure` writes: kernels with their IR, and what each setting cost on one machine.
+
+A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.parquet`` (a row a kernel and part),
+``costs.parquet`` (a row a kernel, part and setting) and, where runs told something, ``runs.json`` (an object a kernel).
+A task whose costs come from such a folder is a `MeasuredTask`.
+"""
+
+import itertools
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from mirenc.base.arrays import Float64
+from mirenc.base.errors import TaskError
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space, Value
+from mirenc.decide.tables.table_folder import MACHINE, read_folder, table_errors, write_json, write_parquet
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.llvm import Region
+
+FORMAT = 1
+RUN = "run_"
+"""Begins the name of a kernel's context feature that only its run told (`Task.run_context`)."""
+_RUNS = "runs.json"
+_SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
+_PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
+_ANEW = "Measure anew with this release"
+
+
+@dataclass(frozen=True)
+class MeasuredKernel:
+    """A row of ``kernels.parquet``: code at one problem size, measured once, or once for each part of the machine."""
+
+    name: str  # of the kernel and its size; no other kernel of a table has it
+    group: str  # its structure without type and size, never on both sides of a fold
+    family: str  # what a protocol leaves out as a whole
+    language: str  # ``c``, ``cl`` or ``cuda``
+    function: str  # the function that is timed
+    line: int  # of ``source``, from 1, of the loop or parallel region that is decided about; 0: the whole function
+    size: int  # what the driver is told to set up
+    context: Mapping[str, Any]  # what is known beside the code, by the names of the task's context features
+    source: str
+    driver: str  # C (``mirenc_measure.h`` says what it defines) for ``c``; TOML for ``cl`` and ``cuda``
+    ir: str = ""  # what a head sees; "" where the kernel did not compile
+    region: Region | None = None  # what of ``ir`` is decided about; None: all of it
+    # Digest of what a user's source and driver include; "" for the project's own, and in tables of older releases
+    headers: str = ""
+    # Folder of a user's source, for the headers beside it; a table says nothing of it
+    include: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class MeasuredSample:
+    """A row of ``samples.parquet`` and its rows of ``costs.parquet``: a kernel on a part of the machine. K settings."""
+
+    kernel: str
+    part: str
+    noise: float = math.nan  # gap between the default and its copy, as a share; NaN: not timed
+    rounds: int = 0  # rounds, and calls of a batch of the default
+    calls: int = 0
+    dropped: str = ""  # why it is no sample; "" if it is one
+    # As asked, and what the compiler says that it made of each; empty where nothing was built
+    settings: tuple[tuple[Value, ...], ...] = ()
+    effective: tuple[tuple[Value, ...], ...] = ()
+    status: tuple[str, ...] = ()  # ``ok``, ``same``, ``differs``, ``compile``, ``crash``, ``timeout`` or ``flood``
+    # Settings of one code are one measurement, which stands at the first of them. "": not known
+    code: tuple[str, ...] = ()
+    # Seconds a call in the rounds that labels are made of, and in those that gains are reported in; NaN unless ``ok``
+    label: tuple[float, ...] = field(default=(), repr=False)
+    report: tuple[float, ...] = field(default=(), repr=False)
+    tries: int = 1  # how often it was measured: again only after noise
+
+    @cached_property
+    def measured_as(self) -> tuple[int, ...]:
+        """For each setting the one whose cost is its own: the first of its code."""
+        first: dict[str, int] = {}
+        first_of = []
+        for index, (status, code) in enumerate(zip(self.status, self.code, strict=True)):
+            first_of.append(first[code] if status == "same" else index)
+            if code:
+                first.setdefault(code, index)
+        return tuple(first_of)
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredTable:
+    """A measured table."""
+
+    machine: dict[str, Any]  # ``machine.json``: task, machine, compiler, flags and counts
+    kernels: dict[str, MeasuredKernel]
+    samples: list[MeasuredSample]  # dropped ones too
+    content_hash: str = ""  # SHA-256 of the three Parquet files; "" for one that was not read from files
+
+    @property
+    def title(self) -> str:
+        """Machine and compiler in one line for people."""
+        return str(self.machine["title"])
+
+    def write(self, folder: Path) -> None:
+        """Write the files, each complete or not at all."""
+        knobs = self.machine["knobs"]
+        _write_rows(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
+        rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
+        _write_rows(folder / "samples.parquet", rows)
+        _write_rows(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
+        runs = {}
+        for name, kernel in self.kernels.items():
+            if told := {one: value for one, value in kernel.context.items() if one.startswith(RUN)}:
+                runs[name] = told
+        if runs:
+            write_json(folder / _RUNS, runs)
+        write_json(folder / MACHINE, self.machine)
+
+
+def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
+    region = kernel.region
+    return {
+        **{name: value for name, value in vars(kernel).items() if name not in ("context", "region", "include")},
+        "context": json.dumps({name: value for name, value in kernel.context.items() if not name.startswith(RUN)}),
+        "symbol": region.symbol if region else "",
+        "header": region.header if region else "",
+        "region": json.dumps(asdict(region)) if region else "",  # all of it, so that no IR is read for it
+    }
+
+
+def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[str, Any]]:
+    costs = (_shorter(sample.label).tolist(), _shorter(sample.report).tolist())
+    columns = zip(sample.settings, sample.effective, sample.status, sample.code, *costs, strict=True)
+    for setting, effective, status, code, label, report in columns:
+        yield {
+            "kernel": sample.kernel,
+            "part": sample.part,
+            **dict(zip(knobs, setting, strict=True)),
+            **{f"effective_{knob}": value for knob, value in zip(knobs, effective, strict=True)},
+            "status": status,
+            "code": code,
+            "label_cost": label,
+            "report_cost": report,
+        }
+
+
+def _shorter(values: Sequence[float]) -> Float64:
+    fraction, exponent = np.frexp(values)
+    return np.ldexp(np.round(fraction * _PRECISION) / _PRECISION, exponent)
+
+
+def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    import pyarrow as pa
+
+    table = pa.Table.from_pylist(rows)
+    costs = [name for name in table.column_names if name.endswith("_cost")]
+    words = [name for name in table.column_names if name not in costs]
+    write_parquet(path, table, compression_level=9, use_dictionary=words, use_byte_stream_split=costs)
+
+
+def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
+    """Read a table. Raises TaskError: no table there, of another task or format, or a damaged one."""
+    root, anew = Path(folder), _how_to_measure(task_name)
+    with table_errors(root, "measured table", anew):
+        names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
+        machine, tables, content_hash = read_folder(root, task_name, FORMAT, names, anew)
+        kernels, samples, costs = (tables[name] for name in names)
+        # A file of its own: a table of older releases has none, and costs are what they were.
+        path = root / _RUNS
+        told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        found = {}
+        for row in kernels.drop_columns(["symbol", "header"]).to_pylist():
+            region, context = row.pop("region"), json.loads(row.pop("context")) | told.get(row["name"], {})
+            place = Region(**json.loads(region)) if region else None
+            found[row["name"]] = MeasuredKernel(**row, context=context, region=place)
+        return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
+
+
+def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSample]:
+    """Samples of two tables of Arrow: rows of one kernel and part stand together."""
+    of: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for key, rows in itertools.groupby(costs.to_pylist(), lambda row: (row["kernel"], row["part"])):
+        if key in of:
+            raise ValueError(f"the costs of {' '.join(key)} stand at two places")
+        of[key] = list(rows)
+    return [
+        MeasuredSample(
+            **row,
+            settings=tuple(tuple(one[knob] for knob in knobs) for one in own),
+            effective=tuple(tuple(one[f"effective_{knob}"] for knob in knobs) for one in own),
+            status=tuple(one["status"] for one in own),
+            code=tuple(one["code"] for one in own),
+            label=tuple(float(one["label_cost"]) for one in own),
+            report=tuple(float(one["report_cost"]) for one in own),
+        )
+        for row in samples.to_pylist()
+        for own in [of.get((row["kernel"], row["part"]), [])]
+    ]
+
+
+def _how_to_measure(task: str) -> str:
+    return f"Measure one: mirenc measure {task} -o FOLDER, then give --data FOLDER"
+
+
+class MeasuredTask(Task):
+    """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another."""
+
+    # How: module and class of its `mirenc.tools.measure.method.Method`, as ``mirenc.tools.measure.openmp:OpenMPMethod``
+    method: ClassVar[str]
+    # Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``
+    part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        self.check_variant(variant)
+        if data_dir is None:
+            raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
+        return self.samples_of(read_measured(data_dir, self.name))
+
+    def samples_of(self, table: MeasuredTable) -> TaskData:
+        """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
+        shared = self.table_space(table)
+        samples = []
+        places: dict[int, dict[tuple[Value, ...], int]] = {}
+        for sample in table.samples:
+            if sample.dropped:
+                continue
+            kernel = table.kernels[sample.kernel]
+            name = f"{sample.kernel} {sample.part}".strip()
+            context = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+            context |= self.sample_context(sample)
+            if lost := [one for one in self.context_names if one not in context]:
+                known = ", ".join(context)
+                raise TaskError(f"{name}: the table has no context feature {lost[0]!r}; it has {known}. {_ANEW}")
+            if (kernel.region.level if kernel.region else "module") != self.level:
+                raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
+            given = tuple(context[one] for one in self.context_names)
+            space = shared or self.measured_space(given, sample)
+            if id(space) not in places:
+                places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
+            costs, reported, effective = _columns(sample, places[id(space)], name)
+            samples.append(
+                Sample(
+                    name,
+                    kernel.ir,
+                    kernel.group,
+                    given,
+                    costs,
+                    region=kernel.region,
+                    space=None if shared else space,
+                    effective=effective,
+                    suite=kernel.family,
+                    part=sample.part,
+                    reported=reported,
+                    run={one: context[f"{RUN}{one}"] for one in self.run_context if context.get(f"{RUN}{one}")},
+                )
+            )
+        if not samples:
+            found = f"{len(table.samples)} samples, and all were dropped"
+            raise TaskError(f"the table has {found}. Measure on a quiet machine")
+        return TaskData(samples, shared, table.content_hash, machine=table.title)
+
+    def table_space(self, table: MeasuredTable) -> Space | None:
+        """The settings of all samples, here the task's; None where `space_for` says each one's: an object for all."""
+        return self.space
+
+    def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
+        """The space of a sample with these context features; one object for all that share it. Here: `space_for`."""
+        return self.space_for(context)
+
+    def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
+        """Context features that a sample itself says, such as what the compiler made of its default. Here: none."""
+        return {}
+
+
+def _columns(
+    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
+) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
+    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
+    strange = next((setting for setting in sample.settings if setting not in place), None)
+    if strange is not None:
+        raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
+    rows = [place[setting] for setting in sample.settings]
+    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
+    for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
+        label[row], report[row], effective[row] = one, other, rows[own]
+    return tuple(label), tuple(report), tuple(effective)

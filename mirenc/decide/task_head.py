@@ -1,0 +1,401 @@
+"""`TaskHead`: a head trained once, for answers about kernels nobody has measured."""
+
+import functools
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import compress
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from pydantic import BaseModel, Field, ValidationError
+
+from mirenc.base.arrays import Bool, Float32, Float64
+from mirenc.base.errors import HeadError, TaskError
+from mirenc.decide.estimators.chooser import Settings
+from mirenc.decide.estimators.ensemble import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead
+from mirenc.decide.estimators.head_state import pack, unpack
+from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
+from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
+from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, hide, source_of
+from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
+from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
+from mirenc.decide.reach import Reach
+from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.settings import SettingEncoder, Space, Value, setting_name
+from mirenc.decide.task import Task
+from mirenc.encoder import Encoder, load
+from mirenc.llvm import IRModule, Region, regions_of
+
+# Region, its context features, and what told them
+_Question = tuple[Region | None, tuple[Any, ...], Mapping[str, str]]
+Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
+LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
+_KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
+_READY = Path(__file__).parent / "ready"
+_PROPOSED = 8
+_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused")
+_ANEW = "Make one: mirenc fit TASK -o FOLDER"
+
+
+class _Said(BaseModel):
+    """What head.json says beside the head; heads of older releases have more, and lack what has a default here."""
+
+    task: str
+    variant: str
+    row: str
+    model: str
+    model_digest: str
+    data_hash: str
+    settings: list[str]
+    context_names: list[str]
+    knobs: tuple[str, ...]
+    words: dict[str, tuple[str, ...]]
+    reach: float
+    evidence: Evidence
+    machine: str = ""
+    llvm: str = Field(default="", pattern=r"^(\d+(\.\w+)*)?$")
+    refused: tuple[tuple[Value, ...], ...] = ()
+    labels: tuple[str, ...] = ()
+    space: Space | None = None
+    timer: Any = None
+    time_factor: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TaskHead:
+    """A trained head, with what it belongs to; ``machine``, ``llvm`` and ``label_names`` are those of `TaskData`.
+
+    ``row``: of `mirenc.decide.features.feature_matrix.ROW_TITLES`, whose features it takes. ``model``,
+    ``model_digest``: whose vectors it takes. ``setting_encoder``: how settings become numbers; None where nothing is
+    chosen. ``reach``: where its training samples are. ``space``: the settings, where the training samples share some
+    and the task has none of its own. ``refused``: settings that the machine ran with no sample, which are no answers
+    (`never_ran`). ``timer`` predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
+    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first. ``quick``: who is asked instead
+    about code of functions of more than `LARGE` instructions, where this one looks ahead.
+    """
+
+    head: Head
+    task: Task
+    variant: str
+    row: str
+    model: str
+    model_digest: str
+    data_hash: str
+    setting_encoder: SettingEncoder | None
+    reach: Reach
+    evidence: Evidence
+    machine: str = ""
+    space: Space | None = None
+    timer: NumberEnsembleHead | None = None
+    time_factor: float | None = None
+    label_names: tuple[str, ...] = ()
+    llvm: str = ""
+    refused: tuple[tuple[Value, ...], ...] = ()
+    encoder: Encoder | None = None
+    quick: "TaskHead | None" = None
+
+    def predict(
+        self,
+        ir: Any,
+        context: Mapping[str, Any] | tuple[Any, ...] = (),
+        *,
+        level: str = "",
+        wanted: Callable[[Region], bool] | None = None,
+        refused: Callable[[TaskError], None] | None = None,
+    ) -> list[Any]:
+        """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
+
+        ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
+        the order of ``task.context_names``. By name, those that the code tells (`Task.ir_context`) may be left out;
+        what is given wins. ``level``: what is asked about, where the task knows several; its own if left out.
+        ``wanted``: which regions; all if left out. ``refused`` is told why a region that can run with no setting
+        (`Task.permitted`) has no answer; left out, that is raised.
+
+        Raises HeadError: another model; TaskError: a missing, unknown or senseless context feature, or no such region
+        in the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
+        (`Task.dialect`).
+        """
+        task, encoder = self.task, self._encoder
+        if self.model_digest != encoder.features_digest:
+            other = encoder.name != self.model
+            raise HeadError(
+                f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
+                f"({encoder.features_digest[:12]}). {'Load that model, or train' if other else 'Train'} a head: "
+                f"mirenc fit {task.name} -o FOLDER"
+            )
+        level = task.check_level(level)
+        given = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
+        whole = context if isinstance(context, tuple) and context else task.ask_context(given)
+        if whole is not None:
+            task.checked_context(whole)  # before any file is read: a wrong one is wrong for all
+        module = task.read(encoder, ir)
+        regions: list[Region | None] = [None]
+        if level != "module":
+            regions = [*(task.regions(module) if level == task.level else regions_of(module, level).regions)]
+        if not regions:
+            raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
+        if wanted is not None:
+            regions = [one for one in regions if one is not None and wanted(one)]
+        asked = [(one, *(self._context(given, module, one) if whole is None else (whole, {}))) for one in regions]
+        if self.quick is None:
+            return [one for one in self._answers(module, asked, refused) if one is not None]
+        large = {header.name for header in module.headers if header.last - header.first > LARGE}
+        slow = [region is not None and region.symbol in large for region in regions]
+        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(asked, slow)), refused)
+        rest = self._answers(module, [one for one, each in zip(asked, slow, strict=True) if not each], refused)
+        parts = (iter(rest), iter(quick))
+        return [one for each in slow if (one := next(parts[each])) is not None]
+
+    def _answers(
+        self, module: IRModule, asked: Sequence[_Question], refused: Callable[[TaskError], None] | None
+    ) -> list[Prediction | None]:
+        """An answer for each question; None for one that ``refused`` was told of."""
+        regions, source = [region for region, *_ in asked], source_of(self.row)
+        read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
+        if source not in CODE_ROWS:
+            code = [np.zeros(0, dtype=np.float32)] * len(regions)
+        elif all(one is module for one in modules):
+            code = [code_vector(source, parts) for parts in read(module, regions)]
+        else:  # each as the samples had it
+            code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
+        answers: list[Prediction | None] = []
+        for own, vector, question in zip(modules, code, asked, strict=True):
+            try:
+                answers.append(self._answer(own, vector, *question))
+            except TaskError as error:
+                if refused is None:
+                    raise
+                refused(error)
+                answers.append(None)
+        return answers
+
+    @functools.cached_property
+    def _encoder(self) -> Encoder:
+        return load(self.model) if self.encoder is None else self.encoder
+
+    def _context(
+        self, given: Mapping[str, str], module: IRModule, region: Region | None
+    ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
+        """Context features of a question, and what in the code told those that were not given."""
+        sources = {name: by for name, by in self.task.context_sources(module, region).items() if name not in given}
+        context = {**self.task.context_from_ir(module, region), **given}
+        if not context.keys() >= set(self.task.compiler_context):
+            context = {**self.task.context_from_compiler(module, region, context), **context}
+        return self.task.parse_context({name: str(value) for name, value in context.items()}), sources
+
+    def _answer(
+        self,
+        module: IRModule,
+        code: Float32,
+        region: Region | None,
+        context: tuple[Any, ...],
+        sources: Mapping[str, str],
+    ) -> Prediction:
+        common: dict[str, Any] = {
+            "region": region,
+            "context": dict(zip(self.task.context_names, context, strict=True)),
+            "sources": sources,
+            "machine": self.machine or self.task.machine(self.variant, context),
+            "evidence": self.evidence,
+        }
+        if isinstance(self.head, EnsembleHead):
+            return self._choose(self.head, module, code, context, common)
+        encoded = self.task.checked_context(context)
+        features = np.concatenate([encoded, code])[None, :]
+        common["distance"] = self.reach.distance(encoded, code)
+        if isinstance(self.head, LabelsEnsembleHead):
+            likely = self.head.probabilities(features)[0].tolist()
+            return PredictedLabels(labels=dict(zip(self.label_names, likely, strict=True)), **common)
+        return PredictedNumber(value=float(self.head.predict(features)[0]), **common)
+
+    def _choose(
+        self, head: EnsembleHead, module: IRModule, code: Float32, context: tuple[Any, ...], common: dict[str, Any]
+    ) -> Choice:
+        task, region, space = self.task, common["region"], self.space or self.task.space_for(context)
+        permitted, common["limit"] = self._permitted(space, module, region, context)
+        if len(permitted) == 1:
+            return _only_choice(space.knobs, permitted[0], **common)
+        rows = [space.settings.index(setting) for setting in permitted]
+        default, allowed = rows[0], np.isin(np.arange(len(space)), rows)
+        preference, expected = np.eye(len(space))[default], np.ones(len(space))
+        if not task.may_change(module, region, context):
+            return _choice(space, allowed, default, default, preference, expected, fixed=True, distance=0.0, **common)
+        assert self.setting_encoder is not None
+        if space.knobs != self.setting_encoder.knobs:
+            known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
+            raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
+        settings = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
+        made = np.arange(len(space), dtype=np.float64)[:, None]  # what tells the code of settings apart
+        encoded = task.checked_context(hide(task, context, task.run_context) if self.row in LOOK_AHEAD else context)
+        if self.row in LOOK_AHEAD:
+            made = np.array([numbers(one) for one in task.look_ahead(module, region, context)])
+            code = np.concatenate([default_columns(made, space.default), code]).astype(np.float32)
+            ahead = functools.partial(look_ahead_settings, settings[0], made[None], np.array([space.default]))
+            settings = [ahead(np.array([float(each)])) for each in task.iterations(context) or TRIP_COUNTS]
+        features = np.concatenate([encoded, code])[None, :]
+        common["distance"] = self.reach.distance(encoded, code)
+        if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
+            preference = head.predict_proba(features, settings)[0]
+            expected = head.expected_ratios(features, settings, default=space.default)[0]
+        seconds = None
+        if self.timer is not None:
+            own = math.exp(self.timer.predict(features)[0]) * expected
+            seconds = dict(zip(compress(space.names, allowed), own[allowed].tolist(), strict=True))
+        whole = bool(allowed.all())
+        if not whole:  # a preference may be 0, and one that is forbidden must be less
+            preference = np.where(allowed, np.maximum(preference, np.finfo(np.float64).tiny), 0.0)
+        best = int(preference.argmax())
+        if not whole:
+            preference, expected = preference / preference.sum(), expected / expected[default]
+        # Records are of choices among all settings.
+        record = self.evidence.record(float(preference[best]), default=best == default) if whole else None
+        slower = record is not None and record.speedup < 1
+        constant = self.evidence.constant(space) if self.evidence.constant_pays else default
+        taken = constant if allowed[constant] else default
+        if self.evidence.pays and not slower:
+            taken = best
+        proposals: dict[bytes, tuple[Value, ...]] = {}  # of those that make the same code, the first
+        for row in head.propose(preference[None], min(_PROPOSED, len(rows)))[0].tolist():
+            proposals.setdefault(made[row].tobytes(), space.settings[row])
+        proposals.pop(made[default].tobytes(), None)
+        common |= {"record": record, "seconds": seconds, "time_factor": self.time_factor}
+        return _choice(
+            space, allowed, default, taken, preference, expected, proposals=tuple(proposals.values()), **common
+        )
+
+    def _permitted(
+        self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> tuple[list[tuple[Value, ...]], str]:
+        """The settings that the code and the machine can run, the default first, and what the code says of them."""
+        ran = [setting for setting in space.settings if setting not in self.refused]
+        default = space.settings[space.default]
+        if 2 <= len(ran) < len(space):
+            space = replace(space, settings=tuple(ran), default=ran.index(default) if default in ran else 0)
+        permitted, limit = self.task.permitted(space, module, region, context)
+        kept = [setting for setting in permitted if setting not in self.refused]
+        if not kept:
+            asked = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
+            found = (
+                f"{self.machine or 'the machine that was measured'} ran none of {asked} ({limit or 'all there are'})"
+            )
+            raise TaskError(f"{found}. Measure on a machine that can: mirenc measure {self.task.name} -o FOLDER")
+        return kept, limit
+
+    @classmethod
+    def load(cls, name_or_folder: str | Path, task: Task | None = None, *, encoder: Encoder | None = None) -> Self:
+        """A shipped head by its name, or what `save` wrote.
+
+        ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,
+        ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. ``task`` is for a head of
+        a task of your own, ``encoder`` has the head's model and, say, limits of your own. Raises HeadError: no head, a
+        damaged one, or one that belongs to no task.
+        """
+        folder = _shipped(name_or_folder) or name_or_folder
+        if not Path(folder).exists():
+            shipped = sorted(path.name.replace(".all", "") for path in _READY.iterdir())
+            raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
+        head, extra, arrays = load_head_and_arrays(folder)
+        try:  # as JSON, where lists are tuples and text is no number
+            said = _Said.model_validate_json(json.dumps(extra), strict=True)
+        except ValidationError as error:
+            wrong = {str(one["loc"][0]): one["msg"] for one in error.errors()}
+            what = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
+            raise HeadError(
+                f"{folder}: this head belongs to no task, or head.json is damaged ({what}). {_ANEW}"
+            ) from None
+        task = get_task(said.task) if task is None else task
+        if task.name != said.task:
+            raise HeadError(f"{folder}: a head for task {said.task}, not for {task.name}. Name the head's own task")
+        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
+            if now != extra[name]:
+                raise HeadError(
+                    f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
+                    f"{', '.join(now)}. Train a head for it"
+                )
+        fits = isinstance(head, _KINDS[task.target]) and len(said.labels) == getattr(head, "n_labels_", 0)
+        if said.row not in HEAD_ROWS or not fits:
+            raise HeadError(f"{folder}: head.json is damaged. {_ANEW}")
+        space = said.space if task.space is None else None
+        own = task.space or space
+        if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
+            raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
+        timer = None if said.timer is None else unpack(said.timer, arrays, str(folder))
+        if timer is not None and (
+            not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
+        ):
+            raise HeadError(f"{folder}: what predicts seconds is damaged. {_ANEW}")
+        return cls(
+            head=head,
+            task=task,
+            setting_encoder=SettingEncoder(said.knobs, said.words) if task.target == "costs" else None,
+            reach=Reach.from_arrays(arrays, said.reach, columns=head.n_features_in_, where=str(folder)),
+            space=space,
+            timer=timer,
+            label_names=said.labels,
+            encoder=encoder,
+            **{name: getattr(said, name) for name in (*_PLAIN, "evidence", "time_factor")},
+        )
+
+    def save(self, folder: str | Path) -> Path:
+        """Write the head and what it belongs to: head.json and head.safetensors (no pickle)."""
+        settings = self.setting_encoder or SettingEncoder((), {})
+        timer, arrays = (None, {}) if self.timer is None else pack(self.timer, "timer")
+        extra = {
+            "task": self.task.name,
+            "settings": _setting_names(self.task),
+            "context_names": self.task.context_names,
+            **{name: getattr(self, name) for name in (*_PLAIN, "time_factor")},
+            "knobs": settings.knobs,
+            "words": settings.words,
+            "reach": self.reach.code_reach,
+            "evidence": asdict(self.evidence),
+            "labels": self.label_names,
+            "space": self.space and asdict(self.space),
+            "timer": timer,
+        }
+        return save_head(self.head, folder, extra=extra, arrays=arrays | self.reach.arrays())
+
+
+def _choice(
+    space: Space, allowed: Bool, default: int, taken: int, preference: Float64, expected: Float64, **more: Any
+) -> Choice:
+    """An answer among the settings of a space that are allowed (K,)."""
+    names = list(compress(space.names, allowed))
+    return Choice(
+        choice=space.names[taken],
+        setting=space.settings[taken],
+        default=space.names[default],
+        preference=dict(zip(names, preference[allowed].tolist(), strict=True)),
+        expected=dict(zip(names, expected[allowed].tolist(), strict=True)),
+        **more,
+    )
+
+
+def _only_choice(knobs: Sequence[str], setting: tuple[Value, ...], **more: Any) -> Choice:
+    """The answer where one setting alone can run."""
+    name, one = setting_name(knobs, setting), {setting_name(knobs, setting): 1.0}
+    return Choice(
+        choice=name, setting=setting, default=name, preference=one, expected=one, fixed=True, distance=0.0, **more
+    )
+
+
+def _setting_names(task: Task) -> list[str]:
+    return list(task.space.names) if task.space is not None else []
+
+
+def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
+    """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
+    end = ".look_ahead" if look_ahead else ""
+    folders = {variant: _READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
+    return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
+
+
+def _shipped(name: str | Path) -> Path | None:
+    task, _, variant = name.partition(".") if isinstance(name, str) else ("", "", "")
+    ahead = variant == "look_ahead"
+    heads = ready_heads(get_task(task), look_ahead=ahead) if task in list_tasks() else {}
+    variant = "" if ahead else variant
+    return heads.get(variant) if variant or not heads else next(iter(heads.values()))

@@ -1,0 +1,1 @@
+"""The tasks that ship, one file each."""

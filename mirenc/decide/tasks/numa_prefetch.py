@@ -1,0 +1,133 @@
+"""Threads, their place, pages and the hardware prefetchers for an OpenMP region: a published table of run times.
+
+Scravaglieri et al., "Optimizing Performance and Energy Across Problem Sizes Through a Search Space Exploration and
+Machine Learning", JPDC 2023: regions of NAS, Rodinia, CLOMP and LULESH on a machine of two NUMA nodes, each under every
+configuration, with small (conf1) and large inputs (conf2). No licence is stated, so nothing of it is part of mirenc.
+"""
+
+import csv
+import hashlib
+import io
+import itertools
+import math
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from mirenc.base.errors import TaskError
+from mirenc.decide.datasets.dataset_files import file_path, read_file
+from mirenc.decide.datasets.dataset_registry import data_root, dataset_folder, get_dataset
+from mirenc.decide.datasets.fetch import content_hash
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space, Value
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+
+_FOLDER = "numa_prefetch"
+_COLUMN = re.compile(r"-O\d_(\d+)_(\d+)_(\d+)_([a-z]+)_([01])_(\d+)_([a-z]+)")
+_KNOBS = (
+    *("threads", "thread_nodes", "page_nodes", "mapping", "hyper_threading"),
+    *("stream_off", "line_off", "l1_stream_off", "l1_ip_off", "pages"),
+)
+# Threads on all cores of both nodes in turn, one a core, all prefetchers on, pages where they are first touched: what
+# the authors measure speedups over.
+_DEFAULT = "-O3_32_2_2_scatter_0_0_ori"
+
+
+class NumaPrefetch(Task):
+    """A configuration for each region, out of all that the header names (768 in the published tables).
+
+    Knobs: threads; on how many nodes they and their pages are; ``compact`` or ``scatter``; two threads a core or one;
+    the four prefetchers of an Intel core, 1 where the bit of the published mask turns it off; pages as the system has
+    them (``ori``), balanced over nodes (``bal``), or local (``loc``).
+
+    A value that is no time (-1, 0, nothing) was not measured, and nobody is asked about it. A region without one at the
+    default is left out, with a warning, because speedups are over that. Regions of one program are one group: what
+    stands before the first underscore of the region's name, so that clomp is one, and main (of unknown origin).
+    """
+
+    name = "numa_prefetch"
+    title = "NUMA and prefetchers"
+    source = "Scravaglieri et al., JPDC 2023 (Zenodo record 7590756)"
+    dataset = "numa_prefetch"
+    variants = ("conf1", "conf2")
+    protocols = (
+        Protocol("paper", "the paper's: trained on 5 % of the regions, 10 folds", lambda d: _regions(d), share=0.05),
+        Protocol("region", "by region, 10 folds (regions of one program on both sides)", lambda d: _regions(d)),
+        Protocol("program", "leave one program out", lambda data: data.group, folds=None),
+    )
+    portfolios = (2, 3)
+    select = "speedup"
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        folder, table = _find(self.check_variant(variant), data_dir)
+        content = read_file(folder, table)
+        header, *records = map(_stripped, csv.reader(io.StringIO(content.decode("utf-8", "replace")), delimiter=";"))
+        space = _space(header[1:], table)
+        places = [f"{table}, line {number}" for number in range(2, len(records) + 2)]
+        samples = [_sample(line, len(header), space, at) for line, at in zip(records, places, strict=True) if line]
+        if lost := [sample for sample in samples if math.isnan(sample.costs[space.default])]:
+            named = ", ".join(sample.name for sample in lost)
+            warnings.warn(f"{table}: left out, for want of a time at the default: {named}", stacklevel=2)
+            samples = [sample for sample in samples if sample not in lost]
+        if doubled := len(samples) - len({sample.name for sample in samples}):
+            raise TaskError(f"{table}: {doubled} regions stand twice in the table. Leave out one of each")
+        published = table in get_dataset(_FOLDER).tables
+        found = content_hash(_FOLDER, data_dir) if published else hashlib.sha256(content).hexdigest()
+        return TaskData(samples, space, found)
+
+
+def _regions(data: TaskData) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
+    return np.array([sample.name for sample in data.samples])
+
+
+def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
+    """Folder and name of a variant's table: named as here, or as the authors' repository has it."""
+    root = data_root(data_dir)
+    names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
+    for folder, name in itertools.product((root / _FOLDER, root, root / _FOLDER / "values", root / "values"), names):
+        if file_path(folder, name):
+            return folder, name
+    dataset_folder(_FOLDER, data_dir)  # none of the files at all: says how to get them
+    found = f"no {names[0]} or {names[1]} (nor .gz), the table of {variant}"
+    raise TaskError(f"{root}: {found}. Put it into {root / _FOLDER}, or name the folder that holds it with --data")
+
+
+def _stripped(cells: list[str]) -> list[str]:
+    """A line without the empty cell after its last ``;``: data lines end in one, and the header does not."""
+    cells = [cell.strip() for cell in cells]
+    return cells[:-1] if cells and not cells[-1] else cells
+
+
+def _space(columns: list[str], table: str) -> Space:
+    settings: list[tuple[Value, ...]] = []
+    for column in columns:
+        found = _COLUMN.fullmatch(column)
+        if found is None or not 0 <= int(found[6]) < 16:
+            raise TaskError(
+                f"{table}: column {column!r} is no configuration; one is named as in {_DEFAULT}: threads, nodes of "
+                "threads and of pages, mapping, hyper-threading 0 or 1, prefetcher mask 0 to 15, pages"
+            )
+        mask = [int(found[6]) >> bit & 1 for bit in range(4)]
+        settings.append((*map(int, found.group(1, 2, 3)), found[4], int(found[5]), *mask, found[7]))
+    if _DEFAULT not in columns:
+        raise TaskError(f"{table}: no column {_DEFAULT!r}, the default that speedups are over")
+    return Space(_KNOBS, tuple(settings), columns.index(_DEFAULT), missing="never")
+
+
+def _sample(line: list[str], width: int, space: Space, where: str) -> Sample:
+    name, *cells = line
+    if len(line) != width:
+        raise TaskError(f"{where} ({name}): {len(line)} fields, the header has {width}. Mend or leave out the line")
+    costs = []
+    for cell, setting in zip(cells, space.names, strict=True):
+        try:
+            cost = float(cell or -1)
+        except ValueError:
+            raise TaskError(f"{where} ({name}): {cell!r} for {setting} is no number. Leave out the line") from None
+        costs.append(cost if cost > 0 else math.nan)
+    program = name.removeprefix("__cere__").lstrip("_").split("_")[0]
+    return Sample(name, None, program, costs=tuple(costs), code=name)

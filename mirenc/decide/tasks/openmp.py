@@ -1,0 +1,151 @@
+"""OpenMP: threads and schedule of a parallel loop, measured on the machine at hand.
+
+The decision people face is whether a loop of this size is worth its threads at all, and which schedule it wants where
+its work is uneven. The costs are those of `mirenc measure openmp`; the space follows from the cores they were measured
+on. What is decided about is the function that clang outlines from a parallel loop (``f.omp_outlined``).
+"""
+
+import re
+from typing import Any
+
+import numpy as np
+
+from mirenc.base.arrays import Float64
+from mirenc.base.errors import TaskError
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.settings import Space, Value
+from mirenc.decide.tables.measured import MeasuredTable, MeasuredTask
+from mirenc.encoder import Encoder
+from mirenc.llvm import Dialect, IRModule, Region, parse_ir, regions_of
+
+KNOBS = ("num_threads", "schedule", "chunk_size")
+# A chunk of 0: the clause names none. OpenMP's own default is static without one.
+_CHUNKED = tuple((kind, chunk) for kind in ("dynamic", "guided") for chunk in (1, 8, 64, 512))
+_SCHEDULES = (("static", 0), ("static", 1), *_CHUNKED)
+_SERIAL = len(_SCHEDULES)  # the first setting of one thread
+
+_COMMON = ("-O1", "-fopenmp", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
+# Loops as written, in the function that the runtime calls. Lines are for people: `without_places`.
+DIALECT = Dialect(
+    title="C or C++ with OpenMP at -O1, neither unrolled nor vectorised",
+    flags={"c": ("-x", "c", *_COMMON), "c++": ("-x", "c++", *_COMMON)},
+)
+
+# What the runtime is told about a place in the source: with debug information its file and line, else nothing.
+_PLACE = re.compile(r'^(@[-\w.]+ = .*constant) \[\d+ x i8\] c";[^"]*;;\\00"', re.MULTILINE)
+_NOWHERE = r'\1 [23 x i8] c";unknown;unknown;0;0;;\\00"'
+_IDENT = re.compile(
+    r"^(@[-\w.]+) = .*constant %struct\.ident_t \{ (i32 \d+, i32 \d+, i32 \d+), i32 \d+, ptr (@[-\w.]+) \}.*\n",
+    re.MULTILINE,
+)
+
+
+def openmp_space(cores: int) -> Space:
+    """All cores of a machine or one, in ten schedules; default: all, static. Raises TaskError: fewer than two cores."""
+    if cores < 2:
+        raise TaskError(f"{cores} core: OpenMP has nothing to decide. Name two cores or more")
+    settings = tuple((threads, *schedule) for threads in (cores, 1) for schedule in _SCHEDULES)
+    return Space(KNOBS, settings, default=0, missing="never")
+
+
+def without_places(module: IRModule) -> IRModule:
+    """The module as clang makes it without debug information, for all that a vector depends on; it keeps its lines.
+
+    With it, the runtime is told the source's file, so that vectors would depend on what a folder is called.
+    """
+    whole = module.annotated or module.text
+    text = _PLACE.sub(_NOWHERE, whole)
+    first: dict[str, str] = {}
+    same: dict[str, str] = {}
+    strings = [match[1].split(" ")[0] for match in _PLACE.finditer(whole)]
+    for match in _IDENT.finditer(text):
+        if match[3] in strings:
+            same[match[1]] = first.setdefault(match[2], match[1])
+    known = set(same.values())
+
+    def once(match: re.Match[str]) -> str:
+        if match[1] not in same:
+            return match[0]
+        return match[0].replace(match[3], strings[0]) if match[1] in known else ""
+
+    text = _IDENT.sub(once, text)
+    for name in strings[1:]:
+        text = re.sub(rf"^{re.escape(name)} = .*\n", "", text, flags=re.MULTILINE)
+    text = re.sub(r"@[-\w.]+", lambda match: same.get(match[0], match[0]), text)
+    text = re.sub(r"(?<=, i32 )\d+(?=, ptr " + re.escape(strings[0]) + r" \})", "22", text) if strings else text
+    return module if text == whole else parse_ir(text, name=module.name)
+
+
+def parallel_regions(module: IRModule) -> list[Region]:
+    """Functions that clang outlined from parallel loops: those that ask the runtime for their share of a loop."""
+    arrays, symbols = module.arrays, module.symbols
+    asking = set()
+    for function in module.defined_functions:
+        rows = np.unique(arrays.callee[function.header.first : function.header.last])
+        called = {symbols[row].strip('@"') for row in rows if row >= 0}
+        if any(name.startswith(("__kmpc_for_static_init", "__kmpc_dispatch_init")) for name in called):
+            asking.add(function.name)
+    found = regions_of(module, "function").regions
+    return [region for region in found if "omp_outlined" in region.symbol and region.symbol in asking]
+
+
+class OpenMP(MeasuredTask):
+    """Threads and schedule of each parallel loop, for a problem size.
+
+    The code that a head learns from has no clause that is decided about. A question is read as it is written: a loop
+    with a schedule of its own looks different, so take the clause away before asking.
+    """
+
+    name = "openmp"
+    title = "OpenMP threads and schedule"
+    source = "mirenc measure openmp"
+    method = "mirenc.tools.measure.openmp:OpenMPMethod"
+    level = "function"
+    dialect = DIALECT
+    context_names = ("n",)
+    context_help = {"n": "problem size, 1 or more, as in the bounds of the loops"}
+    context_allowed = {"n": 1}
+    protocols = (
+        Protocol("kernel", "ten folds of kernels", lambda data: data.group, folds=10),
+        Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
+    )
+    baselines = {"default": 0, "one thread": _SERIAL}
+    select = "speedup"
+    seconds = True
+    default_words = "all threads, schedule(static): leave it"
+    directive_note = (
+        "only num_threads and schedule are decided; other clauses of a loop stay. The threads are those of the machine "
+        "that was measured"
+    )
+
+    def table_space(self, table: MeasuredTable) -> Space:
+        return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
+
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
+        return np.log2(np.array(context, dtype=np.float64))
+
+    def read(self, encoder: Encoder, ir: Any) -> IRModule:
+        return without_places(super().read(encoder, ir))
+
+    def regions(self, module: IRModule) -> list[Region]:
+        """Its parallel loops. Raises TaskError: it has none."""
+        found = parallel_regions(module)
+        if not found:
+            how = "Give a source with `#pragma omp parallel for`, or IR that clang made of one with -fopenmp"
+            raise TaskError(f"{module.name} has no parallel loop. {how}")
+        return found
+
+    def directive(self, setting: tuple[Value, ...]) -> str:
+        """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""
+        return f"#pragma omp parallel for {clauses(int(setting[0]), str(setting[1]), int(setting[2]))}"
+
+
+def clauses(threads: int, schedule: str, chunk: int) -> str:
+    """Clauses that ask for a setting.
+
+    Examples
+    --------
+    >>> clauses(2, "dynamic", 8), clauses(1, "static", 0)
+    ('num_threads(2) schedule(dynamic, 8)', 'num_threads(1) schedule(static)')
+    """
+    return f"num_threads({threads}) schedule({schedule}{f', {chunk}' if chunk else ''})"

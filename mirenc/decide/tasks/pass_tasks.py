@@ -1,0 +1,250 @@
+"""Tasks over a table of `mirenc measure passes`: sizes after a level, what a level is worth, which passes fire, lists.
+
+A sample is a piece: a function that was compiled by itself, or a module. Sizes are exact and the same every time, so
+what a table of them cannot show is not noise.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.base.errors import TaskError
+from mirenc.decide.estimators.chooser import portfolio
+from mirenc.decide.prediction import PredictedLabels, PredictedNumber
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
+from mirenc.decide.tables.compiled import MAKE_ONE, CompiledTable, Piece, read_compiled, read_piece_ir
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.llvm import Dialect, IRModule, Region, parse_ir
+from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS
+from mirenc.llvm.passes.extract import extract_functions
+
+_FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")
+# What -Oz begins with: every function marked minsize and optsize, and no pass run.
+BEFORE_OZ = Dialect(
+    title="source at -Oz, before any pass",
+    flags={language: (*own, *_FLAGS) for language, own in LANGUAGE_FLAGS.items()},
+)
+HELD_OUT = Protocol(
+    "held_out", "trained on some projects, tested on projects held out", lambda data: data.group, over="held_out"
+)
+_PROJECT = Protocol(
+    "project", "5 folds of whole projects, without those held out", lambda data: data.group, folds=5, over="rest"
+)
+_LEVELS = ("function", "module")
+_DIGITS = 15  # of a count of instructions: what a float64 holds exactly
+
+
+class CompiledTask(Task):
+    """A task whose answers a compiler gave; subclasses say what of a table they ask for (`ask`)."""
+
+    source = "this project's own compilations (mirenc measure passes)"
+    context_names = ("instructions", "level")
+    context_help = {"instructions": "how many, before any pass", "level": " or ".join(_LEVELS)}
+    ir_context = ("instructions", "level")
+    level = "function"
+    other_levels = ("module",)
+    dialect = BEFORE_OZ
+    protocols = (HELD_OUT, _PROJECT)
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        """Read a table; its samples have code where the IR is beside it."""
+        if data_dir is None:
+            raise TaskError(f"{self.name} wants a table of passes. {MAKE_ONE}")
+        table = read_compiled(data_dir)
+        has_code = (Path(data_dir) / "ir.parquet").exists()
+        texts = read_piece_ir(data_dir, table.pieces) if has_code else [None] * len(table.pieces)
+        samples = [_sample(piece, text) for piece, text in zip(table.pieces, texts, strict=True)]
+        return self.ask(table, samples, self.check_variant(variant))
+
+    @abstractmethod
+    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+        """The samples of which the table says something, one a piece, with it. Raises TaskError: it says nothing."""
+
+    def _data(
+        self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], known: Bool, **more: Any
+    ) -> TaskData:
+        rows = zip(samples, values, known.tolist(), strict=True)
+        kept = [replace(sample, **{field: value}) for sample, value, one in rows if one]
+        llvm = str(table.record["llvm"])
+        return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=llvm, **more)
+
+    def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
+        """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
+        if level not in table.levels:
+            found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
+            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc measure passes SOURCES -o FOLDER")
+        return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
+
+    def parse_feature(self, name: str, text: str) -> Any:
+        if name == "level":
+            if text not in _LEVELS:
+                raise TaskError(f"context feature 'level' is {text!r}; allowed: {', '.join(_LEVELS)}")
+            return text
+        if not text.isdecimal() or len(text) > _DIGITS or int(text) == 0:
+            must = f"it must be a whole number from 1 up, of {_DIGITS} digits at most"
+            raise TaskError(f"context feature 'instructions' is {text!r}; {must}")
+        return int(text)
+
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
+        """Logarithm of the instructions, and whether it is a module. (2,)."""
+        count, level = context
+        return np.array([np.log(count), level == "module"], dtype=np.float64)
+
+    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
+        if region is None:
+            return {"instructions": module.instruction_count, "level": "module"}
+        header = module.function(region.symbol).header
+        return {"instructions": header.last - header.first, "level": "function"}
+
+    def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
+        """Functions become modules of their own, but what takes the address of another's block cannot stand alone."""
+        alone = dict(extract_functions(module.text)) if any(regions) else {}
+        texts = [None if region is None else alone.get(region.symbol) for region in regions]
+        return [module if text is None else parse_ir(text) for text in texts]
+
+
+def _sample(piece: Piece, text: str | None) -> Sample:
+    """A piece without its target. The IR may have declarations beside its function, so the region names it."""
+    name, symbol, region = piece.name, piece.symbol, None
+    if piece.level == "function":
+        region = Region("function", symbol, symbol, "", 0, piece.file, 0, symbol)
+    context = (max(piece.instructions, 1), piece.level)
+    return Sample(
+        name, text, piece.project, context, region=region, part=piece.level, kernel=name, held_out=piece.held_out
+    )
+
+
+class SizeAfter(CompiledTask):
+    """The logarithm of the bytes after -Oz, -O3 or nothing: what is missed by a factor counts alike for all sizes."""
+
+    name = "size_after"
+    title = "code size after"
+    target = "number"
+    unit = "log bytes"
+    logarithm = True
+    variants = ("Oz", "O3", "O0")
+
+    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+        logs = np.log(self._sizes_after(table, variant))
+        return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
+
+    def number_words(self, answer: PredictedNumber) -> str:
+        """The bytes, and of what: callers may take a function in, and it those that it calls."""
+        alone = "" if answer.region is None else " by itself, before inlining"
+        return f"{np.exp(answer.value):,.0f} bytes{alone}"
+
+    def details(self, answer: PredictedNumber) -> dict[str, Any]:
+        return {"bytes": float(np.exp(answer.value))}
+
+
+class OzBenefit(CompiledTask):
+    """The logarithm of how many times as large the code is without -Oz.
+
+    ``Oz_over_O0``: size at -O0 over size at -Oz, what -Oz saves. ``O3_over_Oz``: size at -O3 over size at -Oz, what -O3
+    costs in size.
+    """
+
+    name = "oz_benefit"
+    title = "benefit of -Oz"
+    target = "number"
+    unit = "log ratio"
+    logarithm = True
+    variants = ("Oz_over_O0", "O3_over_Oz")
+    events = {"Oz_over_O0": ("-Oz halves it", math.log(2.0)), "O3_over_Oz": ("-O3 is a tenth larger", math.log(1.1))}
+
+    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+        over = self._sizes_after(table, "O0" if variant == "Oz_over_O0" else "O3")
+        logs = np.log(over / self._sizes_after(table, "Oz"))
+        return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
+
+    def number_words(self, answer: PredictedNumber) -> str:
+        return f"{math.exp(answer.value):.2f} times as large without -Oz"
+
+    def details(self, answer: PredictedNumber) -> dict[str, Any]:
+        return {"ratio": math.exp(answer.value)}
+
+
+_LEAST_SHARE = 0.005  # of pieces that a pass changes, and leaves alone
+_SHOWN = 8
+
+
+class PassFires(CompiledTask):
+    """Which passes of -Oz or -O3 change the code, told before any is run: a label a pass.
+
+    Passes that fire nearly always in training, or hardly ever, are left out: a rate of so few cannot be learned.
+    """
+
+    name = "pass_fires"
+    title = "which passes change it, at"
+    target = "labels"
+    variants = ("Oz", "O3")
+
+    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+        if variant not in table.fires:
+            found = f"the table says it of {', '.join(table.fires) or 'no level'}. Measure anew where opt is on PATH"
+            raise TaskError(f"{self.name} wants to know which passes of {variant} change a piece; {found}")
+        fires = table.fires[variant]
+        training = fires.known & ~np.array([sample.held_out for sample in samples], dtype=bool)
+        changed = fires.changed[training]
+        rarer = np.minimum(changed.sum(axis=0), (~changed).sum(axis=0))
+        told = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
+        if not len(told):
+            raise TaskError(f"{self.name}: every pass changes all pieces for training, or none. Measure more sources")
+        labels = map(tuple, fires.changed[:, told].astype(int).tolist())
+        names = tuple(fires.passes[index] for index in told)
+        return self._data(table, samples, "labels", labels, fires.known, label_names=names)
+
+    def remarks(self, answer: PredictedLabels) -> list[str]:
+        idle = sorted(answer.labels, key=lambda name: answer.labels[name])[:_SHOWN]
+        return [f"least likely to change anything: {', '.join(idle)}"]
+
+
+KNOB = "passes"
+LISTS = 50
+
+
+class PassListChoice(CompiledTask):
+    """The pass list that makes a piece smallest, out of `LISTS` chosen among all measured; costs are bytes.
+
+    The lists are those of which the best serves the pieces for training best (`covering_lists`); -Oz, list 0 of a
+    table, is the first of them and the default. A list under which a piece does not compile runs as the default.
+    """
+
+    name = "pass_list"
+    title = "pass list"
+    portfolios = (2, 3, 4)
+    select = "speedup"
+    cost_unit = "bytes"
+
+    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+        sizes = np.where(np.isnan(table.sizes.code_bytes), np.nan, np.maximum(table.sizes.code_bytes, 1.0))
+        measured = np.isfinite(sizes[:, 0])
+        held_out = np.array([sample.held_out for sample in samples], dtype=bool)
+        training = sizes[measured & ~held_out]
+        if not len(training) or sizes.shape[1] < 2:
+            raise TaskError(
+                f"{self.name}: the table has {len(training)} pieces for training under {sizes.shape[1]} lists; one "
+                "piece and two lists are needed. Measure anew: mirenc measure passes SOURCES --lists 100 -o FOLDER"
+            )
+        chosen = covering_lists(training, LISTS)
+        space = Space((KNOB,), tuple((table.lists[index].pipeline,) for index in chosen))
+        return self._data(table, samples, "costs", map(tuple, sizes[:, chosen].tolist()), measured, space=space)
+
+
+def covering_lists(sizes: Float64, count: int) -> Int64:
+    """So many lists, of which the best for each piece saves most in the mean; greedily, from the first list on.
+
+    (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),).
+    """
+    logs = np.log(sizes)
+    logs = np.where(np.isnan(logs), logs[:, :1], logs)  # what fails runs as the first
+    return np.append(0, portfolio(np.minimum(logs, logs[:, :1])[:, 1:], count - 1) + 1)

@@ -1,0 +1,120 @@
+"""Thread coarsening: how many threads of an OpenCL kernel should be merged into one.
+
+Magni et al. (PACT 2014): 17 kernels under coarsening factors 1 to 32 on four GPUs; the public CSV gives the run times,
+and seven principal components of the hand-made features of that paper.
+"""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.base.arrays import Float64
+from mirenc.base.errors import TaskError
+from mirenc.decide.datasets.dataset_files import read_archive, read_table, real
+from mirenc.decide.datasets.dataset_registry import dataset_folder
+from mirenc.decide.datasets.fetch import content_hash
+from mirenc.decide.load_samples import join_same_code
+from mirenc.decide.protocols import Protocol
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Permitted, Space
+from mirenc.decide.task import Task
+from mirenc.decide.task_data import TaskData
+from mirenc.llvm import OPENCL_X86, IRModule, Region
+from mirenc.llvm.analysis.block_bounds import group_bounds
+
+# Name in the CSV -> name of the GPU in the papers' tables.
+_GPUS = {"Cypress": "HD5900", "Tahiti": "Tahiti", "Fermi": "GTX480", "Kepler": "K20c"}
+_FACTORS = (1, 2, 4, 8, 16, 32)
+_HAND = tuple(f"PCA{number}" for number in range(1, 8))
+_TABLE = "pact-2014-runtimes.csv"
+_NEEDED = ("kernel", "cf", *_HAND, *(f"runtime_{gpu}" for gpu in _GPUS))
+_NANOSECOND = 1e-9
+
+
+class ThreadCoarsening(Task):
+    """A coarsening factor for each kernel and GPU: 17 kernels x 4 GPUs = 68 rows.
+
+    The published IR of mt and mtLocal is the same file, so the two are one group: 16 are left out one by one.
+
+    A factor that was not measured is clipped to the kernel's largest measured one (`TaskData.resolve`); nbody has no
+    time for factor 16 on GTX480 and K20c. The four GPUs are one table, so that a head can learn what they share; each
+    is also reported by itself. The hand features are those of the kernel as written (factor 1).
+    """
+
+    name = "thread_coarsening"
+    title = "thread coarsening"
+    source = "Magni et al., PACT 2014; IR of IR2Vec's repository"
+    dataset = "thread_coarsening"
+    space = Space(("coarsening_factor",), tuple((factor,) for factor in _FACTORS), missing="below")
+    dialect = OPENCL_X86
+    context_names = ("gpu",)
+    context_help = {"gpu": ", ".join(_GPUS.values())}
+    context_allowed = {"gpu": tuple(_GPUS.values())}
+    machines = {
+        "HD5900": "AMD Radeon HD 5900",
+        "Tahiti": "AMD Tahiti 7970",
+        "GTX480": "NVIDIA GTX 480",
+        "K20c": "NVIDIA Tesla K20c",
+    }
+    protocols = (
+        Protocol("paper", "as published: leave one row out (leaks)", lambda data: np.arange(len(data)), folds=None),
+        Protocol("kernel", "leave one kernel out", lambda data: data.group, folds=None),
+    )
+    baselines = {"factor 1": 0}
+    hand_names = _HAND
+    select = "speedup"
+
+    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        self.check_variant(variant)
+        folder = dataset_folder("thread_coarsening", data_dir)
+        kernels = read_archive(folder, "kernels_ir")
+        times: dict[str, dict[int, dict[str, str]]] = {}
+        for line, row in enumerate(read_table(folder, _TABLE, _NEEDED), 1):
+            where = f"{_TABLE}, record {line} ({row['kernel']}, factor {row['cf']})"
+            factor = real(row, "cf", where)
+            if factor not in _FACTORS:
+                raise TaskError(f"{where}: factor {factor:g} is none of {', '.join(self.space.names)}")
+            measured = times.setdefault(row["kernel"], {})
+            if int(factor) in measured:
+                raise TaskError(f"{where}: this kernel and factor stand twice in the table. Leave out one")
+            measured[int(factor)] = row
+        samples = []
+        for kernel, rows in sorted(times.items()):
+            if f"{kernel}.ll" not in kernels:
+                found = f"no IR of kernel {kernel!r} in kernels_ir"
+                raise TaskError(f"{_TABLE}: {found}. `mirenc datasets verify thread_coarsening`")
+            if 1 not in rows:
+                raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Leave it out")
+            hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
+            for gpu, name in _GPUS.items():
+                costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)
+                ir = kernels[f"{kernel}.ll"]
+                samples.append(Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand))
+        return TaskData(join_same_code(samples), self.space, content_hash("thread_coarsening", data_dir))
+
+    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
+        """Factors that some kernel's group has the work-items for: they are merged along x, within a group."""
+        every, bounds = super().permitted(space, module, region, context), group_bounds(module, region)
+        factors = [int(factor) for (factor,) in every.settings]
+        kept = tuple(
+            (factor,)
+            for factor in factors
+            if any(one.required[0] % factor == 0 if one.required else factor <= one.most for one in bounds)
+        )
+        if not bounds or len(kept) == len(space):
+            return every
+        return Permitted(kept, "; ".join(one.text for one in bounds))
+
+    def encode_context(self, context: tuple[Any, ...]) -> Float64:
+        """One column a GPU: (4,) of 0 and 1."""
+        return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
+
+
+def _seconds(kernel: str, row: Mapping[str, str], column: str) -> float:
+    """NaN where nothing was measured."""
+    if not row.get(column):
+        return math.nan
+    return _NANOSECOND * real(row, column, f"{_TABLE}, {kernel}, factor {row['cf']}")

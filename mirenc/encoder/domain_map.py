@@ -1,0 +1,155 @@
+"""A whitening map of one's own, fitted on unlabelled IR of the kind that will be searched: `mirenc.model.whitening`."""
+
+import itertools
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from mirenc.base.arrays import Float32, Floating, Int64
+from mirenc.base.errors import ConfigError, EmptyInputs, MirencError, UnreadableIRWarning
+from mirenc.encoder.embedding import Embedding, vector_blocks
+from mirenc.encoder.encoder import Encoder
+from mirenc.encoder.pipeline import Progress
+from mirenc.encoder.request import check
+from mirenc.encoder.weights import WhiteningMap
+from mirenc.llvm import IRModule
+from mirenc.llvm.inputs.input import Input, IRInput
+from mirenc.llvm.inputs.level_paths import level_pairs
+from mirenc.llvm.inputs.projects import expand_inputs
+from mirenc.model.whitening import fit_whitening
+
+Pairs = Literal["levels"] | Iterable[tuple[str | os.PathLike[str], str | os.PathLike[str]]]
+MIN_ROWS = 32
+# Of the covariance within pairs: 16 pairs or 300, retrieval is within a hundredth or two of the best floor there is.
+PAIRED_FLOOR = 0.01
+_LEVELS = ("module", "function")
+
+
+def fit_map(
+    encoder: Encoder,
+    inputs: IRInput | Iterable[IRInput | Input],
+    *,
+    pairs: Pairs | None = None,
+    level: Literal["module", "function"] = "module",
+    failed: Callable[[MirencError], None] | None = None,
+    progress: bool | Progress = False,
+) -> WhiteningMap:
+    """Fit a whitening map on some code; `Encoder.with_map` uses it, `save_map` keeps it under a name.
+
+    Raises ConfigError: too few different modules or functions, no pair where pairs were asked for, or a path that is no
+    input; MirencError: an input cannot be read, or `mirenc.llvm.regions_of` finds no function.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    inputs : as `Encoder.embed` takes many
+        At least `MIN_ROWS` different modules (or functions); some hundreds are good.
+    pairs : "levels" or pairs of paths, optional
+        Which inputs are one program at two levels. ``levels`` finds them by their paths, which differ in the level
+        alone: ``O0/x.ll`` and ``O2/x.ll``, or ``x.O0.ll`` and ``x-O2.ll``. Left out: every direction gets variance 1.
+    level : str
+        What will be searched: ``module`` or ``function``. Their vectors are of the form that `Encoder.form` names.
+    failed : callable, optional
+        Told the error of each input that is left out. Without it those without a function body are left out, which one
+        UnreadableIRWarning says, and the first other error is raised.
+    progress : bool or callable
+        As in `Encoder.embed`.
+    """
+    check("level", level, _LEVELS)
+    alone = isinstance(inputs, (str, bytes, os.PathLike, IRModule))
+    given = [inputs] if alone else inputs
+    vectors, rows, read = domain_vectors(encoder, given, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
+    different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
+    if different < MIN_ROWS:
+        few = f"{different} different {level}s in {read} files; a map needs {MIN_ROWS} or more"
+        raise ConfigError(f"{few}, and is good from some hundreds on. Give more IR of the kind that you search")
+    if pairs is not None and len(rows) < MIN_ROWS // 2:
+        few = f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes"
+        raise ConfigError(f"{few}. Give more programs at two levels (O0/x.ll and O2/x.ll), or leave pairs out")
+    mean, matrix = {}, {}
+    for part, each in vectors.items():
+        floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(each)
+        mean[part], matrix[part] = fit_whitening(each, rows, floor=floor)
+        lexical = encoder.files.config.lexical
+        if part == "lexical" and lexical is not None:
+            # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
+            matrix[part] *= np.float32(lexical.weight / np.sqrt(lexical.width))
+    facts: dict[str, Any] = {"level": level, "files": read, "rows": different, "pairs": len(rows)}
+    facts["hide_names"] = encoder.hide_names
+    return WhiteningMap(encoder.name, encoder.files.digest, mean, matrix, facts)
+
+
+def domain_vectors(
+    encoder: Encoder,
+    inputs: Iterable[IRInput | Input],
+    pairs: Pairs | None,
+    *,
+    level: Literal["module", "function"],
+    failed: Callable[[MirencError], None] | None = None,
+    progress: bool | Progress = False,
+) -> tuple[dict[str, Float32], Int64, int]:
+    """What a map is fitted on: vectors (M, D) by part, not whitened; rows (P, 2) that are one program; files read."""
+    files = list(expand_inputs(inputs, options=encoder.options))
+    partners = _file_pairs([given.name for given in files], pairs)
+    outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
+    empty = EmptyInputs(len(files))
+    found = [outcome.embedded(failed or empty.add) for outcome in outcomes]
+    if empty.empty:
+        warnings.warn(empty.line, UnreadableIRWarning, stacklevel=3)
+    read = [each for each in found if each is not None]
+    vectors = {
+        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])
+        for part, width in vector_blocks(encoder.files.config, "search", "both").items()
+    }
+    return vectors, _row_pairs(found, partners), len(read)
+
+
+def shrinkage_floor(vectors: Floating) -> float:
+    """How far the covariance of few vectors is to be drawn to a sphere, as a share of its mean variance.
+
+    Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis
+    88 (2004): the shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).
+
+    Shapes: (n, D) -> float
+    """
+    x = vectors.astype(np.float64) - vectors.mean(0, dtype=np.float64)
+    count, width = x.shape
+    covariance = x.T @ x / count
+    sphere = np.trace(covariance) / width
+    squares = float((covariance**2).sum())
+    distance = squares - width * sphere**2
+    error = (float((np.einsum("ij,ij->i", x, x) ** 2).sum()) / count - squares) / count
+    share = min(error / distance, 0.99) if distance > 0 else 0.99
+    return share / (1 - share)
+
+
+def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, int]]:
+    """Numbers of the inputs that are pairs."""
+    if pairs is None:
+        return []
+    if isinstance(pairs, str):
+        check("pairs", pairs, ("levels", "an iterable of pairs of paths"))
+        return level_pairs(names)
+    place = {name: number for number, name in enumerate(names)}
+    try:
+        named = [(os.fspath(one), os.fspath(other)) for one, other in pairs]
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"pairs: {error}; allowed: 'levels', or pairs of paths, as in [(ONE, OTHER)]") from None
+    for name in itertools.chain.from_iterable(named):
+        if name not in place:
+            raise ConfigError(f"pairs: {name} is none of the {len(names)} inputs. Name the inputs as they were given")
+    return [(place[one], place[other]) for one, other in named]
+
+
+def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
+    """Rows of the vectors that are one program; functions of two files by their symbols. (P, 2)."""
+    regions = [[] if each is None else each.regions for each in found]
+    starts = np.cumsum([0, *map(len, regions)]).tolist()
+    rows = []
+    for pair in partners:
+        one, other = ({each.symbol: row for row, each in enumerate(regions[of], starts[of])} for of in pair)
+        rows += [(row, other[name]) for name, row in one.items() if name in other]
+    return np.array(rows, dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,435 @@
+"""`Encoder`: the object people use, and `load`, from a model's name to one."""
+
+import hashlib
+import os
+import shutil
+import warnings
+from collections.abc import Callable, Generator, Iterable, Sized
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, Self, TypedDict, Unpack, overload
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from mirenc import __version__
+from mirenc.base.arrays import Float32
+from mirenc.base.cache import Cache
+from mirenc.base.cosines import compare
+from mirenc.base.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning, needs
+from mirenc.base.progress import progress as progress_bar
+from mirenc.encoder.embedding import Embedding, vector_blocks
+from mirenc.encoder.encoding import StatementVectors
+from mirenc.encoder.pipeline import Outcome, Pipeline, Progress, listed
+from mirenc.encoder.prepare import prepare
+from mirenc.encoder.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check, usual_form
+from mirenc.encoder.weights import ModelFiles, WhiteningMap, load_files, load_map
+from mirenc.llvm import Dialect, IRModule, ReadOptions
+from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
+from mirenc.llvm.inputs.projects import expand_inputs, is_project
+from mirenc.llvm.ir.plain_statement import Spelling
+from mirenc.llvm.ir.read import module_from
+from mirenc.llvm.passes.normal_form import PASSES_OF, Form
+from mirenc.model.config import PairedConfig
+from mirenc.model.lexical import Lexicon
+from mirenc.model.runtime import Runtime
+
+_Inside = Literal["function", "loop", "block", "instruction"]
+
+
+class _Options(TypedDict, total=False):
+    """What all forms of `Encoder.embed` take."""
+
+    purpose: Purpose
+    part: Part
+    form: Form | None
+    function: str | None
+    whiten: bool
+    on_error: OnError
+    batch_size: int
+    workers: int | None
+    progress: bool | Progress
+
+
+class Encoder:
+    """A loaded model, ready to embed, made by `mirenc.load`, which explains the arguments; ``cache`` may be None."""
+
+    def __init__(
+        self,
+        files: ModelFiles,
+        runtime: Runtime,
+        *,
+        cache: Cache | None = None,
+        options: ReadOptions | None = None,
+        hide_names: bool = False,
+        whitening_map: WhiteningMap | None = None,
+    ) -> None:
+        self.files, self.runtime, self.cache = files, runtime, cache
+        self.options = options or ReadOptions()
+        self.hide_names, self.whitening_map = hide_names, whitening_map
+        lexicon = None
+        if files.config.lexical is not None:
+            lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
+        white = whitening_map or WhiteningMap.of_model(files)
+        apply = white.apply if (paired := files.config.paired) is None else _blocks(paired, white.apply)
+        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, apply, tuple(white.mean))
+
+    def __repr__(self) -> str:
+        facts = f"dimension={self.dimension}, runtime={self.runtime.name!r}, digest={self.digest[:12]!r}"
+        return f"Encoder({self.name!r}, {facts})"
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+        return self.files.name
+
+    @property
+    def digest(self) -> str:
+        """Of the model, of a map of one's own, and of a lexical view without names: vectors of one digest compare."""
+        more = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
+        more += " unnamed" if self.hide_names and self.files.config.lexical is not None else ""
+        return hashlib.sha256(f"{self.files.digest}{more}".encode()).hexdigest() if more else self.files.digest
+
+    def digest_in(self, form: Form) -> str:
+        """Of vectors in a form: `digest`, and the form and whose passes make it where these are not ``plain``."""
+        if form == "plain":
+            return self.digest
+        return hashlib.sha256(f"{self.digest} {form} {PASSES_OF}".encode()).hexdigest()
+
+    def form(self, purpose: Purpose = "search", level: Level | Iterable[Level] = "module") -> Form:
+        """The form of vectors for which none is asked: that of `options`, or else the usual one (`usual_form`)."""
+        levels = (level,) if isinstance(level, str) else tuple(level)
+        return self.options.form or usual_form(purpose, levels)
+
+    @property
+    def features_digest(self) -> str:
+        """Of all that features come from (`ModelFiles.features_digest`): heads and records are keyed by it."""
+        return self.digest if self.files.config.taught is None else self.files.features_digest
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's `IRTokenizer`."""
+        return self.files.tokenizer
+
+    @property
+    def _spelling(self) -> Spelling:
+        if self.files.config.paired is None:
+            return "written"
+        return "unnamed" if self.hide_names else "plain"
+
+    @property
+    def text_dimension(self) -> int:
+        """Length of a statement's vector."""
+        return int(self.files.config.text.hidden)
+
+    @property
+    def graph_dimension(self) -> int:
+        """Length of what the graph encoder makes of a module or of a part of it."""
+        return int(self.files.config.graph.width)
+
+    @property
+    def dimension(self) -> int:
+        """Length of a vector for search: text and graph, and the lexical view where the model has it."""
+        return self.width()
+
+    def width(self, purpose: Purpose = "search", part: Part = "both") -> int:
+        """Length of a vector: columns of `embed` with these arguments."""
+        check("purpose", purpose, PURPOSES)
+        check("part", part, PARTS)
+        return sum(vector_blocks(self.files.config, purpose, part).values())
+
+    def read(self, ir: IRInput | Input, *, dialect: Dialect | None = None) -> IRModule:
+        """A module from a module, a path, IR text or bitcode bytes; which is which: `mirenc.llvm.inputs.input`.
+
+        With a dialect sources are compiled to it, and IR of another is brought to it (`mirenc.llvm.bring`).
+        """
+        return module_from(ir, self.options if dialect is None else replace(self.options, dialect=dialect))
+
+    @overload
+    def embed(  # type: ignore[overload-overlap]  # a str is an iterable of str, too: the first one wins
+        self, ir: IRInput, *, level: Level = "module", **options: Unpack[_Options]
+    ) -> Float32: ...
+
+    @overload
+    def embed(
+        self, ir: Iterable[IRInput], *, level: Literal["module"] = "module", **options: Unpack[_Options]
+    ) -> Float32: ...
+
+    @overload
+    def embed(self, ir: Iterable[IRInput], *, level: _Inside, **options: Unpack[_Options]) -> list[Float32]: ...
+
+    def embed(
+        self,
+        ir: IRInput | Iterable[IRInput],
+        *,
+        level: Level = "module",
+        purpose: Purpose = "search",
+        part: Part = "both",
+        form: Form | None = None,
+        function: str | None = None,
+        whiten: bool = True,
+        on_error: OnError = "raise",
+        batch_size: int = 64,
+        workers: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Float32 | list[Float32]:
+        r"""Vectors of one input or many, float32.
+
+        At level module (D,) for one input, (n, D) for many; at other levels (rows, D) for one, a list of such arrays
+        for many. What stands for many files and is given by itself is one array: (n, D), or the rows of its files one
+        below the other. Raises ConfigError: unknown level, purpose, part or on_error, no regular expression, an input
+        that is none of those below; MirencError: an input cannot be read (`mirenc.read_ir`); NoFunctionBodyError: no
+        input has a function body. An UnreadableIRWarning names the inputs, of many, that cannot be embedded.
+
+        Parameters
+        ----------
+        ir : path, IR text, bitcode bytes, IRModule, or an iterable of these
+            A folder and a ``compile_commands.json`` stand for the files in them, sorted (`mirenc.llvm.inputs.input`).
+        level : str
+            ``module``: one vector; ``function``, ``loop``, ``block``, ``instruction``: one for each of them.
+        purpose : str
+            ``search``: to compare programs by cosines. Means, whitened, and the lexical view where the model has it.
+            ``features``: for heads. What a compiler taught the model (where one did), means, and logarithms of sizes.
+        part : str
+            ``both``: the whole vector; ``text`` or ``graph``: what comes from one encoder (`Embedding.part`).
+        form : str, optional
+            What LLVM's passes make of the IR first (`mirenc.llvm.passes.normal_form`): ``plain`` (nothing), ``light``,
+            ``O1``, ``O2``, ``O3``, ``Os`` or ``Oz``. Left out: ``O2`` for modules and functions that are searched, so
+            that builds of one source at other levels have nearly equal vectors; ``plain`` otherwise. Functions that the
+            passes delete come last. IR that the passes cannot take stays plain, which is logged.
+        function : str, optional
+            Regular expression: only functions in whose name, mangled or demangled, it is found.
+        whiten : bool
+            False gives text and graph as the encoders made them, all nearly parallel: a study's wish. A model without
+            a whitening map gives them in any case, and so does ``purpose="features"``: heads scale columns by
+            themselves.
+        on_error : str
+            Of many inputs: ``raise`` ends with the first that cannot be read; ``skip`` gives it NaN (level module) or
+            no rows (other levels), so that results stay in step with inputs, and one warning names them all. An input
+            without a function body, as a file of tables, is no error: it gets NaN or no rows in either case.
+            `embed_stream` has each error itself.
+        batch_size : int
+            Inputs whose statements are encoded together.
+        workers : int, optional
+            Processes that read; 0 for none. Left out: as many as cores, for work of more than a second.
+        progress : bool or callable
+            True shows a bar on stderr; a callable is told (inputs done, inputs or None, what is being done).
+
+        Examples
+        --------
+        >>> import mirenc
+        >>> encoder = mirenc.load()
+        >>> encoder.embed("define i32 @one() {\n  ret i32 1\n}").shape
+        (1280,)
+        """
+        check("part", part, PARTS)
+        check("on_error", on_error, ("raise", "skip"))
+        alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
+        single = alone and not is_project(ir)
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "form": form, "function": function, "whiten": whiten}
+        how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
+        results: list[Float32] = []
+        error: MirencError | None = None
+        complaints: list[str] = []
+        for outcome in self.embed_stream(ir, **how):
+            if outcome.embedding is not None:
+                results.append(outcome.embedding.part(part))
+                continue
+            error = outcome.error
+            assert error is not None
+            if single or (on_error == "raise" and not outcome.is_empty):
+                raise error
+            complaints.append(outcome.complaint(len(results)))
+            results.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
+        if complaints:
+            if error is not None and on_error == "raise" and len(complaints) == len(results):
+                raise error  # none has a function body
+            what = f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}"
+            advice = "Leave them out" + (", or set on_error='raise' to stop at the first" if on_error == "skip" else "")
+            warnings.warn(f"{what}. {advice}", UnreadableIRWarning, stacklevel=2)
+        if single:
+            return results[0][0] if level == "module" else results[0]
+        if level != "module" and not alone:
+            return results
+        return np.concatenate(results) if results else np.zeros((0, self.width(purpose, part)), dtype=np.float32)
+
+    def embed_parts(
+        self,
+        ir: IRInput | Input,
+        *,
+        level: Level | tuple[Level, ...] = "module",
+        purpose: Purpose = "search",
+        form: Form | None = None,
+        function: str | None = None,
+        whiten: bool = True,
+    ) -> Embedding:
+        """All vectors of one input, with what its rows are and counts; arguments as of `embed`.
+
+        Several levels at once, of ``function``, ``loop`` and ``block``, cost one pass over the input: rows of the first
+        stand above those of the second.
+        """
+        how: dict[str, Any] = {"level": level, "purpose": purpose, "form": form, "function": function, "whiten": whiten}
+        embedding = next(self.embed_stream([resolve_input(ir)], **how, workers=0)).embedded()
+        assert embedding is not None
+        return embedding
+
+    def embed_stream(
+        self,
+        inputs: IRInput | Iterable[IRInput | Input],
+        *,
+        level: Level | tuple[Level, ...] = "module",
+        purpose: Purpose = "search",
+        form: Form | None = None,
+        function: str | None = None,
+        whiten: bool = True,
+        batch_size: int = 64,
+        workers: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Generator[Outcome, None, None]:
+        """Embeddings of any number of inputs, one after another as they are done, in the inputs' order.
+
+        What is in memory does not grow with the number of inputs. An input that cannot be embedded is an `Outcome` like
+        any other, with its error. Arguments are those of `embed`; several levels as in `embed_parts`.
+        """
+        weighting = self.runtime.config.pooling.weighting
+        levels = (level,) if isinstance(level, str) else tuple(level)
+        options = replace(self.options, form=form or self.form(purpose, levels))
+        how = (options, weighting, self._spelling, self.cache, batch_size, workers)
+        request = Request(levels, purpose, function, whiten, *how)
+        if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
+            inputs = [inputs]
+        resolved: Iterable[Input] = expand_inputs(inputs, options=self.options)
+        resolved = list(resolved) if isinstance(inputs, Sized) else resolved
+        total = len(resolved) if isinstance(resolved, list) else None
+        with progress_bar("embedding", total, show=progress is True) as advance:
+
+            def show(done: int, total: int | None, note: str) -> None:
+                advance(0, completed=done, note=note)
+
+            run = self._pipeline.run(resolved, request, total, progress if callable(progress) else show)
+            with closing(run) as outcomes:  # however the caller ends
+                yield from outcomes
+
+    def similarity(self, vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
+        """Cosine of each vector with each other, or each of ``others``; `mirenc.compare`. (n, D), (m, D) -> (n, m)."""
+        return compare(vectors, others)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Copy the model, without a map of one's own, to a folder for `mirenc.load`. ConfigError: it is not empty."""
+        target = Path(folder)
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise ConfigError(f"{target} is not empty. Name a new folder")
+        return Path(shutil.copytree(self.files.folder, target, dirs_exist_ok=True))
+
+    def with_map(self, whitening_map: WhiteningMap) -> Self:
+        """The encoder with that map instead of the model's own; model, runtime and cache are shared.
+
+        Raises ModelError: it takes another model's vectors, or was fitted with names hidden where here they are not.
+        """
+        if whitening_map.model_digest != self.files.digest:
+            theirs = f"{whitening_map.model} (digest {whitening_map.model_digest[:12]})"
+            other = f"the map takes vectors of {theirs}, not of {self.name} (digest {self.files.digest[:12]})"
+            raise ModelError(f"{other}. Fit one for this model: fit_map(encoder, FOLDER)")
+        hidden = whitening_map.facts.get("hide_names", False)
+        if "lexical" in whitening_map.mean and hidden != self.hide_names:
+            other = f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}"
+            raise ModelError(f"{other}. Load the model with hide_names={hidden} (--hide-names), or fit another map")
+        same: Any = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}
+        return type(self)(self.files, self.runtime, whitening_map=whitening_map, **same)
+
+    def match(self, text_of: IRInput, graph_of: IRInput) -> float:
+        """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
+        # The matching head was trained on the paper's plain means.
+        how: Any = {
+            "tokenizer": self.tokenizer,
+            "levels": ("module",),
+            "weighting": "count",
+            "spelling": self._spelling,
+        }
+        text, graph = (prepare(self.read(ir), **how) for ir in (text_of, graph_of))
+        vectors = StatementVectors(self.runtime, self.cache).of([text])[0]
+        first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
+        second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
+        return float(self.runtime.match(first, second)[0])
+
+
+def load(
+    name_or_dir: str | os.PathLike[str] | None = None,
+    *,
+    device: str = "cpu",
+    backend: str | None = None,
+    cache: bool | str | os.PathLike[str] = True,
+    options: ReadOptions | None = None,
+    hide_names: bool = False,
+    whitening_map: str | WhiteningMap | None = None,
+) -> Encoder:
+    """Load a model.
+
+    Raises ModelError: unknown or damaged model; ConfigError: unknown backend, numpy on another device than the CPU, or
+    what cannot be a map's name; MissingExtraError: the torch backend without torch.
+
+    Parameters
+    ----------
+    name_or_dir : str or path, optional
+        A model's name (`mirenc.list_models`) or a model folder; the default model if left out.
+    device : str
+        ``cpu``, or a torch device such as ``cuda``.
+    backend : str, optional
+        ``numpy`` (default on a CPU: starts at once) or ``torch`` (default elsewhere; needs the ``train`` extra).
+    cache : bool or path
+        Keep statement vectors in the user's cache folder (True), in this folder, or not (False).
+    options : ReadOptions, optional
+        Limits and compiler for reading.
+    hide_names : bool
+        For IR whose names say nothing: no names of functions, globals and types are seen, by the lexical view of a
+        model that has one, and by the encoders of one trained on pairs (``mirenc-search``).
+    whitening_map : str or WhiteningMap, optional
+        A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
+    """
+    backend = backend or ("numpy" if device == "cpu" else "torch")
+    check("backend", backend, ("numpy", "torch"))
+    if backend == "numpy" and device != "cpu":
+        raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
+    files = load_files(name_or_dir)
+    runtime = _runtime_of(files, backend, device)
+    # The two runtimes agree within `mirenc.encoder.golden.TOLERANCE`, not to the bit: each has vectors of its own. So
+    # has a release, which may read or normalise IR in another way.
+    kind = f"{files.digest} {__version__} {backend} {device}"
+    kind += " unnamed" if hide_names and files.config.lexical is not None else ""
+    key, folder = hashlib.sha256(kind.encode()).hexdigest(), None if isinstance(cache, bool) else Path(cache)
+    store = None if cache is False else Cache(key, folder=folder)
+    encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
+    if whitening_map is None:
+        return encoder
+    if not isinstance(whitening_map, (str, WhiteningMap)):
+        raise ConfigError(
+            f"whitening_map is of type {type(whitening_map).__name__}; allowed: the name of a map of {files.name}, or "
+            "a WhiteningMap. Names: mirenc models list"
+        )
+    return encoder.with_map(load_map(files, whitening_map) if isinstance(whitening_map, str) else whitening_map)
+
+
+def _blocks(config: PairedConfig, white: Callable[[str, Float32], Float32]) -> Callable[[str, Float32], Float32]:
+    """White vectors of the lengths of their blocks; rows of zeros stay."""
+
+    def apply(part: str, vectors: Float32) -> Float32:
+        made = white(part, vectors)
+        length = np.linalg.norm(made, axis=1, keepdims=True)
+        return np.asarray(made * (getattr(config, part) / np.where(length > 0, length, 1)), dtype=np.float32)
+
+    return apply
+
+
+def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:
+    if backend == "numpy":
+        from mirenc.model.numpy_runtime import NumpyRuntime
+
+        return NumpyRuntime(files.config, files.weights)
+    with needs("train", "the torch backend needs torch and torch-geometric"):
+        from mirenc.model.torch_runtime import TorchRuntime
+    try:
+        return TorchRuntime(files.config, files.weights, device)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None

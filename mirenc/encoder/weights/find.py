@@ -1,0 +1,131 @@
+"""Names of models: shipped ones, those that other installed packages announce, and folders.
+
+Shipped models are sub-folders of this package. A package announces one by an entry point of the group
+``mirenc.models``: its name is the model's, its value the package whose folder is the model folder. None of its code is
+run. Reading all entry points takes milliseconds (12 for 150 packages), so only those ask who must.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mirenc.base.errors import ModelError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
+DEFAULT_MODEL = "mirenc-fast"
+_FUNCTION_MODEL = "mirenc-search"
+_HOME = Path(__file__).parent
+# Models of this repository that are packages of their own, and where they lie in it.
+_APART = {"mirenc-base": "models/mirenc-base"}
+_GROUP = "mirenc.models"
+
+
+def search_model(level: str, purpose: str = "search") -> str:
+    """The model that the command line takes where none is named: to search parts of modules one trained to find them.
+
+    Whole programs that solve one task it finds no better than the default does. Features are the default model's at
+    every level: heads are keyed by it.
+    """
+    return DEFAULT_MODEL if level == "module" or purpose == "features" else _FUNCTION_MODEL
+
+
+def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:
+    """Names of the models at hand: those that ship with mirenc, and those that other installed packages announce.
+
+    ``failed`` gets the error of each announcement that no model comes of; without it there is a warning of each.
+    """
+    from importlib.metadata import entry_points
+
+    names = set(_shipped())
+    failed = failed or (lambda error: warnings.warn(str(error), stacklevel=3))
+    points = entry_points(group=_GROUP)
+    for name in sorted(points.names):
+        try:
+            _announced_folder(points.select(name=name))
+            if name in names:
+                raise ModelError(
+                    f"the model {name!r} that a package announces is left out: one of mirenc's own has that name. "
+                    "Give it another"
+                )
+            names.add(name)
+        except ModelError as error:
+            failed(error)
+    return sorted(names)
+
+
+def is_model_name(name: str) -> bool:
+    """Whether `find_model` takes it for a model's name, if perhaps to say how that model is installed.
+
+    An announcement of the name that is no good is a `ModelError`.
+    """
+    return name in _shipped() or name in _APART or _find_announced(name) is not None
+
+
+def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
+    """Folder of a shipped or announced model's name or of a path; None is the default model.
+
+    What is neither a model's name nor a folder, and a name whose announcement is no good, are a `ModelError`.
+    """
+    name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
+    if name in _shipped():
+        return _HOME / name
+    if announced := _find_announced(name):
+        return announced
+    if os.path.isdir(name):
+        return Path(name)
+    if name in _APART:
+        raise ModelError(
+            f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "
+            f"pip install ./{_APART[name]}; elsewhere, install the wheel that `pip wheel --no-deps ./{_APART[name]}` "
+            "makes in one"
+        )
+    available = ", ".join(list_models(failed=lambda error: None)) or "none"
+    if os.sep in name or os.path.exists(name):  # a path
+        what = "a file, and a model is a folder" if os.path.exists(name) else "no such folder"
+        raise ModelError(f"{name}: {what}. Give a model's folder, or a name: {available}")
+    raise ModelError(f"unknown model {name!r}; available: {available}. To load a folder, give its path")
+
+
+def _shipped() -> list[str]:
+    return [path.parent.name for path in _HOME.glob("*/config.json")]
+
+
+def _find_announced(name: str) -> Path | None:
+    from importlib.metadata import entry_points
+
+    # For a path nothing has to be read.
+    points = None if os.sep in name else entry_points(group=_GROUP, name=name)
+    return _announced_folder(points) if points else None
+
+
+def _announced_folder(points: EntryPoints) -> Path:
+    """Folder of the one model that entry points of one name announce."""
+    point, *others = points
+    who = " and ".join(sorted({str(each.dist.name) for each in points if each.dist is not None}))
+    if others:
+        raise ModelError(f"the model {point.name!r} is announced {len(points)} times, by {who}. Uninstall all but one")
+    named = None
+    try:
+        top, *below = point.value.split(".")
+        spec = find_spec(top)
+        # A namespace package may have several folders, one of them a placeholder.
+        homes = [Path(home, *below) for home in (spec and spec.submodule_search_locations) or ()]
+        folder = next(home for home in homes if (home / "config.json").is_file())
+        named = json.loads((folder / "config.json").read_text(encoding="utf-8"))["name"]
+    except (ImportError, OSError, StopIteration, ValueError, KeyError, TypeError):
+        pass
+    if named != point.name:
+        what = "no model folder" if named is None else f"the folder of a model {named!r}"
+        raise ModelError(
+            f"{who} announces a model {point.name!r} in {point.value!r}, which is {what}. Install it again, or type: "
+            f"pip uninstall {who}"
+        )
+    return folder

@@ -1,0 +1,227 @@
+"""A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them (`_OPTIONAL`). No pickle."""
+
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.base.arrays import Floating
+from mirenc.base.errors import ConfigError, ModelError
+from mirenc.encoder.weights.find import find_model
+from mirenc.encoder.weights.provenance import PROVENANCE_FILE, Source, write_provenance
+from mirenc.llvm.inputs.file_kind import refuse_pointer
+from mirenc.model.config import ModelConfig, weight_shapes
+from mirenc.model.tokenizer import IRTokenizer
+
+FORMAT = 1
+_REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
+BASELINES_FILE = "baselines.safetensors"
+# Data and figures; vectors to reproduce; what the figures are compared with; what it and its ancestors learned from.
+_OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE, PROVENANCE_FILE)
+_SUMS = "SHA256SUMS"
+_FITTED = ("whiten_", "lexical_")
+# Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
+_AS_STORED = ("text.token.weight", np.dtype(np.float16))
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelFiles:
+    """A loaded model: architecture, tokenizer and weights, tied to no runtime. Its ``name`` is that in config.json.
+
+    ``weights`` are float32, named as in ``MIREncoder.state_dict``; the token embedding stays float16 where it is stored
+    so, as it is by `save_files`. ``digest`` is SHA-256 over the checksums of config, tokenizer and weights: what
+    outputs and caches are keyed by; ``tokenizer_digest`` that of tokenizer.json. ``description`` is the architecture as
+    config.json has it: a release that knows more keys must not change `features_digest`.
+    """
+
+    name: str
+    config: ModelConfig
+    tokenizer: IRTokenizer
+    weights: dict[str, NDArray[Any]]
+    digest: str
+    folder: Path
+    description: dict[str, Any] = field(default_factory=dict, repr=False)
+    tokenizer_digest: str = ""
+
+    @cached_property
+    def features_digest(self) -> str:
+        """SHA-256 over all that features come from; for a model that no compiler taught, ``digest``.
+
+        Features of a taught model are as encoded, so a head or a record stays good where its maps or words alone were
+        fitted anew. Those of any other model are its search vectors.
+        """
+        if self.config.taught is None:
+            return self.digest
+        named = self.description.items()
+        model = {name: value for name, value in named if name != "lexical" and value is not None}
+        model["pooling"] = {name: value for name, value in model.get("pooling", {}).items() if name != "whiten"}
+        sums = hashlib.sha256(json.dumps([model, self.tokenizer_digest], sort_keys=True).encode("utf-8"))
+        for name, array in sorted(self.weights.items()):
+            if not name.startswith(_FITTED):
+                sums.update(f"{name} {array.dtype.str} {array.shape}".encode())
+                sums.update(np.ascontiguousarray(array).data)
+        return sums.hexdigest()
+
+    @cached_property
+    def parameter_count(self) -> int:
+        """Trained numbers: whitening maps and the lexical table, fitted afterwards, do not count."""
+        return sum(array.size for name, array in self.weights.items() if not name.startswith(_FITTED))
+
+
+def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
+    """Load a model; its configuration, tokenizer and weights are compared with SHA256SUMS where the folder has them.
+
+    An unknown name, missing or damaged files, and a format that this release does not read are a `ModelError`.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    folder = find_model(name_or_dir)
+    check = f"Check it with `mirenc models verify {folder}`"
+    for name in _REQUIRED:
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(_REQUIRED)}")
+    try:
+        config_data, tokenizer_data, weight_data = ((folder / name).read_bytes() for name in _REQUIRED)
+    except OSError as error:
+        raise ModelError(f"{folder}: cannot be read: {error.strerror}. Check its permissions") from None
+    for name, data in zip(_REQUIRED, (config_data, tokenizer_data, weight_data), strict=True):
+        refuse_pointer(str(folder / name), data, ModelError)
+    try:
+        values = json.loads(config_data)
+        stored = load(weight_data)
+    except (ValueError, SafetensorError) as error:
+        raise ModelError(f"{folder}: damaged ({error}). {check}") from None
+    if not isinstance(values, dict) or not isinstance(values.get("name"), str):
+        raise ModelError(f"{folder}: config.json is no model configuration. {check}")
+    if values.get("format") != FORMAT:
+        raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
+    try:
+        config = ModelConfig.from_dict(values["model"], where=f"{folder}/config.json")
+    except (ConfigError, KeyError) as error:
+        raise ModelError(f"{folder}: config.json is no model configuration: {error}") from None
+    # The digest needs these sums anyway, so comparing them costs nothing: it is done with every load.
+    with ThreadPoolExecutor(1) as beside:
+        summing = beside.submit(lambda: [hashlib.sha256(data) for data in (config_data, tokenizer_data, weight_data)])
+        tokenizer = IRTokenizer.from_json(tokenizer_data.decode("utf-8", "replace"), where=f"{folder}/tokenizer.json")
+        weights = {
+            name: array if (name, array.dtype) == _AS_STORED else array.astype(np.float32, copy=False)
+            for name, array in stored.items()
+        }
+        _check_parts(folder, config, tokenizer, stored, weights)
+        sums = summing.result()
+    _check_sums(folder, dict(zip(_REQUIRED, (each.hexdigest() for each in sums), strict=True)))
+    digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
+    return ModelFiles(values["name"], config, tokenizer, weights, digest, folder, values["model"], sums[1].hexdigest())
+
+
+def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, stored: Arrays, weights: Arrays) -> None:
+    """Refuse a tokenizer and weights that are not the configuration's, and weights that are no finite numbers."""
+    own, needed, shapes = tokenizer.config, config.tokenizer, weight_shapes(config)
+    pairs: dict[str, tuple[object, object]] = {"the tokenizer's pieces": (tokenizer.vocab_size, needed.vocab_size)}
+    pairs["the tokenizer's max_length"] = own.max_length, needed.max_length
+    pairs["the tokenizer's normalisation"] = own.normalisation, needed.normalisation
+    for name in sorted(shapes.keys() | weights.keys()):
+        pairs[f"the shape of weight {name!r}"] = weights[name].shape if name in weights else None, shapes.get(name)
+    for what, (value, expected) in pairs.items():
+        if value != expected:
+            raise ModelError(
+                f"{folder}: {what} is {value}, the model's {expected}: they do not belong together. "
+                "Install the model again"
+            )
+    for name, array in weights.items():
+        if stored[name].dtype.kind != "f" or not np.isfinite(array).all():
+            raise ModelError(
+                f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"
+            )
+
+
+def save_files(
+    folder: str | os.PathLike[str],
+    *,
+    name: str,
+    config: ModelConfig,
+    tokenizer: IRTokenizer,
+    weights: dict[str, Floating],
+    card: str = "",
+    provenance: Sequence[Source] = (),
+) -> Path:
+    """Write a model folder; weights are stored as float16, whitening maps (small variances) as float32.
+
+    The folder is sealed; `mirenc.encoder.golden.write_golden` adds ``golden.json`` and seals it again.
+    """
+    from safetensors.numpy import save
+
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    description = {"format": FORMAT, "name": name, "model": config.model_dump()}
+    (target / "config.json").write_text(json.dumps(description, indent=1) + "\n", encoding="utf-8")
+    tokenizer.save(target / "tokenizer.json")
+    arrays = {
+        key: np.ascontiguousarray(value, dtype=np.float32 if key.startswith("whiten_") else np.float16)
+        for key, value in weights.items()
+    }
+    (target / "model.safetensors").write_bytes(save(arrays))
+    if card:
+        (target / "MODEL_CARD.md").write_text(card, encoding="utf-8")
+    if provenance:
+        write_provenance(target, provenance)
+    seal(target)
+    return target
+
+
+def _sum_of(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def seal(folder: Path) -> None:
+    """Write SHA256SUMS over the files of a model folder."""
+    files = [folder / name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()]
+    (folder / _SUMS).write_text("".join(f"{_sum_of(file)}  {file.name}\n" for file in files), encoding="utf-8")
+
+
+def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
+    """Compare a model folder's files with SHA256SUMS; returns their names. ModelError: no sums, or files differ."""
+    folder = find_model(name_or_dir)
+    if (released := _released(folder)) is None:
+        raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
+    for name in released:
+        if not (folder / name).is_file():
+            raise ModelError(f"{folder}: {name} is missing. Install the model again")
+    _check_sums(folder, {name: _sum_of(folder / name) for name in released})
+    return list(released)
+
+
+def _released(folder: Path) -> dict[str, str] | None:
+    """File -> sha256 as SHA256SUMS has them; None where there is none."""
+    try:
+        text = (folder / _SUMS).read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ModelError(f"{folder}: {_SUMS} cannot be read: {error.strerror}. Check its permissions") from None
+    return {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
+
+
+def _check_sums(folder: Path, sums: dict[str, str]) -> None:
+    """Refuse files that are not those of SHA256SUMS; a folder without it, one of your own, is not checked."""
+    if (released := _released(folder)) is None:
+        return
+    for name, digest in sums.items():
+        if digest != (expected := released.get(name, digest)):
+            raise ModelError(
+                f"{folder}: {name} is not the file that was released "
+                f"(sha256 {digest[:12]}..., expected {expected[:12]}...). "
+                "Install the model again; a change of your own is sealed by mirenc.encoder.weights.seal(folder)"
+            )
+    if unlisted := [name for name in _REQUIRED if name not in released]:
+        raise ModelError(f"{folder}: {_SUMS} does not list {', '.join(unlisted)}. Install the model again")

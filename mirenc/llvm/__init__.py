@@ -1,0 +1,31 @@
+"""Reading LLVM IR: files and text in, `IRModule` out. The only part of mirenc that touches LLVM."""
+
+from mirenc.llvm.analysis.regions import (
+    LEVELS as LEVELS,
+    Region as Region,
+    Regions as Regions,
+    regions_of as regions_of,
+)
+from mirenc.llvm.inputs.dialect import OPENCL_X86 as OPENCL_X86, Dialect as Dialect
+from mirenc.llvm.inputs.retarget import bring as bring
+from mirenc.llvm.ir.functions import check_kernels as check_kernels, kernels_of as kernels_of
+from mirenc.llvm.ir.module import (
+    IRBlock as IRBlock,
+    IRFunction as IRFunction,
+    IRInstruction as IRInstruction,
+    IRModule as IRModule,
+    IROperand as IROperand,
+    OperandKind as OperandKind,
+)
+from mirenc.llvm.ir.parser import IRArgument as IRArgument
+from mirenc.llvm.ir.read import (
+    ReadOptions as ReadOptions,
+    parse_ir as parse_ir,
+    read_ir as read_ir,
+    start_reader as start_reader,
+)
+from mirenc.llvm.ir.statements import (
+    NORMALISATIONS as NORMALISATIONS,
+    Statements as Statements,
+    statements_of as statements_of,
+)

@@ -1,0 +1,196 @@
+"""What each function of a module is but for its names, so that two builds can be told to have the same one.
+
+Counts in the comparison: opcodes, constants, predicates, flags (nsw, inbounds, fast-math), types by their fields,
+alignment, volatile and ordering, the order of operands, where branches go, attributes and calling conventions (of the
+function, its arguments and calls), linkage, section, inline assembler. Does not: names of values, blocks and types, the
+function's own, metadata (debug information, profiles, TBAA), numbers of attribute groups, and what LLVM infers from the
+rest of the module alone (dso_local, unnamed_addr). Assembler of the whole module and variables that no function reaches
+belong to no function.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from mirenc.llvm.ir.lines import attribute_groups, label_name, split_all, split_locals
+from mirenc.llvm.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
+from mirenc.llvm.ir.parser import parse_header
+
+_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+_WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[^"]*"|#\d+|!\d+')
+_NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
+_NODE_NAME = re.compile(r"!\d+")
+_QUOTE = '"'
+_MOST_REACHED = 64  # variables whose definitions are followed from one
+_ATTRIBUTE = re.compile(r'(?:"[^"]*"|[^\s"()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+')
+_INFERRED = re.compile(r" ?\b(?:dso_local|dso_preemptable|local_unnamed_addr|unnamed_addr)\b")
+_HEADER_METADATA = re.compile(r" ![-\w.]+ !\d+")
+# A constant whose address nobody asks for: a string, a table. Its name says nothing.
+_ANONYMOUS = re.compile(r"(?:private|internal) (?:dso_local )?unnamed_addr (?:addrspace\(\d+\) )?constant ")
+
+
+class FunctionCode(NamedTuple):
+    """A function without names. Two are the same if all fields are equal, ``functions`` as they are paired.
+
+    - ``signature``, ``statements``, ``operands``: hashes of its type and attributes; of its instructions in order,
+      without local names; of which value or block stands at each place of them.
+    - ``functions``: symbols of functions that each statement refers to, in order, each once a statement.
+    - ``globals``: hash of the definition of each variable that it refers to by name, and of those that this reaches.
+      Constants that have but a number, as strings, are part of ``statements`` by what they hold.
+    """
+
+    signature: str
+    statements: str
+    operands: str
+    functions: tuple[str, ...]
+    globals: Mapping[str, str]
+
+
+class _Text(NamedTuple):
+    """Text with what names stand for, and what it refers to by name."""
+
+    text: str
+    functions: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+def codes_of(module: IRModule) -> Iterator[FunctionCode]:
+    """The code of each function with a body, in module order."""
+    names = _Names(module)
+    for header in module.headers:
+        if not header.is_declaration:
+            yield _code(module, header, names)
+
+
+def _code(module: IRModule, header: FunctionHeader, names: "_Names") -> FunctionCode:
+    line = _INFERRED.sub("", _HEADER_METADATA.sub("", module.lines[header.line]))
+    head, head_names = split_locals(line.replace(f"@{header.name}(", "@(", 1))
+    rows = module.arrays.line[header.first : header.last].tolist()
+    templates, body_names = split_all([module.lines[row] for row in rows])
+    texts = [names.plain(template) for template in templates]
+    signature = names.plain(head)
+    # Numbers of local names, in an order that no name decides: arguments, blocks, then as they appear.
+    number: dict[str, int] = {}
+    places = [number.setdefault(name, len(number)) for name in (*head_names, *_labels(module, header), *body_names)]
+    types = [names.contents[f"%{name}"].text for name in number if f"%{name}" in names.definitions]
+    starts = module.arrays.block_start[header.first_block : header.last_block + 1].tolist()
+    sizes = [end - start for start, end in pairwise(starts)]
+    refers = [signature, *texts]
+    variables = {name: names.variable(name) for text in refers for name in text.variables}
+    return FunctionCode(
+        _hash([signature.text]),
+        _hash([*(text.text for text in texts), *types, *map(str, sizes)]),
+        _hash(map(str, places)),
+        tuple(symbol for text in refers for symbol in text.functions),
+        variables,
+    )
+
+
+def _hash(texts: Iterable[str]) -> str:
+    return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def _labels(module: IRModule, header: FunctionHeader) -> list[str]:
+    """Printed names of a function's blocks; an entry block without a label has the number after the arguments'."""
+    arrays = module.arrays
+    first = arrays.line[arrays.block_start[header.first_block : header.last_block]].tolist()
+    before = [module.lines[row - 1] for row in first]
+    if before[0].startswith("define "):
+        unnamed = sum(name.isdigit() for name in parse_header(before[0])[-1])
+        return [str(unnamed), *map(label_name, before[1:])]
+    return [*map(label_name, before)]
+
+
+@dataclass
+class _Names:
+    """What the names in a module's text stand for."""
+
+    module: IRModule
+    functions: dict[str, FunctionHeader] = field(init=False)  # by symbol with its @
+    definitions: dict[str, str] = field(default_factory=dict)  # of types and anonymous constants, by name
+    contents: dict[str, _Text] = field(default_factory=dict)  # of these: a hash, and what they refer to
+    variables: dict[str, str] = field(default_factory=dict)  # definition of each variable, by name
+    groups: dict[str, str] = field(init=False)  # attributes, in order
+    known: dict[str, _Text] = field(default_factory=dict)
+    nodes: dict[str, str] = field(init=False)  # metadata that is an operand, such as the name of a register
+    blocks: dict[str, dict[str, int]] = field(default_factory=dict)  # numbers of a function's blocks, by symbol
+
+    def __post_init__(self) -> None:
+        module = self.module
+        self.functions = {"@" + header.name: header for header in module.headers}
+        words = ((name, ADDED_MEMORY.sub("", text)) for name, text in attribute_groups(module.text).items())
+        self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
+        self.nodes = {name: _NODE_NAME.sub("!", text) for name, text in _NODE.findall(module.text)}
+        for line in module.type_lines:
+            name, _, text = line.partition(" = ")
+            self.definitions[name] = text
+        for line in module.global_lines:
+            name = global_name(line)
+            text = line[len(name) + len(" = ") :]
+            if _ANONYMOUS.match(text):
+                self.definitions[name] = text
+            else:
+                self.variables[name] = _INFERRED.sub("", text)
+        for name in self.definitions:
+            self._define(name)
+
+    def _define(self, name: str) -> None:
+        """Fill `contents` for a name and all that its definition needs, those first; without recursion."""
+        path = {} if name in self.contents else {name: _WORD.finditer(self.definitions[name])}
+        while path:
+            at = next(reversed(path))
+            for match in path[at]:
+                word = match[0]
+                if word in self.definitions and word not in self.contents and word not in path:
+                    path[word] = _WORD.finditer(self.definitions[word])
+                    break
+            else:
+                text = self._plain(self.definitions[at])
+                self.contents[at] = text._replace(text=_hash([text.text]))
+                del path[at]
+
+    def variable(self, name: str) -> str:
+        """Hash of the definitions of a variable and of what it reaches; functions in them are known by name."""
+        reached, hashed = [name], list[str]()
+        for each in reached:
+            text = self.plain(self.variables[each])
+            hashed += [text.text, *text.functions]
+            others = [other for other in text.variables if other not in reached]
+            reached += others[: _MOST_REACHED - len(reached)]
+        return _hash(hashed)
+
+    def plain(self, text: str) -> _Text:
+        """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
+        if text not in self.known:
+            self.known[text] = self._plain(text)
+        return self.known[text]
+
+    def _plain(self, text: str) -> _Text:
+        functions: dict[str, int] = {}  # and the number by which the text calls each
+        variables: dict[str, None] = {}
+
+        def refer(name: str) -> str:
+            return f"@{functions.setdefault(name, len(functions))}"
+
+        def put(match: re.Match[str]) -> str:
+            word = match[0]
+            if match[1] and (header := self.functions.get(match[1])) and not header.is_declaration:
+                if match[1] not in self.blocks:
+                    labels = _labels(self.module, header)
+                    self.blocks[match[1]] = {label: number for number, label in enumerate(labels)}
+                return f"blockaddress({refer(match[1][1:].strip(_QUOTE))}, {self.blocks[match[1]][match[2]]})"
+            if word in self.functions:
+                return refer(word[1:].strip(_QUOTE))
+            if (content := self.contents.get(word)) is not None:
+                variables.update(dict.fromkeys(content.variables))
+                return word[0] + content.text + "".join(map(refer, content.functions))
+            if word in self.variables:
+                variables[word] = None
+            if word[0] == "#":
+                return self.groups.get(word, word)
+            return self.nodes.get(word, "!") if word[0] == "!" and word[-1] != '"' else word
+
+        return _Text(_WORD.sub(put, text), tuple(functions), tuple(variables))

@@ -1,0 +1,172 @@
+"""Natural loops of every function, as LLVM's LoopInfo finds them.
+
+Back edges to one header make one loop; irreducible cycles are none, and unreachable blocks are ignored. Source of the
+rules: LLVM's ``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related
+Problems, 2005), which LLVM uses, too.
+"""
+
+import functools
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from mirenc.base.arrays import Int32
+from mirenc.llvm.ir.module import IRModule
+
+Graph = list[list[int]]
+
+
+@dataclass(frozen=True, eq=False)
+class LoopForest:
+    """Loops of a module, a loop before those inside it, else in the order of the headers. N loops, B blocks."""
+
+    function: Int32  # (N,) of the module
+    header: Int32  # (N,) block of the module
+    parent: Int32  # (N,) loop that encloses it most closely; -1 for an outermost one
+    depth: Int32  # (N,) 1 for an outermost loop
+    innermost: Int32  # (B,) deepest loop that each block is in; -1 for none
+
+    def __len__(self) -> int:
+        return len(self.header)
+
+    def members(self) -> tuple[Int32, Int32]:
+        """Every (block, loop) with the block inside the loop, sorted by loop, then block. Two (M,) int32."""
+        loop, block = self.innermost, np.arange(len(self.innermost))
+        pairs = [np.zeros((2, 0), dtype=np.int64)]
+        while len(block):
+            block, loop = block[loop >= 0], loop[loop >= 0]
+            pairs.append(np.stack([block, loop]))
+            loop = self.parent[loop]
+        block, loop = np.concatenate(pairs, axis=1)
+        order = np.lexsort((block, loop))
+        return block[order].astype(np.int32), loop[order].astype(np.int32)
+
+    def contains(self, loop: int, block: int) -> bool:
+        """Whether the block is in the loop or in one inside it."""
+        inner = int(self.innermost[block])
+        while inner > loop:  # a loop stands before those inside it
+            inner = int(self.parent[inner])
+        return inner == loop
+
+
+@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
+def find_loops(module: IRModule) -> LoopForest:
+    """Find the natural loops of every function."""
+    functions: list[int] = []
+    loops: list[tuple[int, int, int]] = []  # header, parent, depth
+    arrays, innermost = module.arrays, np.full(module.block_count, -1, dtype=np.int32)
+    # Functions with an edge to the same or an earlier block: without one there is no cycle.
+    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    function_of_block = arrays.function[arrays.block_start[:-1]]
+    for number in np.unique(function_of_block[source[arrays.successor <= source]]).tolist():
+        first, last = module.headers[number].first_block, module.headers[number].last_block
+        starts = arrays.successor_start[first : last + 1]
+        flat = (arrays.successor[starts[0] : starts[-1]] - first).tolist()
+        successors = [flat[begin:end] for begin, end in pairwise((starts - starts[0]).tolist())]
+        base = len(loops)
+        inside, of_block = _function_loops(successors)
+        loops += [(first + header, base + parent if parent >= 0 else -1, depth) for header, parent, depth in inside]
+        functions += [number] * len(inside)
+        innermost[first:last] = [base + loop if loop >= 0 else -1 for loop in of_block]
+    header, parent, depth = np.array(loops, dtype=np.int32).reshape(-1, 3).T
+    return LoopForest(np.array(functions, dtype=np.int32), header, parent, depth, innermost)
+
+
+def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """Header, parent (-1 none) and depth of each loop of a function, and each block's innermost loop (-1 none)."""
+    order, found_from = _depth_first(successors)
+    number = {block: place for place, block in enumerate(order)}
+    predecessors: Graph = [[] for _ in order]
+    for place, block in enumerate(order):
+        for target in successors[block]:
+            predecessors[number[target]].append(place)
+    innermost, parent = _nest(predecessors, *_dominated(predecessors, found_from))
+    # The headers from the outermost loop to each: so sorted, a loop stands before those inside it.
+    path: dict[int, tuple[int, ...]] = {-1: ()}
+    for head in sorted(set(innermost) - {-1}):
+        path[head] = (*path[parent.get(head, -1)], order[head])
+    row = {head: loop for loop, head in enumerate(sorted(path, key=path.__getitem__), -1)}
+    loops = [(order[head], row[parent.get(head, -1)], len(path[head])) for head in row if head >= 0]
+    of_block = [-1] * len(successors)
+    for block, head in zip(order, innermost, strict=True):
+        of_block[block] = row[head]
+    return loops, of_block
+
+
+def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
+    """Reachable blocks in the order of a depth-first search, and the place in it that each was found from."""
+    order: list[int] = []
+    parent: list[int] = []
+    seen, stack = [False] * len(successors), [(0, 0)]
+    while stack:
+        block, from_place = stack.pop()
+        if seen[block]:
+            continue
+        seen[block] = True
+        stack += [(target, len(order)) for target in successors[block] if not seen[target]]
+        order.append(block)
+        parent.append(from_place)
+    return order, parent
+
+
+def _dominated(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[int]]:
+    """First and last number, in the order of the tree of dominators, of what each place dominates."""
+    count = len(parent)
+    semi, label, above = list(range(count)), list(range(count)), list(parent)
+    for place in range(count - 1, 0, -1):
+        for before in predecessors[place]:
+            # The least semidominator on the way up to what is done, which is shortened for those that come later.
+            way = []
+            while before > place and above[before] > place:
+                way.append(before)
+                before = above[before]
+            for lower in reversed(way):
+                upper = above[lower]
+                label[lower] = min(label[lower], label[upper], key=semi.__getitem__)
+                above[lower] = above[upper]
+            semi[place] = min(semi[place], semi[label[way[0] if way else before]])
+    dominator = list(parent)
+    size = [1] * count
+    for place in range(1, count):
+        while dominator[place] > semi[place]:
+            dominator[place] = dominator[dominator[place]]
+    for place in range(count - 1, 0, -1):
+        size[dominator[place]] += size[place]
+    first, free = [0] * count, [1] * count
+    for place in range(1, count):
+        above_it = dominator[place]
+        first[place] = free[above_it]
+        free[above_it] += size[place]
+        free[place] = first[place] + 1
+    return first, [start + all_of_it - 1 for start, all_of_it in zip(first, size, strict=True)]
+
+
+def _nest(predecessors: Graph, first: list[int], last: list[int]) -> tuple[list[int], dict[int, int]]:
+    """Innermost loop of each place (-1 none), and the loop around each inner loop; loops are named by header."""
+    innermost = [-1] * len(predecessors)
+    parent: dict[int, int] = {}
+
+    def outermost(place: int) -> int:
+        """Header of the outermost loop found so far that a place is in; the place itself for none."""
+        head = innermost[place]
+        while head in parent:
+            head = parent[head]
+        return place if head < 0 else head
+
+    # A header comes before all that it dominates: inner loops are complete first.
+    for head in range(len(predecessors) - 1, -1, -1):
+        dominated = range(first[head], last[head] + 1)
+        work = [outermost(place) for place in predecessors[head] if first[place] in dominated]
+        if work:
+            body = {head, *work}
+            for place in work:  # grows while it is read
+                before = {outermost(one) for one in predecessors[place] if place != head} - body
+                body |= before
+                work += before
+            for place in body:
+                if innermost[place] < 0:
+                    innermost[place] = head
+                elif place != head:
+                    parent[place] = head
+    return innermost, parent

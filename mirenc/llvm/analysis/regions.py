@@ -1,0 +1,186 @@
+"""`regions_of`: which instructions belong to a function, loop or block of a module, and what people call it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from mirenc.base.arrays import Int32, spread
+from mirenc.base.errors import ConfigError
+from mirenc.llvm.analysis.detect_level import levels_by_symbol
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.ir.lines import label_name
+from mirenc.llvm.ir.module import IRFunction, IRModule
+from mirenc.llvm.ir.parser import parse_header
+from mirenc.llvm.ir.source_places import Places
+
+LEVELS = ("module", "function", "loop", "block", "instruction")
+_SHOWN = 8  # names that an error lists
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of a module, of one of the `LEVELS`.
+
+    - ``name``: what people call it: the module's name; the function's demangled name; ``FUNCTION:%BLOCK`` for a loop
+      (its header) and a block; the canonical text of an instruction.
+    - ``function``, ``symbol``: the function it is in, demangled without parameters, and as in the IR; "" for a module.
+    - ``header``: the block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; else "".
+    - ``depth``: how many loops of the function a loop is inside of, itself included; 0 for other levels.
+    - ``file``, ``line``: source place, where the IR has debug information (`mirenc.llvm.ir.source_places`); else "" and
+      0.
+    - ``built``: level that its module, or the function itself, was compiled at (`mirenc.llvm.analysis.detect_level`).
+    """
+
+    level: str
+    name: str
+    function: str
+    header: str
+    depth: int
+    file: str
+    line: int
+    symbol: str = ""
+    built: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Regions of one level, in the order of the module (loops: of `LoopForest`), and the instructions in each.
+
+    ``instruction`` and ``region``, (P,) int32, are pairs of an instruction of the module and a row of ``regions``,
+    sorted by region, then instruction. Loops nest, so an instruction may be in several, or in none; else it is in one.
+    """
+
+    level: str
+    regions: list[Region]
+    instruction: Int32
+    region: Int32
+
+    def __len__(self) -> int:
+        return len(self.regions)
+
+
+def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] | None = None) -> Regions:
+    r"""Regions of one of the `LEVELS` of a module.
+
+    With ``function``, a regular expression, only those of functions in whose mangled or demangled name it is found; the
+    one region of level ``module`` then holds the instructions of these. Raises ConfigError: unknown level, no regular
+    expression, or no function with a body has such a name.
+
+    Examples
+    --------
+    >>> from mirenc.llvm import parse_ir
+    >>> text = "define void @f() {\n  br label %again\nagain:\n  br label %again\n}"
+    >>> regions = regions_of(parse_ir(text), "loop")
+    >>> regions.regions[0].name, regions.instruction.tolist()
+    ('f:%again', [1])
+    """
+    if level not in LEVELS:
+        raise ConfigError(f"unknown level {level!r}; available: {', '.join(LEVELS)}")
+    functions = _chosen(module, function)
+    built = levels_by_symbol(module)
+    if level == "loop":
+        return _loop_regions(module, functions, built)
+    rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
+    if level == "module":
+        return Regions(
+            level,
+            [Region(level, module.name, "", "", 0, "", 0, built=built[""])],
+            rows,
+            np.zeros_like(rows),
+        )
+    places, arrays = Places(module), module.arrays
+    regions: list[Region] = []
+    for one in functions:
+        shown, symbol, first, last = one.display_name, one.name, one.header.first, one.header.last
+        own = symbol, built.get(symbol, built[""])
+        if level == "function":
+            regions.append(Region(level, shown, shown, "", 0, *places.of_function(one.index), *own))
+        elif level == "block":
+            for block in range(one.header.first_block, one.header.last_block):
+                header = block_name(module, block)
+                name = f"{shown}:{header}"
+                regions.append(Region(level, name, shown, header, 0, *places.of_block(block), *own))
+        else:
+            for row, line in enumerate(arrays.line[first:last].tolist(), first):
+                name = module.lines[line].strip()
+                regions.append(Region(level, name, shown, "", 0, *places.of_instruction(row), *own))
+    owner = {"function": arrays.function, "block": arrays.block}.get(level, np.arange(module.instruction_count))
+    return Regions(level, regions, rows, np.unique(owner[rows], return_inverse=True)[1].astype(np.int32))
+
+
+def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
+    """Whether the pattern is found in the name of a defined function. Raises ConfigError: no regular expression."""
+    return bool(_matching(module.defined_functions, _pattern(wanted)))
+
+
+def _pattern(wanted: str | re.Pattern[str]) -> re.Pattern[str]:
+    try:
+        return re.compile(wanted)
+    except re.error as error:
+        advice = "Put a backslash before signs that stand for themselves"
+        raise ConfigError(f"{wanted!r} is no regular expression: {error}. {advice}") from None
+
+
+def _matching(functions: list[IRFunction], pattern: re.Pattern[str]) -> list[IRFunction]:
+    """Functions in whose mangled or demangled name the pattern is found."""
+    return [one for one in functions if pattern.search(one.name) or pattern.search(one.display_name)]
+
+
+def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
+    """Defined functions whose name the pattern is found in; all of them without one."""
+    defined = module.defined_functions
+    if wanted is None:
+        return defined
+    pattern = _pattern(wanted)
+    chosen = _matching(defined, pattern)
+    if not chosen:
+        names = ", ".join(function.display_name for function in defined[:_SHOWN])
+        names += f" and {len(defined) - _SHOWN} more" if len(defined) > _SHOWN else ""
+        raise ConfigError(f"no function with a body in {module.name} matches {pattern.pattern!r}; it has: {names}")
+    return chosen
+
+
+def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[str, str]) -> Regions:
+    forest, places, start = find_loops(module), Places(module), module.arrays.block_start
+    by_index = {one.index: one for one in functions}
+    wanted = np.isin(forest.function, list(by_index))
+    row = np.where(wanted, np.cumsum(wanted) - 1, -1)  # loop -> region
+    regions = []
+    for number in np.flatnonzero(wanted).tolist():
+        function = by_index[int(forest.function[number])]
+        shown, header = function.display_name, block_name(module, int(forest.header[number]))
+        place, depth = places.of_loop(forest, number), int(forest.depth[number])
+        own = function.name, built.get(function.name, built[""])
+        regions.append(Region("loop", f"{shown}:{header}", shown, header, depth, *place, *own))
+    block, loop = forest.members()
+    block, region = block[row[loop] >= 0], row[loop][row[loop] >= 0]
+    instruction, bounds = spread(start[block], start[block + 1])
+    pairs_region = np.repeat(region, np.diff(bounds))
+    order = np.lexsort((instruction, pairs_region))
+    return Regions("loop", regions, instruction[order].astype(np.int32), pairs_region[order].astype(np.int32))
+
+
+def is_called(name: str, symbol: str, function: str) -> bool:
+    """Whether a function goes by that name: its symbol, or its demangled name with or without parameters."""
+    return name in (symbol, function, function.partition("(")[0])
+
+
+def find_loop(module: IRModule, loop: Region) -> int:
+    """Row of a loop in `mirenc.llvm.analysis.loops.find_loops`; -1 where it is not in it."""
+    forest = find_loops(module)
+    for row, header in enumerate(forest.header.tolist()):
+        function = module.headers[int(forest.function[row])]
+        if function.name == loop.symbol and block_name(module, header) == loop.header:
+            return row
+    return -1
+
+
+def block_name(module: IRModule, block: int) -> str:
+    """Name of a block as LLVM prints it where it is used: ``%for.body``, ``%"a b"``, ``%5``."""
+    line = module.lines[int(module.arrays.line[module.arrays.block_start[block]]) - 1]
+    if not line.startswith("define "):
+        return "%" + label_name(line)
+    # An entry block that has no label has LLVM's next number after the unnamed arguments.
+    return f"%{sum(name.isdigit() for name in parse_header(line)[-1])}"

@@ -1,0 +1,204 @@
+"""How often a loop runs each time it is entered, where the IR says so: with constants, or by a profile in it.
+
+Of constants LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer. Of a
+profile this says what LLVM's passes believe (``getLoopEstimatedTripCount``, which nothing prints).
+"""
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from mirenc.llvm.analysis.loops import LoopForest, find_loops
+from mirenc.llvm.analysis.profile import attached_node, branch_weights, metadata_nodes, profiled_flow
+from mirenc.llvm.analysis.regions import Region, block_name, find_loop
+from mirenc.llvm.ir.module import IRModule
+
+_LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount and getLoopEstimatedTripCount
+_ESTIMATED = "llvm.loop.estimated_trip_count"
+_NAME = r'%(?:"[^"]*"|[-\w$.]+)'
+_BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
+_COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
+# With no bit in common, which LLVM says since 18, an or is an add. Before, it may be one: `_or_adds`.
+_OR = re.compile(rf"  ({_NAME}) = or i\d+ ({_NAME}), (\d+)$")
+_STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
+_PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
+_INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
+_PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
+_OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
+
+
+class TripCount(NamedTuple):
+    """Executions of a loop's header each time it is entered, and what says so; 0 and "" where nothing does."""
+
+    iterations: int
+    source: str = ""  # ``constants``, ``llvm.loop.estimated_trip_count``, ``branch weights``, or those of a hint
+
+
+def known_trip_count(module: IRModule, loop: Region) -> TripCount:
+    """What constants say, else what LLVM estimates by the profile in the IR (`estimated_trip_count`)."""
+    if count := constant_trip_count(module, loop):
+        return TripCount(count, "constants")
+    return estimated_trip_count(module, loop)
+
+
+def constant_trip_count(module: IRModule, loop: Region) -> int:
+    """Executions of a loop's header each time it is entered, by constants that one exit compares; 0 where not known."""
+    row = find_loop(module, loop)
+    return 0 if row < 0 else _count(module, find_loops(module), row)
+
+
+def constant_trip_counts(module: IRModule) -> list[int]:
+    """`constant_trip_count` of all loops of a module, in the order of `find_loops`."""
+    forest = find_loops(module)
+    return [_count(module, forest, row) for row in range(len(forest))]
+
+
+def estimated_trip_count(module: IRModule, loop: Region) -> TripCount:
+    """LLVM 22's ``getLoopEstimatedTripCount``.
+
+    It looks at the branch of the loop's one latch, of which one way must leave the loop: at the number in
+    ``!llvm.loop``, else at the ways' weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
+    """
+    row = find_loop(module, loop)
+    return TripCount(0) if row < 0 else _estimated(module, find_loops(module), row)
+
+
+def estimated_trip_counts(module: IRModule) -> list[TripCount]:
+    """`estimated_trip_count` of all loops of a module, in the order of `find_loops`."""
+    forest = find_loops(module)
+    return [_estimated(module, forest, row) for row in range(len(forest))]
+
+
+def profiled_iterations(module: IRModule, loop: Region) -> float:
+    """Iterations of a loop in the whole of what was profiled (``!prof``); 0: the profile does not tell."""
+    flow, forest = profiled_flow(module), find_loops(module)
+    row = -1 if flow is None else find_loop(module, loop)
+    if flow is None or row < 0:
+        return 0.0
+    header, starts = int(forest.header[row]), module.arrays.successor_start
+    _, leaving, latches = _shape(module, forest, row)
+    edges = [edge for latch in latches for edge in range(starts[latch], starts[latch + 1])]
+    back = sum(float(flow.edges[edge]) for edge in edges if module.arrays.successor[edge] == header)
+    entered = float(flow.blocks[header]) - back
+    if not flow.told[leaving].all() or entered <= 0:
+        return 0.0
+    # Left at its head, the header runs once more than the body.
+    return back if set(leaving).isdisjoint(latches) else back + entered
+
+
+def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
+    arrays, header = module.arrays, int(forest.header[row])
+    function = module.headers[int(forest.function[row])]
+    first, last = arrays.successor_start[[function.first_block, function.last_block]].tolist()
+    edges = first + np.flatnonzero(arrays.successor[first:last] == header)
+    before = np.searchsorted(arrays.successor_start, edges, side="right") - 1
+    latches = [block for block in before.tolist() if forest.contains(row, block)]
+    if len(latches) != 1:
+        return TripCount(0)
+    (latch,) = latches
+    ways = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
+    branches = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
+    if not branches or len(ways) != 2 or all(forest.contains(row, way) for way in ways):
+        return TripCount(0)
+    if (count := _loop_attribute(module, latch, _ESTIMATED)) is not None:
+        return TripCount(count % 2**32, _ESTIMATED) if count else TripCount(0)  # 0: LLVM does not know either
+    out, back = branch_weights(module, latch)[:: 1 if ways[1] == header else -1] or (0, 0)
+    if not out:
+        return TripCount(0)
+    source = "branch weights of a hint" if '!"expected"' in attached_node(module, latch, "prof") else "branch weights"
+    return TripCount(min((back + out // 2) // out + 1, _LARGEST), source)
+
+
+def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
+    """The number beside a name in a latch's ``!llvm.loop``: of the first node of that name; None without one."""
+    nodes = metadata_nodes(module)
+    numbers = re.findall(r"!(\d+)", attached_node(module, latch, "llvm.loop"))[1:]  # the first is the loop's own
+    found = (re.fullmatch(rf'!"{re.escape(name)}", i\d+ (-?\d+)', nodes.get(number, "")) for number in numbers)
+    return next((int(match[1]) for match in found if match), None)
+
+
+def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
+    """A loop's blocks with their names, those that leave it, and those that go to its header."""
+    arrays, header = module.arrays, int(forest.header[row])
+    function = module.headers[int(forest.function[row])]
+    blocks = range(function.first_block, function.last_block)
+    names = {block: block_name(module, block) for block in blocks if forest.contains(row, block)}
+    edges = arrays.successor_start
+    successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
+    leaving = [block for block in names if not set(successors[block]) <= names.keys()]
+    return names, leaving, [block for block in names if header in successors[block]]
+
+
+def _count(module: IRModule, forest: LoopForest, row: int) -> int:
+    arrays, header = module.arrays, int(forest.header[row])
+    names, leaving, latches = _shape(module, forest, row)
+    # The exit must be decided once in each iteration.
+    if len(leaving) != 1 or len(latches) != 1 or leaving[0] not in (header, latches[0]):
+        return 0
+    numbers = {block: arrays.line[slice(*arrays.block_start[block : block + 2])] for block in names}
+    lines = {block: [module.lines[line] for line in rows] for block, rows in numbers.items()}
+    every = [line for block in names for line in lines[block]]
+    branch = _BRANCH.match(lines[leaving[0]][-1])
+    compares = {match[1]: match for line in every if (match := _COMPARE.match(line))}
+    if branch is None or branch[1] not in compares:
+        return 0
+    _, predicate, bits, compared, limit = compares[branch[1]].groups()
+    if branch[2] not in names.values():  # the first target is the way out
+        predicate = _OPPOSITE[predicate]
+    counter = _counter(lines[header], every, compared, names[latches[0]])
+    count = 0 if counter is None else _iterations(*counter, predicate, int(limit), int(bits))
+    return count if count <= _LARGEST else 0
+
+
+def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> tuple[int, int] | None:
+    """What is compared in the first iteration, and how far it goes in each: of a counter with a constant added."""
+    steps, ors = ({match[1]: match for line in lines if (match := form.match(line))} for form in (_STEP, _OR))
+    for line in header:
+        phi = _PHI.match(line)
+        incoming = {block: value for value, block in _INCOMING.findall(phi[2])} if phi else {}
+        after = incoming.pop(latch, "")
+        step = steps.get(after)
+        if phi is None or step is None or step[2] != phi[1]:
+            continue
+        # The counter itself, the next one, or either with a constant added: ``i + 3 < n`` compares the third from it.
+        distance = {phi[1]: 0, after: int(step[3])}
+        starts = set(incoming.values())
+        start = starts.pop() if len(starts) == 1 else "%"
+        beside = steps.get(compared) or (ors.get(compared) if _or_adds(start, step[3], ors.get(compared)) else None)
+        if compared not in distance and beside is not None and beside[2] in distance:
+            distance[compared] = distance[beside[2]] + int(beside[3])
+        if compared not in distance:
+            continue
+        return None if start.startswith("%") else (int(start) + distance[compared], int(step[3]))
+    return None
+
+
+def _or_adds(start: str, step: str, match: re.Match[str] | None) -> bool:
+    """Whether an or with a counter adds: all its bits are below the step's lowest, and the start has none of them."""
+    if match is None or start.startswith("%"):
+        return False
+    bits, lowest = int(match[3]), int(step) & -int(step)
+    return bits < lowest and not int(start) & bits
+
+
+def _iterations(first: int, step: int, predicate: str, limit: int, bits: int) -> int:
+    """Of a loop that goes on while ``first + (k - 1) * step PREDICATE limit`` in iteration k."""
+    if predicate in ("eq", "ne"):
+        gap = (limit - first if step > 0 else first - limit) % 2**bits
+        if predicate == "eq":
+            return 1 if gap else 2
+        return 0 if gap % abs(step) else gap // abs(step) + 1
+    first, limit = (_read(value, bits, signed=predicate[0] == "s") for value in (first, limit))
+    if predicate[1] == "g":  # counting down below is counting up above
+        first, limit, step = -first, -limit, -step
+    if predicate.endswith("e"):
+        limit += 1
+    if first >= limit:
+        return 1
+    return -((first - limit) // step) + 1 if step > 0 else 0
+
+
+def _read(value: int, bits: int, *, signed: bool) -> int:
+    value %= 2**bits
+    return value - 2**bits if signed and value >= 2 ** (bits - 1) else value

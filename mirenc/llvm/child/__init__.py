@@ -1,0 +1,1 @@
+"""The child processes that LLVM runs in, and what each kind of them answers."""

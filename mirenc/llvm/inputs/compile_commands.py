@@ -1,0 +1,343 @@
+"""Commands of a build (``compile_commands.json``): what each compiles, for what target, and with what flags."""
+
+import itertools
+import json
+import os
+import platform
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mirenc.base.errors import CompileError, ConfigError
+from mirenc.llvm.inputs.compiler_flags import (
+    LEFT_OUT,
+    LEVEL,
+    OUTPUT,
+    PRECOMPILED,
+    TARGET,
+    Flag,
+    option_of,
+    refused_flags,
+    split_flags,
+    without_preprocessor,
+    words_of,
+)
+
+Report = Callable[[str], None]
+
+_COMPILER = re.compile(
+    r"(?:(?P<prefix>.+)-)?(?P<name>cc|c\+\+|[cg]\+\+|gcc|clang(\+\+)?|c[89]9|CC|tcc|icc|icpc|icp?x|mpi(cc|cxx|CC|c\+\+)"
+    r"|nvcc|hipcc|emcc|em\+\+|armclang|nvc(\+\+)?|gfortran|flang(-new)?|f77|f95|ifort|ifx)(-[\d.]+)?(\.exe)?"
+)
+_CXX = re.compile(r".*\+\+|mpicxx|mpiCC|CC|icpc|icpx")  # what takes a .c for C++
+_MICROSOFT = re.compile(r"(clang-|i|xi)?cl(-[\d.]+)?(\.exe)?", re.IGNORECASE)
+_SHELL = re.compile(r"(ba|da|z)?sh$|cmd(\.exe)?$|python|perl")  # whose -c is another
+_WINDOWS = re.compile(r'"?[A-Za-z]:[\\/]|[^ ]*\\[^ ]*\.exe\b')
+_NAMED_TARGETS = {"emcc": "wasm32-unknown-emscripten", "em++": "wasm32-unknown-emscripten"}
+# Variables in which gcc and clang look for folders of headers.
+_HEADER_VARIABLES = ("CPATH=", "C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH=")
+_DEEPEST = 20  # response files in response files
+_MOST_FILES = 1000  # response files of a command, however they name each other
+_LARGEST = 16 << 20  # bytes of one
+# A language as -x has it, and a suffix that stands for it.
+_SUFFIX_OF = {"c": ".c", "cpp-output": ".c", "c++": ".cc", "c++-cpp-output": ".cc", "cl": ".cl", "cuda": ".cu"}
+_SUFFIX_OF |= {"cu": ".cu", "f77": ".f", "f77-cpp-input": ".F", "f95": ".f90", "f95-cpp-input": ".F90"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One compilation of a build."""
+
+    directory: Path  # where the compiler ran; absolute, as the file is
+    file: Path
+    language: str  # as the caller's table of suffixes has it; "": none that is compiled here
+    source: str = ""  # the file as the command names it
+    flags: tuple[Flag, ...] = ()
+    level: str = ""  # the last -O; "": none
+    left_out: tuple[str, ...] = ()  # flags that change the IR and are not kept
+    refused: tuple[str, ...] = ()  # flags that the compiler here does not know (`without_refused`)
+    problem: str = ""  # why it cannot be done here
+
+
+def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> list[Command]:
+    """The commands of a ``compile_commands.json``, or of ``-MJ`` fragments, for files of some languages by suffix.
+
+    Of several for a file the first that can be done. ``report`` is told what is left out. Raises ConfigError: missing,
+    no such file, or no such source in it.
+    """
+    parsed: list[Command] = []
+    broken: list[str] = []
+    for number, entry in enumerate(_entries(path), 1):
+        try:
+            parsed.append(_read(path.resolve().parent, entry, languages))
+        except (KeyError, TypeError, ValueError) as error:
+            why = f"{path}: entry {number} is no command ({error}{' is missing' * isinstance(error, KeyError)})"
+            broken.append(f"{why}. It needs directory, file, and arguments or command")
+    if broken and not parsed:
+        raise ConfigError(broken[0])
+    others = Counter(one.file.suffix or one.file.name for one in parsed if not one.language)
+    chosen: dict[Path, Command] = {}
+    for one in sorted(parsed, key=lambda one: bool(one.problem)):  # else in the build's order
+        if one.language:
+            chosen.setdefault(one.file, one)
+    again = len(parsed) - others.total() - len(chosen)
+    if not chosen:
+        wanted = " ".join(languages)
+        raise ConfigError(f"{path}: no source in it that ends in {wanted}. Make it again with CMake or bear")
+    for line in broken:
+        report(f"{line}. It is left out")
+    if others:
+        listed = ", ".join(f"{suffix} {count}" for suffix, count in others.items())
+        report(f"{path}: entries are left out, since their files are no source that is compiled here: {listed}")
+    if again:
+        report(f"{path}: {again} entries are left out: their file had one before")
+    left_out = Counter(flag for one in chosen.values() for flag in one.left_out)
+    report_flags(f"{path}: flags of tools, profiles and linkers are left out", left_out, report)
+    return list(chosen.values())
+
+
+def without_refused(
+    path: Path, commands: Iterable[Command], compilers: Mapping[str, Sequence[str]], report: Report
+) -> list[Command]:
+    """The commands without what the compiler of their language refuses; ``report`` is told of each such flag.
+
+    A compiler is its command with the flags that come first. Where there is none a command stays as it is.
+    """
+    known: dict[tuple[str, tuple[Flag, ...]], tuple[list[Flag], str]] = {}
+    judged = []
+    for one in commands:
+        if not one.problem and one.language in compilers:
+            key = one.language, without_preprocessor(one.flags)
+            if key not in known:
+                known[key] = refused_flags(compilers[one.language], key[1], one.file.suffix)
+            refused, problem = known[key]
+            names = tuple(dict.fromkeys(" ".join(flag) for flag in refused))
+            flags = tuple(flag for flag in one.flags if flag not in refused)
+            one = replace(one, flags=flags, refused=names, problem=problem)
+        judged.append(one)
+    counts = Counter(flag for one in judged for flag in one.refused if not one.problem)
+    report_flags(f"{path}: flags that the compiler here refuses are left out", counts, report)
+    return judged
+
+
+def report_flags(what: str, counts: Mapping[str, int], report: Report) -> None:
+    """Tell ``report`` of flags and the number of files that had each, if there are any."""
+    if counts:
+        report(f"{what} (number of files): {', '.join(f'{flag} ({count})' for flag, count in counts.items())}")
+
+
+# -- from the file to words ----------------------------------------------------------------------------------
+def _entries(path: Path) -> list[Any]:
+    try:
+        # An editor may have put a byte order mark before it; a path need not be UTF-8.
+        text = path.read_text(encoding="utf-8-sig", errors="surrogateescape")
+        entries = _decoded(text)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file. Check the path") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{path}: not JSON: {error}. Make it again with CMake or bear") from None
+    if not isinstance(entries, list):
+        raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
+    return entries
+
+
+def _decoded(text: str) -> Any:
+    # Fragments of clang -MJ, put together: no brackets, or a comma behind the last.
+    inside = text.strip().removeprefix("[").removesuffix("]").strip().removesuffix(",")
+    try:
+        found = json.loads(text)
+    except ValueError:
+        if not re.match(r'\{\s*"', inside):
+            raise
+        return json.loads(f"[{inside}]")
+    return [found] if isinstance(found, dict) and "file" in found else found
+
+
+def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
+    """Raises KeyError, TypeError or ValueError: an entry that is none."""
+    directory = Path(os.path.normpath(folder / entry["directory"]))
+    file = Path(os.path.normpath(directory / entry["file"]))
+    command = Command(directory, file, languages.get(file.suffix, ""))
+    shell = "arguments" not in entry
+    if shell and not isinstance(entry["command"], str):
+        raise TypeError("a command that is no text")
+    words = shlex.split(entry["command"]) if shell else list(entry["arguments"])
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError("an argument that is no text")
+    if not words:
+        raise ValueError("it has no words")
+    try:
+        if any(map(_WINDOWS.match, (entry["directory"], entry["command"].lstrip() if shell else words[0]))):
+            raise CompileError("its command was written on Windows. Make it again where its files are")
+        if shell:
+            words, command = _without_shell(words, command)
+        return _parse(command, words, languages)
+    except CompileError as error:
+        return replace(command, problem=str(error))
+
+
+def _without_shell(words: list[str], command: Command) -> tuple[list[str], Command]:
+    """The part of a shell's line that compiles, and the command in the folder where that runs."""
+    part: list[str] = []
+    for word in [*words, ";"]:
+        if word not in (";", "&&", "||", "|"):
+            part.append(word)
+            continue
+        if _compiler_index(part, command.file) is not None:
+            return part, command
+        if part[:1] == ["cd"] and len(part) == 2:
+            command = replace(command, directory=Path(os.path.normpath(command.directory / part[1])))
+        part = []
+    return words, command
+
+
+def _expanded(
+    words: Iterable[str], directory: Path, depth: int = 0, count: Iterator[int] | None = None
+) -> Iterator[str]:
+    """The words with those of response files in place of ``@FILE`` (nvcc: --options-file), as gcc and clang read them.
+
+    Raises CompileError: one is not there, or names itself.
+    """
+    rest, count = iter(words), count or itertools.count(1)
+    for word in rest:
+        name = next(rest, "") if word in ("--options-file", "-optf") else word[1:] if word.startswith("@") else ""
+        if not name:
+            yield word
+            continue
+        if depth == _DEEPEST or next(count) > _MOST_FILES:
+            raise CompileError(f"its response file {name} names itself. Make the build's files again")
+        file = directory / name
+        try:
+            if not file.is_file() or file.stat().st_size > _LARGEST:
+                raise OSError
+            text = file.read_bytes().decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+        except OSError:
+            advice = "Build again so that it is kept (ninja -d keeprsp)"
+            raise CompileError(f"its response file {name} is not there. {advice}") from None
+        yield from _expanded(_response_words(text), directory, depth + 1, count)
+
+
+def _response_words(text: str) -> list[str]:
+    """GNU's rules: quotes of either kind, and in and outside of them a backslash takes the next sign as it is."""
+    words: list[str] = []
+    word: str | None = None  # "" where quotes began
+    quote = ""
+    signs = iter(text)
+    for sign in signs:
+        if sign == "\\":
+            word = (word or "") + next(signs, "")
+        elif quote:
+            quote, word = ("", word) if sign == quote else (quote, (word or "") + sign)
+        elif sign in "'\"":
+            quote, word = sign, word or ""
+        elif sign.isspace():
+            words += [] if word is None else [word]
+            word = None
+        else:
+            word = (word or "") + sign
+    return words if word is None else [*words, word]
+
+
+# -- from words to flags -------------------------------------------------------------------------------------
+def _compiler_index(words: Sequence[str], file: Path) -> int | None:
+    """Which word is the compiler: launchers (ccache, env, libtool) stand before it. None: there is none."""
+    for number, word in enumerate(words):
+        base = _base(word)
+        if (_COMPILER.fullmatch(base) or _MICROSOFT.fullmatch(base)) and not re.match(r"\w+=", word):
+            return number
+        if word in ("-c", str(file)):
+            break
+    return 0 if "-c" in words[1:] and not _SHELL.match(_base(words[0])) else None
+
+
+def _base(word: str) -> str:
+    return re.split(r"[\\/]", word)[-1]
+
+
+def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str]) -> Command:
+    """A command from its words, the compiler and its launcher first. Raises CompileError: it cannot be done here."""
+    number = _compiler_index(words, command.file)
+    if number is None:
+        raise CompileError(f"its command ({' '.join(words)[:60]}) runs no compiler. Give entries that compile")
+    base = _base(words[number])
+    if _MICROSOFT.fullmatch(base) or "--driver-mode=cl" in words:
+        raise CompileError(f"its command is {base}'s, Microsoft's kind. Configure the build with a gcc or clang")
+    named = _COMPILER.fullmatch(base)
+    prefix, name = (named["prefix"] or "", named["name"]) if named else ("", base)
+    left_out = [word for word in words[:number] if word.startswith(_HEADER_VARIABLES)]
+    kept: list[Flag] = []
+    level = language = source = said = ""
+    for flag in split_flags(_expanded(words[number + 1 :], command.directory)):
+        option, value = option_of(flag), flag[-1]
+        if not option:
+            if not source and os.path.normpath(command.directory / value) == str(command.file):
+                source, language = value, said
+        elif said_here := _language(option, value):
+            said = said_here
+        elif LEVEL.match(option):
+            level = "-O" + option.removeprefix("--optimize").removeprefix("-O").removeprefix("=")
+            kept += [("-ffast-math",)] if level == "-Ofast" else []
+        elif option == "-cc1":
+            raise CompileError("its command is clang's inner one, -cc1. Give the command that started it")
+        elif LEFT_OUT.match(option) or (_includes(option) and value.endswith(PRECOMPILED)):
+            left_out.append(" ".join(flag))
+        elif not OUTPUT.match(option):
+            kept.append(_as_text(flag, command.directory))
+    language = language if source else said
+    if not language and command.file.suffix == ".c" and (_CXX.fullmatch(name) or "--driver-mode=g++" in words):
+        language = "c++"
+    targets = _targets(prefix, name, kept)
+    return replace(
+        command,
+        language=languages.get(_SUFFIX_OF.get(language, ""), "") if language not in ("", "none") else command.language,
+        source=source or str(command.file),
+        flags=(*targets, *(flag for flag in kept if flag[0] != "-arch" or not targets)),
+        level=level,
+        left_out=tuple(dict.fromkeys(left_out)),
+    )
+
+
+def program_flags(words: Sequence[str]) -> list[str]:
+    """Of the words behind a compiler those that make the program, without an -O.
+
+    For scripts that run builds themselves. Raises CompileError: they cannot be compiled here.
+    """
+    return words_of(_parse(Command(Path(), Path(), ""), ["cc", *words], {}).flags)
+
+
+def _language(option: str, value: str) -> str:
+    """The language that a flag says; "" for other flags, such as icc's -xHost."""
+    if option in ("-x", "--language"):
+        return value
+    said = option.removeprefix("--language=" if option.startswith("--language=") else "-x")
+    return said if said != option and said in (*_SUFFIX_OF, "none") else ""
+
+
+def _includes(option: str) -> bool:
+    return option.split("=")[0] in ("-include", "--include")
+
+
+def _as_text(flag: Flag, directory: Path) -> Flag:
+    """-include FILE without the look at FILE.gch, which older clangs refuse where gcc wrote it."""
+    file = directory / flag[-1]
+    if flag[0] in ("-include", "--include") and any(Path(f"{file}{each}").exists() for each in PRECOMPILED):
+        return "-Xclang", "-include", "-Xclang", flag[-1]
+    return flag
+
+
+def _targets(prefix: str, name: str, flags: Sequence[Flag]) -> list[Flag]:
+    """The target that a compiler's name says, or Apple's -arch; none where a flag says it or it is this machine's."""
+    if any(TARGET.match(flag[0]) for flag in flags):
+        return []
+    arches = [*dict.fromkeys(flag[1] for flag in flags if flag[0] == "-arch" and len(flag) > 1 and name != "nvcc")]
+    if len(arches) > 1:
+        raise CompileError(f"its command compiles for {' and '.join(arches)} at once. Build for one of them")
+    if arches and platform.system() != "Darwin":
+        return [(f"--target={arches[0]}-apple-macosx",)]
+    triple = _NAMED_TARGETS.get(name) or (prefix if "-" in prefix or prefix == "avr" else "")
+    here = triple.startswith(f"{platform.machine()}-") and triple.endswith("linux-gnu") and platform.system() == "Linux"
+    return [(f"--target={triple}",)] if triple and not here else []

@@ -1,0 +1,249 @@
+"""Bytes of an input: a path or standard input, compressed or not, and what kind of thing they are."""
+
+import errno
+import gzip
+import hashlib
+import io
+import lzma
+import os
+import shlex
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO, Literal
+
+from mirenc.base.errors import IRFileError, MirencError, needs
+from mirenc.llvm.child.child_main import BITCODE_MAGIC
+
+DEFAULT_MAX_BYTES = 64 * 2**20
+LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
+IR_SUFFIXES = (".ll", ".bc")
+COMPRESSIONS = (".gz", ".xz", ".zst")
+SOURCE_LANGUAGES = {".c": "c", ".i": "c", ".cl": "cl", ".cu": "cuda"}
+SOURCE_LANGUAGES |= dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++")
+# The end of the name of a harness that `mirenc measure` is given beside a source: no code of the program.
+DRIVER = ".driver.c"
+# Languages that mirenc does not compile: suffixes, name, and the command that turns {source} into {ir}.
+_FORTRAN = ("Fortran", "flang -S -emit-llvm -O2 {source} -o {ir}")
+_OTHER_SOURCES = {
+    ".rs": ("Rust", "rustc --emit=llvm-ir --crate-type=lib -O {source} -o {ir}"),
+    **dict.fromkeys((".f", ".for", ".f90", ".f95", ".f03", ".f08", ".f18"), _FORTRAN),
+    ".swift": ("Swift", "swiftc -emit-ir -O {source} -o {ir}"),
+    ".zig": ("Zig", "zig build-obj -O ReleaseFast -fno-emit-bin -femit-llvm-ir={ir} {source}"),
+    ".go": ("Go", "tinygo build -o {ir} {source}"),
+    ".d": ("D", "ldc2 -O2 --output-ll -of={ir} {source}"),
+    ".m": ("Objective-C", "clang -S -emit-llvm -O2 {source} -o {ir}"),
+    ".mm": ("Objective-C++", "clang++ -S -emit-llvm -O2 {source} -o {ir}"),
+}
+_HEAD = 4096  # bytes in which a NUL says that this is no text
+_PART = 1 << 20  # bytes read at once
+_ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
+_MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
+_FOREIGN_MAGIC = {
+    b"\x7fELF": "an ELF object or program",
+    b"MZ": "a Windows program",
+    b"\xcf\xfa\xed\xfe": "a Mach-O object or program",
+    b"!<arch>": "a static library",
+    b"PK\x03\x04": "a zip archive",
+    b"%PDF": "a PDF document",
+    b"\x89PNG": "a PNG picture",
+    **dict.fromkeys((b"[", b"{"), "JSON"),
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "text in UTF-16"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InputBytes:
+    """The decompressed bytes of one input, its path or ``<stdin>``, and what kind of IR they are."""
+
+    name: str
+    data: bytes
+    kind: Literal["text", "bitcode"]
+    file_hash: str = ""  # SHA-256 of the decompressed file, or of the source that was compiled
+
+
+def language_of(path: str | os.PathLike[str]) -> str | None:
+    """Source language a file's name says, as clang's ``-x`` wants it; None for IR."""
+    return SOURCE_LANGUAGES.get(Path(path).suffix)
+
+
+def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
+    """Language of a source that mirenc does not compile, and the command that makes IR of it; None for other names."""
+    language, command = _OTHER_SOURCES.get(Path(path).suffix.lower(), ("", ""))
+    if not language:
+        return None
+    source, ir = (shlex.quote(os.fspath(each)) for each in (path, Path(path).with_suffix(".ll").name))
+    return language, command.format(source=source, ir=ir)
+
+
+def _is_ir_name(path: Path) -> bool:
+    return (Path(path.stem) if path.suffix in COMPRESSIONS else path).suffix in IR_SUFFIXES
+
+
+def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
+    """IR files (``.ll``, ``.bc``, compressed too) below a folder, sorted.
+
+    A folder that may not be entered is listed itself: reading it says so, and no file is left out in silence.
+    """
+    inputs: list[Path] = []
+    for root, folders, names in os.walk(folder):
+        closed = [name for name in folders if not os.access(Path(root, name), os.R_OK | os.X_OK)]
+        folders[:] = [name for name in folders if name not in closed]
+        inputs += [Path(root, name) for name in closed]
+        inputs += [path for name in names if _is_ir_name(path := Path(root, name)) and os.path.isfile(path)]
+    return sorted(inputs)
+
+
+def _size_text(count: int) -> str:
+    return f"{count / 2**20:.0f} MiB" if count >= 2**20 else f"{count} bytes"
+
+
+def _file_error(code: int, message: str) -> IRFileError:
+    error = IRFileError(message)
+    error.errno = code
+    return error
+
+
+def _size_error(name: str, found: str) -> IRFileError:
+    return _file_error(errno.EFBIG, f"{name}: {found}. Raise it with --max-bytes (Python: max_bytes=)")
+
+
+def _read_limited(read: Callable[[int], bytes], limit: int, name: str, problem: str = "") -> bytes:
+    """At most ``limit`` bytes, part by part: one ``read`` would reserve that many whatever the file's size."""
+    parts: list[bytes] = []
+    left = limit + 1
+    while left > 0 and (part := read(min(left, _PART))):
+        parts.append(part)
+        left -= len(part)
+    if left <= 0:  # a device or a pipe do not say how much they hold
+        raise _size_error(name, f"{problem}more than the limit of {_size_text(limit)}")
+    return b"".join(parts)
+
+
+def folder_error(name: str) -> IRFileError:
+    """Why a folder gives no IR."""
+    if not os.access(name, os.R_OK | os.X_OK):
+        return _file_error(errno.EACCES, f"{name}: no permission to read this folder. Try `chmod u+rx {name}`")
+    names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
+    what = "is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
+    if any(_is_ir_name(path) or language_of(path) for path in names):
+        what = "is a folder, and one file is expected. Name a file in it"
+    return _file_error(errno.EISDIR, f"{name}: {what}")
+
+
+def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
+    """The bytes of a file, at most ``limit`` of them; errors call it ``name``. IRFileError: larger, or unreadable."""
+    with _opened(os.fspath(path)) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size > limit:
+            whose = "" if os.fspath(path) == name else "its IR has "
+            raise _size_error(name, f"{whose}{_size_text(size)}, the limit is {_size_text(limit)}")
+        return _read_limited(stream.read, limit, name)
+
+
+@contextmanager
+def _opened(name: str) -> Iterator[IO[bytes]]:
+    """A file open for reading; what the system has against it is said in mirenc's words."""
+    if not name:
+        raise _file_error(errno.EINVAL, "'': is no file name. Give a path, or - for standard input")
+    if os.path.isdir(name):
+        raise folder_error(name)
+    try:
+        with open(name, "rb") as stream:
+            yield stream
+    except IRFileError:
+        raise
+    except PermissionError:
+        raise _file_error(errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`") from None
+    except OSError as error:
+        what = "no such file" if error.errno == errno.ENOENT else error.strerror
+        raise _file_error(error.errno or errno.EIO, f"{name}: {what}. Check the path") from None
+    except ValueError as error:  # a NUL byte in it
+        raise _file_error(errno.EINVAL, f"{name!r}: is no file name ({error}). Check the path") from None
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Refuse, by an IRFileError, a path that cannot be read: for those who let another program read it."""
+    with _opened(os.fspath(path)):
+        pass
+
+
+def _decompress(name: str, data: bytes, limit: int) -> bytes:
+    try:
+        if data[:2] == b"\x1f\x8b":
+            stream: io.BufferedIOBase = gzip.GzipFile(fileobj=io.BytesIO(data))
+        elif data[:6] == b"\xfd7zXZ\x00":
+            stream = lzma.LZMAFile(io.BytesIO(data))  # noqa: SIM115 - of bytes in memory
+        elif data[:4] == b"\x28\xb5\x2f\xfd":
+            stream = io.BytesIO(_zstd(name, data, limit))
+        else:
+            return data
+        return _read_limited(stream.read, limit, name, "decompresses to ")
+    except IRFileError:
+        raise
+    except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
+        raise _file_error(errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again") from None
+
+
+def _zstd(name: str, data: bytes, limit: int) -> bytes:
+    """Decompressed, as far as is needed to know that it is more than the limit."""
+    with needs("zstd", f"{name}: is zstd-compressed, which needs the zstandard package"):
+        import zstandard
+    # By hand, because zstandard's stream reader takes a truncated frame for the end and stops after the first frame.
+    out, at, frame = bytearray(), 0, None
+    try:
+        while at < len(data) and len(out) <= limit:
+            frame = frame or zstandard.ZstdDecompressor().decompressobj()
+            part = data[at : at + _ZSTD_PART]
+            out += frame.decompress(part)
+            at += len(part)
+            if frame.eof:
+                at -= len(frame.unused_data)
+                frame = None
+    except zstandard.ZstdError as error:
+        raise OSError(str(error)) from None
+    if frame is not None and len(out) <= limit:
+        raise EOFError("ended before the end of its last frame")
+    return bytes(out)
+
+
+def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:
+    """Read and decompress an input, ``-`` being stdin. IRFileError: unreadable, empty, too large, damaged, or no IR."""
+    name = os.fspath(path)
+    if name == "-":
+        name = "<stdin>"
+        data = _read_limited(sys.stdin.buffer.read, max_bytes, name)
+    else:
+        data = read_limited(name, name, max_bytes)
+    data = _decompress(name, data, max_bytes)
+    ir = data.removeprefix(_MARK)
+    return InputBytes(name, ir, kind_of(name, ir), hashlib.sha256(data).hexdigest())
+
+
+def refuse_pointer(name: str, data: bytes, error: Callable[[str], MirencError]) -> None:
+    """Raise an error for the text that stands in place of a file which Git LFS has not fetched."""
+    if data.startswith(b"version https://git-lfs.github.com/spec/"):
+        raise error(f"{name}: is a Git LFS pointer, not the file that it stands for. Type: git lfs pull")
+
+
+def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
+    """Text or bitcode, by content; IRFileError where it is empty, or plainly something else."""
+    if data.startswith(BITCODE_MAGIC):
+        return "bitcode"
+    if not data.strip():
+        raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
+    refuse_pointer(name, data, partial(_file_error, errno.EINVAL))
+    foreign = [what for magic, what in _FOREIGN_MAGIC.items() if data.startswith(magic)]
+    # LLVM takes a NUL byte for the end of the text, and would leave out what follows.
+    null = data.find(b"\0")
+    if foreign or 0 <= null < _HEAD:
+        what = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
+        raise _file_error(errno.EINVAL, f"{name}: is {what}. Compile the source with `clang -S -emit-llvm`")
+    if null >= 0:
+        found = f"byte {null} of its text is a NUL, so the file is damaged"
+        raise _file_error(errno.EINVAL, f"{name}: {found}. Write it again with `clang -S -emit-llvm`")
+    return "text"

@@ -1,0 +1,244 @@
+"""`as_llvm5`: one function's text with what newer LLVMs write differently put back as LLVM 5 wrote it.
+
+The published OpenCL kernels were compiled by a clang of 2018, and the text encoder reads words. Every rule here keeps
+what the code computes (a NaN's sign and poison aside).
+"""
+
+import re
+from collections import defaultdict
+
+from mirenc.llvm.ir.plain_statement import Layout
+
+_NAME = r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+_LOCAL = re.compile(_NAME)
+_RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")
+# Hints of LLVM 17 and later.
+_HINT = re.compile(
+    r"(?<== )(zext|uitofp) nneg |(?<== )(or) disjoint |(?<== )(icmp) samesign |(?<== )(trunc) (?:nuw |nsw )+"
+)
+_POISON = re.compile(r"(?<=[ \[])poison(?=[ ,>]|$)")  # LLVM 12 and later; before, all was undef
+_GEP_HINT = re.compile(r"(?<=getelementptr )((?:inbounds )?)(?:nuw |nusw )+")
+_FNEG = re.compile(r"(?<== )fneg ((?:[a-z]+ )*)(float|double|half|<\d+ x (?:float|double|half)>) ")
+_MINUS_ZERO = {"float": "-0.000000e+00", "double": "-0.000000e+00", "half": "0xH8000"}
+_LOGICAL_AND = re.compile(r"(?<== )select i1 (\S+), i1 (\S+), i1 false$")
+_LOGICAL_OR = re.compile(r"(?<== )select i1 (\S+), i1 true, i1 (\S+)$")
+_SEXT = re.compile(rf"sext i32 ({_NAME}) to i64")
+_TRUNC = re.compile(r"trunc i64 (\S+) to i32")
+_SUM = re.compile(rf"add i32 ({_NAME}), (-?\d+)")
+_COMPARISON = re.compile(rf"  ({_NAME}) = icmp (\w+) i32 ({_NAME}), ({_NAME})")
+_SWAPPED = {"slt": "sgt", "sle": "sge", "ult": "ugt", "ule": "uge"}
+_SWAPPED |= {second: first for first, second in _SWAPPED.items()}
+_LOAD = re.compile(r"load (float|double), ptr ([^,]+)(.*)")
+_STORE = re.compile(rf"  store (float|double) ({_NAME}), ptr ([^,]+)(.*)")
+_STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) ({_NAME}), (\d+)")
+_PHI = re.compile(r"phi i\d+ (.*)")
+_END = re.compile(rf"  ({_NAME}) = icmp eq i\d+ ({_NAME}), ({_NAME})")
+_MASK = re.compile(rf"and i64 ({_NAME}), (-?\d+)")
+_BYTES = re.compile(rf"getelementptr (?:inbounds )?i8, ptr ({_NAME}), i64 (\S+)")
+_ELEMENT = re.compile(r"getelementptr inbounds (\[.*\]), ptr ([^,]+)((?:, i\d+ [^,]+)+)")
+_ARRAY = re.compile(r"\[(\d+) x (.*)\]")
+_SIZES = {"i16": 2, "i32": 4, "i64": 8, "half": 2, "float": 4, "double": 8}
+_SCALED = re.compile(r"(shl|ashr) ((?:exact |nuw |nsw )*)i64 (\S+), (\d+)")
+_INTEGER = {"float": "i32", "double": "i64"}
+
+
+def as_llvm5(body: str) -> str:
+    """Rewrite a function definition, ``define`` line to closing brace."""
+    function = _Function([_word(line) for line in body.split("\n")])
+    for rule in (_byte_offsets, _copies, _narrow_sums, _sign_extensions, _counters, _remainders):
+        rule(function)
+        function = _Function(function.edited())
+    return "\n".join(function.lines)
+
+
+def _word(line: str) -> str:
+    """Rules that need to see one instruction only."""
+    if " = " not in line:
+        return line
+    line = _POISON.sub("undef", line) if '"' not in line else line
+    line = _HINT.sub(lambda match: next(filter(None, match.groups())) + " ", line)
+    line = _GEP_HINT.sub(r"\1", line)
+    line = _FNEG.sub(lambda match: f"fsub {match[1]}{match[2]} {_minus_zero(match[2])}, ", line)
+    line = _LOGICAL_AND.sub(r"and i1 \1, \2", line)
+    return _LOGICAL_OR.sub(r"or i1 \1, \2", line)
+
+
+def _minus_zero(type_text: str) -> str:
+    if not type_text.startswith("<"):
+        return _MINUS_ZERO[type_text]
+    element = type_text[1:-1].partition(" x ")[2]
+    return f"splat ({element} {_MINUS_ZERO[element]})"
+
+
+class _Function:
+    """Lines of a function, with who defines and who uses each local name; a rule that edits sees them as they were."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self._edits: dict[int, list[str]] = {}
+        self.made: dict[str, int] = {}
+        self.users: dict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(lines):
+            result = _RESULT.match(line)
+            if result:
+                self.made[result[1]] = number
+            for name in _LOCAL.findall(result[2] if result else line):
+                self.users[name].append(number)
+
+    def edited(self) -> list[str]:
+        """The lines with the edits; an edit may have made several of one."""
+        return [part for number, line in enumerate(self.lines) for part in self._edits.get(number, [line])]
+
+    def right(self, name: str) -> str:
+        """What defines a name; "" for an argument."""
+        number = self.made.get(name)
+        return "" if number is None else self.lines[number].partition(" = ")[2]
+
+    def put(self, number: int, *lines: str) -> None:
+        """Replace a line; without lines it goes."""
+        self._edits[number] = ["  " + line for line in lines]
+
+
+def _byte_offsets(function: _Function) -> None:
+    """An address a few bytes on was that of an element of the array, or of the next value of its type."""
+    scaled: dict[str, set[int]] = defaultdict(set)
+    for name, number in function.made.items():
+        address = _BYTES.fullmatch(function.right(name))
+        kind = _pointee(function, name) if address else ""
+        if address is None or kind not in _SIZES:
+            continue
+        base, offset = address[1], address[2]
+        element = _ELEMENT.fullmatch(function.right(base))
+        counted = f"{name} = getelementptr inbounds {kind}, ptr {base}, i64"
+        if offset.lstrip("-").isdigit():
+            inner = _descend(element[1], element[3].count(","), int(offset), kind) if element else None
+            if element and inner is not None:
+                indices = f"{element[3]}{inner}"
+                function.put(number, f"{name} = getelementptr inbounds {element[1]}, ptr {element[2]}{indices}")
+            elif int(offset) % _SIZES[kind] == 0:
+                function.put(number, f"{counted} {int(offset) // _SIZES[kind]}")
+            continue
+        scale = _SCALED.fullmatch(function.right(offset))
+        bits = _SIZES[kind].bit_length() - 1
+        if scale and scale[1] == "shl" and scale[4] == str(bits):
+            function.put(number, f"{counted} {scale[3]}")
+        elif scale and scale[1] == "ashr" and scale[4] == str(32 - bits):
+            scaled[offset].add(number)
+            function.put(number, f"{counted} {_new(offset)}")
+    for offset, users in scaled.items():
+        scale = _SCALED.fullmatch(function.right(offset))
+        assert scale is not None
+        wanted = [f"{_new(offset)} = ashr exact i64 {scale[3]}, 32"]
+        if users != set(function.users[offset]):
+            wanted.append(f"{offset} = {function.right(offset)}")
+        function.put(function.made[offset], *wanted)
+
+
+def _pointee(function: _Function, name: str) -> str:
+    """Type that is loaded from or stored to an address, or that is counted from it; "" if several or none."""
+    use = r"(?:= load (\w+)|  store (\w+) [^,]+|= getelementptr (?:inbounds )?(\w+)), ptr "
+    access = re.compile(use + re.escape(name) + r"(?=,|$)")
+    uses = [access.search(function.lines[user]) for user in function.users[name]]
+    kinds = {next(filter(None, match.groups())) for match in uses if match}
+    return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _descend(type_text: str, depth: int, offset: int, kind: str) -> str | None:
+    """Further indices to a value of a kind, ``offset`` bytes into what ``depth`` indices of an array type give."""
+    for _ in range(depth - 1):
+        array = _ARRAY.fullmatch(type_text)
+        if array is None:
+            return None
+        type_text = array[2]
+    indices, layout = "", Layout()
+    while array := _ARRAY.fullmatch(type_text):
+        type_text = array[2]
+        measure = layout.measure(type_text)
+        if measure is None or not measure.size or offset < 0:
+            return None
+        indices += f", i64 {offset // measure.size}"
+        offset %= measure.size
+    return indices if type_text == kind and offset == 0 and indices else None
+
+
+def _copies(function: _Function) -> None:
+    """A float that is loaded only to be stored travelled as an integer."""
+    for name, number in function.made.items():
+        load = _LOAD.fullmatch(function.right(name))
+        stores = [_STORE.fullmatch(function.lines[user]) for user in function.users[name]]
+        if not load or not stores or not all(store and store[2] == name for store in stores):
+            continue
+        kind, at = _INTEGER[load[1]], _new(name)
+        function.put(number, f"{at} = bitcast ptr {load[2]} to ptr", f"{name} = load {kind}, ptr {at}{load[3]}")
+        for copy, (user, store) in enumerate(zip(function.users[name], stores, strict=True)):
+            assert store is not None
+            to = f"{at}.{copy}"
+            function.put(user, f"{to} = bitcast ptr {store[3]} to ptr", f"store {kind} {name}, ptr {to}{store[4]}")
+
+
+def _narrow_sums(function: _Function) -> None:
+    """The low half of an i64 plus a constant was added to as an i64."""
+    for name, number in function.made.items():
+        total = _SUM.fullmatch(function.right(name))
+        trunc = _TRUNC.fullmatch(function.right(total[1])) if total else None
+        if total is None or trunc is None or function.users[total[1]] != [number]:
+            continue
+        function.put(function.made[total[1]])
+        wide = _new(name)
+        function.put(number, f"{wide} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {wide} to i32")
+        for user in function.users[name]:
+            # A cast is the second operand of a comparison with what is none.
+            test = _COMPARISON.fullmatch(function.lines[user])
+            if test and test[3] == name and function.right(test[4]) and " to " not in function.right(test[4]):
+                function.put(user, f"{test[1]} = icmp {_SWAPPED.get(test[2], test[2])} i32 {test[4]}, {name}")
+
+
+def _sign_extensions(function: _Function) -> None:
+    """The low half of an i64, sign-extended, was two shifts."""
+    for name, number in function.made.items():
+        sext = _SEXT.fullmatch(function.right(name))
+        trunc = _TRUNC.fullmatch(function.right(sext[1])) if sext else None
+        if sext and trunc:
+            function.put(number, f"{_new(name)} = shl i64 {trunc[1]}, 32", f"{name} = ashr exact i64 {_new(name)}, 32")
+            if function.users[sext[1]] == [number]:
+                function.put(function.made[sext[1]])
+
+
+def _counters(function: _Function) -> None:
+    """The counter of an unrolled loop went down to zero; the loop's own step said nothing of unsigned overflow."""
+    for name, number in function.made.items():
+        step = _STEP.fullmatch(function.right(name))
+        start = _PHI.fullmatch(function.right(step[3])) if step else None
+        if step is None or start is None:
+            continue
+        kind, counter, amount = step[2], step[3], step[4]
+        if step[1] == "nuw nsw " and amount != "1":
+            function.put(number, f"{name} = add nsw {kind} {counter}, {amount}")
+        tests = [user for user in function.users[name] if user != function.made[counter]]
+        test = _END.fullmatch(function.lines[tests[0]]) if len(tests) == 1 else None
+        zero = re.search(r"\[ 0, ", start[1])
+        if test and test[2] == name and zero and start[1].count("[") == 2 and function.users[counter] == [number]:
+            function.put(number, f"{name} = add {kind} {counter}, -{amount}")
+            function.put(tests[0], f"{test[1]} = icmp eq {kind} {name}, 0")
+            start_at = start[1].replace("[ 0, ", f"[ {test[3]}, ")
+            function.put(function.made[counter], f"{counter} = phi {kind} {start_at}")
+
+
+def _remainders(function: _Function) -> None:
+    """What a loop unrolled k times runs was n less the remainder, not n with its low bits masked."""
+    masks: dict[tuple[str, int], str] = {}
+    for name in function.made:
+        masked = _MASK.fullmatch(function.right(name))
+        if masked:
+            masks[masked[1], int(masked[2])] = name
+    for (whole, mask), name in masks.items():
+        step = mask & -mask  # k; the mask itself is a power of two less k
+        rest = masks.get((whole, step - 1))
+        above = mask % 2**64 + step
+        if step > 1 and rest and above & (above - 1) == 0:
+            function.put(function.made[name], f"{name} = sub nsw i64 {whole}, {rest}")
+
+
+def _new(name: str) -> str:
+    """A local name that LLVM does not give."""
+    return f"%mirenc.{name[1:].strip(chr(34))}"

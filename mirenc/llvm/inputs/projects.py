@@ -1,0 +1,131 @@
+"""What stands for many sources, a folder of them or a ``compile_commands.json``, and the flags that each needs."""
+
+import contextlib
+import os
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from mirenc.base.errors import LeftOutWarning, ToolchainError
+from mirenc.llvm.inputs.compile_commands import Report, read_commands, report_flags, without_refused
+from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, ir_compiler
+from mirenc.llvm.inputs.compiler_flags import words_of
+from mirenc.llvm.inputs.file_kind import DRIVER, SOURCE_LANGUAGES, find_inputs
+from mirenc.llvm.inputs.input import Input, IRInput, is_ir_text, path_input, resolve_input
+from mirenc.llvm.ir.read import ReadOptions
+
+COMMANDS = "compile_commands.json"
+_SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
+_SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
+
+_HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
+_HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
+_SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
+_MOST_HEADER_FOLDERS = 150
+
+
+def _warn(line: str) -> None:
+    warnings.warn(line, LeftOutWarning, stacklevel=3)
+
+
+def is_project(given: object) -> bool:
+    """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
+    if not isinstance(given, (str, os.PathLike)) or given == "-" or (isinstance(given, str) and is_ir_text(given)):
+        return False
+    return os.path.isdir(given) or (os.fspath(given).endswith(".json") and os.path.isfile(given))
+
+
+def expand_inputs(
+    inputs: Iterable[IRInput | Input], report: Report | None = None, options: ReadOptions | None = None
+) -> Iterator[Input]:
+    """The inputs in their order; one that stands for many files gives those, and ``report`` is told what it leaves out.
+
+    ``options`` are those with which the inputs will be read: flags that their compiler refuses are left out. A folder
+    without any stays, so that it fails as one input of several. Raises ConfigError: a ``compile_commands.json`` is
+    none.
+    """
+    for given in inputs:
+        many: list[Input] = []
+        if is_project(given):
+            path = Path(given)  # type: ignore[arg-type]  # then it is one
+            many = (folder_inputs if path.is_dir() else command_inputs)(path, report, options)
+        yield from many or [resolve_input(given)]
+
+
+def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
+    """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
+
+    Those are compiled with every folder that has headers searched after the system's. Raises as `expand_inputs`.
+    """
+    sources = sorted(walk_sources(folder, _SUFFIXES))
+    if ir := find_inputs(folder):
+        if sources and report is not None:
+            taken = f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out"
+            report(f"{taken}. To have those, name them, or a folder without IR")
+        return list(map(path_input, ir))
+    if (folder / COMMANDS).is_file():
+        return command_inputs(folder / COMMANDS, report, options)
+    inputs, root = [path_input(path) for path in sources], folder.resolve()
+    # `__FILE__` would say where the folder lies on this machine.
+    place = f"-fmacro-prefix-map={root}/="
+    languages = {one.language for one in inputs}
+    flags = {each: (*header_flags(header_folders(root, each), each), place) for each in languages}
+    return [replace(one, flags=flags[one.language], folder=str(root)) for one in inputs]
+
+
+def command_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
+    """The sources of a ``compile_commands.json``, sorted, with their flags; named from the working folder if below it.
+
+    Without ``report`` warnings tell what is left out. The level of optimisation is `compile_source`'s, whatever a
+    command says. Raises ConfigError as `read_commands`.
+    """
+    report, options = report or _warn, options or ReadOptions()
+    commands = read_commands(path, SOURCE_LANGUAGES, report)
+    compilers = {}
+    for language in {one.language for one in commands}:
+        with contextlib.suppress(ToolchainError):  # each of its sources says so
+            compiler = ir_compiler(language, options.compiler)
+            compilers[language] = [*compiler, *LANGUAGE_FLAGS[language], *options.cflags]
+    commands = sorted(without_refused(path, commands, compilers, report), key=lambda one: one.file)
+    if not any(flag.startswith("-O") for flag in options.cflags):
+        levels = Counter(one.level or "no -O" for one in commands if one.level != "-O2" and not one.problem)
+        what = f"{path}: sources are compiled at -O2 or as --cflags says, not as their commands do"
+        report_flags(what, levels, report)
+    inputs = []
+    for one in commands:
+        short = os.path.relpath(one.file)
+        name = str(one.file) if short.startswith(os.pardir) else short
+        flags = tuple(words_of(one.flags))
+        inputs.append(Input(name, name, one.language, flags, str(one.directory), one.source, one.problem))
+    return inputs
+
+
+def walk_sources(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
+    """Files with some suffixes below a folder, in no order; no harnesses, nothing in folders of version control."""
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name.lower() not in _SKIPPED_FOLDERS]
+        for name in names:
+            path = Path(root, name)
+            if path.suffix in suffixes and not name.endswith(DRIVER) and path.is_file():
+                yield path
+
+
+def find_headers(root: Path, language: str) -> list[Path]:
+    """Headers below a folder, sorted."""
+    return sorted({path for suffix in _HEADERS_OF.get(language, _HEADERS) for path in root.rglob(f"*{suffix}")})
+
+
+def header_folders(root: Path, language: str) -> list[str]:
+    """Folders below ``root`` with headers below them, shallow ones first, at most 150."""
+    parents = {folder for path in find_headers(root, language) for folder in path.relative_to(root).parents}
+    folders = [folder.as_posix() for folder in parents if not _SKIPPED_HEADERS.intersection(folder.parts)]
+    return sorted(folders, key=lambda folder: (folder.count("/"), folder))[:_MOST_HEADER_FOLDERS]
+
+
+def header_flags(folders: Iterable[str], language: str) -> list[str]:
+    """Flags that make a compiler search some folders for headers, without its build system."""
+    # -idirafter comes last in clang's search, so no package's string.h hides the system's. flang has none.
+    flag = "-I" if language == "fortran" else "-idirafter"
+    return [f"{flag}{folder}" for folder in folders]

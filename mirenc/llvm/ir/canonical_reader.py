@@ -1,0 +1,238 @@
+"""`read_canonical`: from LLVM 22's print-out to an `IRModule`; a template, a line without its names, is parsed once."""
+
+import contextlib
+import gc
+import itertools
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mirenc.base.arrays import Int64, spread, starts
+from mirenc.base.errors import IRParseError, IRResourceError
+from mirenc.llvm.ir.grammar import Form, parse_form
+from mirenc.llvm.ir.lines import fill, join_lines, label_name, split_all, without_attachments
+from mirenc.llvm.ir.module import FunctionHeader, IRModule, ModuleArrays, OperandKind, Rows
+from mirenc.llvm.ir.parser import parse_header
+from mirenc.llvm.ir.symbols import display_symbols
+
+# Places, and what a profile says.
+_ANNOTATIONS = ("!DILocation(", " !prof !", '!"llvm.loop.estimated_trip_count"')
+_SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
+
+# Codes of a local name, per function: its number, and above that which of these it is.
+_LOCAL_KINDS = np.array([OperandKind.INSTRUCTION, OperandKind.ARGUMENT, OperandKind.BLOCK])
+_NUMBER_BITS = 40
+_ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
+# Of a form: its row (-1: a pattern of forms), its number of placeholders, whether it has a result; and itself.
+_Entry = tuple[int, int, bool, Form]
+# Characters of an instruction: each costs some hundred bytes while it is parsed. A switch has 40 for a case.
+_LONGEST_INSTRUCTION = 4 << 20
+
+
+@dataclass(slots=True)
+class _Forms:
+    """Distinct forms of a module, found by template."""
+
+    display: Callable[[str], str]
+    forms: list[Form] = field(default_factory=list)
+    by_template: dict[str, _Entry] = field(default_factory=dict)
+    by_names: dict[tuple[str, ...], _Entry] = field(default_factory=dict)
+
+    def add(self, template: str) -> _Entry:
+        """Parse a template not seen before; it still has the indentation of its line."""
+        return self.by_template.setdefault(template, self._parse(template.strip(), resolved=False))
+
+    def resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
+        """The form of a template whose placeholders are in part names of types or blocks."""
+        key = (template, *(names[slot] for slot in pattern.name_slots))
+        if key not in self.by_names:
+            self.by_names[key] = self._parse(fill(template.strip(), pattern.name_slots, names), resolved=True)
+        return self.by_names[key]
+
+    def _parse(self, text: str, *, resolved: bool) -> _Entry:
+        if len(text) > _LONGEST_INSTRUCTION:
+            found = f"an instruction prints as {len(text):,} characters ({text[:40]} ...), the limit is 4 Mi"
+            raise IRResourceError(f"{found}: a constant is repeated wherever it is used. Leave the file out")
+        form = parse_form(text, self.display)
+        if form.name_slots and not resolved:  # only the pattern of the forms that fill names of types in
+            return -1, form.slots, form.has_result, form
+        self.forms.append(form)
+        return len(self.forms) - 1, form.slots, form.has_result, form
+
+
+@contextlib.contextmanager
+def no_collection() -> Iterator[None]:
+    """No cyclic garbage collection: what reads a module makes 100,000s of objects that stay, and no cycle."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:
+    """Read what LLVM 22 printed for a verified module that messages call ``name``; without ``demangle`` names stay."""
+    annotated = join_lines(text)
+    # ModuleID names the input file or memory buffer; the content hash must not depend on it.
+    if annotated.startswith("; ModuleID"):
+        annotated = annotated[annotated.index("\n") + 1 :]
+    text = without_attachments(annotated)
+    if not any(mark in annotated for mark in _ANNOTATIONS):
+        annotated = ""
+    source = _SOURCE_NAME.search(text)
+    source_name = source[1] if source else ""
+    display = display_symbols(text, demangle)
+    forms = _Forms(lambda symbol: display.get(symbol, symbol))
+    reading = _Reading(forms)
+    symbols, constants, types = Rows[str](), Rows[tuple[str, str]](), Rows[str]()
+    with no_collection():
+        reading.run(text.split("\n"))
+        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
+        # it is there depends on the clang that wrote the file, not on the program.
+        called = {form.callee[1:] for form in forms.forms}
+        reading.headers = [one for one in reading.headers if not one.name.startswith("llvm.") or one.name in called]
+        arrays = _gather(reading, symbols, constants, types)
+        head = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
+        used = list(symbols), list(constants), list(types)
+        return IRModule(*head, forms.forms, *used, display, arrays, annotated)
+
+
+class _Reading:
+    """State of the pass; what it collects is what `_gather` turns into arrays."""
+
+    def __init__(self, forms: _Forms) -> None:
+        self.forms = forms
+        self.headers: list[FunctionHeader] = []
+        self.type_lines: list[str] = []
+        self.global_lines: list[str] = []
+        self.inst_form: list[int] = []
+        self.inst_line: list[int] = []
+        self.block_start: list[int] = []
+        self.codes: list[Int64] = []
+
+    def run(self, lines: list[str]) -> None:
+        number, count = 0, len(lines)
+        while number < count:
+            line = lines[number]
+            number += 1
+            if line.startswith("define "):
+                number = self._function(lines, number)
+            elif line.startswith("declare "):
+                name, return_type, arguments, is_variadic, _ = parse_header(line)
+                at, block = len(self.inst_form), len(self.block_start)
+                place = at, at, block, block, number - 1
+                self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, *place))
+            elif line.startswith("%"):
+                self.type_lines.append(line)
+            elif line.startswith("@"):
+                self.global_lines.append(line)
+
+    def _function(self, lines: list[str], number: int) -> int:
+        """Read a body whose ``define`` line is ``lines[number - 1]``; the number of the line after it."""
+        first, first_block = len(self.inst_form), len(self.block_start)
+        name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
+        end = lines.index("}", number)
+        body = lines[number:end]
+        is_instruction = [line.startswith("  ") for line in body]
+        values: dict[str, int] = {printed: _ARGUMENT + index for index, printed in enumerate(printed_names)}
+        if is_instruction[0]:
+            self.block_start.append(first)  # an entry block without a printed label
+        others = [at for at, is_one in enumerate(is_instruction) if not is_one]
+        for before, at in enumerate(others):
+            line = body[at]
+            if line and line[0] != ";":
+                values[label_name(line)] = _BLOCK + len(self.block_start)
+                self.block_start.append(first + at - before)
+        self.inst_line += itertools.compress(range(number, end), is_instruction)
+        names = self._instructions(list(itertools.compress(body, is_instruction)), values)
+        self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
+        place = first, len(self.inst_form), first_block, len(self.block_start), number - 1
+        self.headers.append(FunctionHeader(name, False, return_type, arguments, is_variadic, *place))
+        return end + 1
+
+    def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
+        """Read a function's instructions, note their results, and give the local names that stand in all of them."""
+        templates, names = split_all(lines)
+        by_template = self.forms.by_template
+        inst_form = self.inst_form
+        at = 0
+        # This loop runs once per instruction.
+        for index, template in enumerate(templates, len(inst_form)):
+            row, slots, has_result, form = by_template.get(template) or self.forms.add(template)
+            if row < 0:
+                row, slots, has_result, form = self.forms.resolve(template, form, names[at : at + slots])
+            if has_result:
+                values[names[at]] = index
+            at += slots
+            inst_form.append(row)
+        return names
+
+
+def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, str]], types: Rows[str]) -> ModuleArrays:
+    """Operands and successors of all instructions, from those of their forms; fills the three tables."""
+    forms = reading.forms.forms
+    functions = {"@" + header.name: header.signature for header in reading.headers}
+    # Operands and callees of every form, flat.
+    rows_of: list[tuple[int, int, int, int]] = []  # kind, slot, reference, type
+    callees: list[int] = []
+    for form in forms:
+        for operand in form.operands:
+            kind_of, slot, ref_of = OperandKind.INSTRUCTION, operand.slot, -1  # of a local its code tells
+            if operand.kind == "symbol":
+                kind_of = OperandKind.FUNCTION if operand.text in functions else OperandKind.GLOBAL
+                ref_of = symbols[operand.text]
+            elif operand.kind == "constant":
+                kind_of, ref_of = OperandKind.CONSTANT, constants[operand.type, operand.text]
+            elif operand.kind in ("metadata", "asm"):
+                kind_of, slot = OperandKind[operand.kind.upper()], -1
+            rows_of.append((kind_of, slot, ref_of, types[operand.type]))
+        direct = form.callee and functions.get(form.callee) == form.signature
+        callees.append(symbols[form.callee] if direct else -1)
+    op_kind, op_slot, op_ref, op_type = np.array(rows_of, np.int64).reshape(-1, 4).T
+    op_count = np.array([len(form.operands) for form in forms], dtype=np.int64)
+    succ_count = np.array([len(form.successors) for form in forms], dtype=np.int64)
+    succ_slot = np.array([slot for form in forms for slot in form.successors], np.int64)
+
+    form_of = np.array(reading.inst_form, dtype=np.int64)  # (I,)
+    codes = np.concatenate(reading.codes) if reading.codes else np.zeros(0, np.int64)
+    slot_count = np.array([form.slots for form in forms], dtype=np.int64)[form_of]
+    slot_start = starts(slot_count)[:-1]
+
+    per_inst = op_count[form_of]
+    op_bounds = starts(op_count)
+    rows, operand_start = spread(op_bounds[form_of], op_bounds[form_of + 1])  # (P,), (I + 1,)
+    kind = op_kind[rows]
+    ref = op_ref[rows]
+    local = op_slot[rows] >= 0
+    code = codes[(np.repeat(slot_start, per_inst) + op_slot[rows])[local]]
+    if code.size and code.min() < 0:
+        raise IRParseError("a local name has no definition in the canonical text (a bug of mirenc)")
+    ref[local] = code & (_ARGUMENT - 1)
+    kind[local] = _LOCAL_KINDS[code >> _NUMBER_BITS]
+
+    block_start = np.array([*reading.block_start, len(form_of)], dtype=np.int64)  # (B + 1,)
+    # Only the last instruction of a block has successors.
+    succ_per_inst, succ_bounds = succ_count[form_of], starts(succ_count)
+    succ_rows, _ = spread(succ_bounds[form_of], succ_bounds[form_of + 1])
+    successor = codes[np.repeat(slot_start, succ_per_inst) + succ_slot[succ_rows]] - _BLOCK
+    last = block_start[1:] - 1
+    sizes = [header.last - header.first for header in reading.headers]
+    columns = {
+        "form": form_of,
+        "block": np.repeat(np.arange(len(block_start) - 1), np.diff(block_start)),
+        "function": np.repeat(np.arange(len(sizes)), sizes),
+        "line": np.array(reading.inst_line),
+        "block_start": block_start,
+        "operand_start": operand_start,
+        "operand_ref": ref,
+        "operand_type": op_type[rows],
+        "successor_start": starts(succ_per_inst[last]),
+        "successor": successor,
+        "callee": np.array(callees, dtype=np.int64)[form_of],
+    }
+    small = {name: column.astype(np.int32) for name, column in columns.items()}
+    return ModuleArrays(operand_kind=kind.astype(np.int8), **small)

@@ -1,0 +1,112 @@
+"""Lines of canonical text: one an instruction, its local names apart from its template."""
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from mirenc.base.errors import IRParseError
+
+_LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
+# With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
+_LOCAL_OR_STRING = re.compile(r'%([-a-zA-Z$._0-9]+|"[^"]*")|[@!c]?"[^"]*"')
+_PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
+_NODE = r"!(?:\d+|DI\w+\([^()]*\))"
+_ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
+_HEADER_PROFILE = re.compile(r"^(define [^\n]*) !prof !\d+(?=[^\n]*\{$)", re.MULTILINE)
+_KEPT = re.compile(r", !(?:dbg|llvm\.preserve\.access\.index) !\d+")  # places; what BPF's own pass dies without
+_DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
+# LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
+_CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
+OPENING, _CLOSING = "([{<", ")]}>"
+_ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}$", re.MULTILINE)
+_LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
+
+
+def join_lines(text: str) -> str:
+    """Put every instruction on one line; leave out debug records."""
+    return _CONTINUATION.sub(" ", _DEBUG_RECORD.sub("", text))
+
+
+def without_attachments(text: str) -> str:
+    """Leave out metadata attachments of instructions."""
+    return _ATTACHMENTS.sub("", text) if ", !" in text else text
+
+
+def without_hints(text: str) -> str:
+    """Leave out what a compiler noted for passes to come: profiles, and attachments but for places and BPF's."""
+    text = _HEADER_PROFILE.sub(r"\1", _DEBUG_RECORD.sub("", text) if "#dbg_" in text else text)
+    if _KEPT.search(text) is None:
+        return without_attachments(text)
+    return _ATTACHMENTS.sub(lambda match: "".join(_KEPT.findall(match[0])), text)
+
+
+def split_locals(line: str) -> tuple[str, list[str]]:
+    """Template (every local name replaced by ``%``) and the names, in order; quoted names keep their quotes."""
+    if '"' not in line:
+        parts = _LOCAL.split(line)
+        return "%".join(parts[::2]), parts[1::2]
+    names: list[str] = []
+
+    def cut(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return match[0]
+        names.append(match[1])
+        return "%"
+
+    return _LOCAL_OR_STRING.sub(cut, line), names
+
+
+def split_all(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Template of each line, and the local names of all, in order."""
+    text = "\n".join(lines)
+    if '"' not in text:
+        parts = _LOCAL.split(text)
+        return "%".join(parts[::2]).split("\n"), parts[1::2]
+    templates: list[str] = []
+    names: list[str] = []
+    for line in lines:
+        template, locals_of = split_locals(line)
+        templates.append(template)
+        names += locals_of
+    return templates, names
+
+
+def fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
+    """Put names back into some of a template's placeholders; a ``%`` inside a string is none."""
+    count = itertools.count()
+
+    def put(match: re.Match[str]) -> str:
+        if match[0] != "%":
+            return match[0]
+        slot = next(count)
+        return "%" + names[slot] if slot in slots else "%"
+
+    return _PLACEHOLDER_OR_STRING.sub(put, template)
+
+
+def attribute_groups(text: str) -> dict[str, str]:
+    """Attributes of each group of a module's text, by the group's name, such as ``#0``."""
+    return {name: words.strip() for name, words in _ATTRIBUTE_GROUP.findall(text)}
+
+
+def label_name(line: str) -> str:
+    """Name of the block a label line begins, as printed: `5` is not `"5"`."""
+    match = _LABEL.match(line)
+    if match is None:
+        raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")
+    return match[1]
+
+
+def balanced(text: str, start: int) -> int:
+    """Place after the bracket that closes the one at ``start``."""
+    depth, at = 0, start
+    while True:
+        if text[at] == '"':
+            at = text.index('"', at + 1)
+        elif text[at] in OPENING:
+            depth += 1
+        elif text[at] in _CLOSING:
+            depth -= 1
+        at += 1
+        if not depth:
+            return at

@@ -1,0 +1,333 @@
+"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from; and views of it for people."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any, TypeVar
+
+from mirenc.base.arrays import Int8, Int32
+from mirenc.llvm.ir.grammar import Form
+from mirenc.llvm.ir.lines import attribute_groups, label_name, split_locals
+from mirenc.llvm.ir.parser import IRArgument
+from mirenc.llvm.ir.rust_names import rust_name
+from mirenc.llvm.ir.symbols import unescaped
+
+Key = TypeVar("Key")
+
+_REFERENCE = re.compile(r" (#\d+)")
+_STRING_OR_REFERENCE = re.compile(r'"[^"]*"| (#\d+)')
+# Of `memory(...)`: LLVM 22 adds it to what it reads from older bitcode, and not to text.
+ADDED_MEMORY = re.compile(r", target_mem\d: none")
+
+
+class OperandKind(IntEnum):
+    """What an operand is; the names are those of `IROperand.kind`."""
+
+    INSTRUCTION = 0
+    ARGUMENT = 1
+    CONSTANT = 2
+    GLOBAL = 3
+    FUNCTION = 4
+    BLOCK = 5
+    METADATA = 6
+    ASM = 7
+
+
+def global_name(line: str) -> str:
+    """Name (with ``@`` and quotes) that a global's line defines."""
+    end = line.index('"', 2) + 1 if line.startswith('@"') else line.index(" ")
+    return line[:end]
+
+
+def _without_comments(text: str) -> str:
+    """Text without LLVM's remarks: attributes in words, and predecessors in the order of its use lists."""
+    for remark in ("; preds = ", "\n; Function Attrs:"):  # six times as fast as a regular expression
+        text, *rest = text.split(remark)
+        text = "\n".join(piece.rstrip(" \t") for piece in (text, *(piece.partition("\n")[2] for piece in rest)))
+    return text
+
+
+def _common_text(text: str) -> str:
+    """What the print-outs of one program have in common, whether LLVM has read it as text or as bitcode.
+
+    Left out are comments, empty lines, declarations of intrinsics (their calls say all, and an upgrade leaves some that
+    have none) and the data layout (upgraded in bitcode only). Attribute groups stand where they are referred to: their
+    numbers depend on what stands before them.
+    """
+    groups = {name: ADDED_MEMORY.sub("", words) for name, words in attribute_groups(text).items()}
+
+    def written_out(match: re.Match[str]) -> str:
+        return match[0] if match[1] is None else f" {{ {groups.get(match[1], '')} }}"
+
+    lines = []
+    for line in _without_comments(text).split("\n"):
+        if " #" in line:
+            if line.startswith("attributes #"):
+                continue
+            line = (_STRING_OR_REFERENCE if '"' in line else _REFERENCE).sub(written_out, line)
+        if line and not line.startswith("target datalayout") and not (line.startswith("declare ") and "@llvm." in line):
+            lines.append(line)
+    return "\n".join(lines)
+
+
+class Rows(dict[Key, int]):
+    """Row numbers of distinct texts, or of other keys, in order of first appearance: one that is new is added."""
+
+    def __missing__(self, key: Key) -> int:
+        self[key] = row = len(self)
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class IROperand:
+    """One operand, in LLVM 10's order: kind (a name of `OperandKind`), type where it is used, and value as printed."""
+
+    kind: str
+    type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionHeader:
+    """What the ``define`` or ``declare`` line says (the name with quotes), where it and its body are."""
+
+    name: str
+    is_declaration: bool
+    return_type: str
+    arguments: tuple[IRArgument, ...]
+    is_variadic: bool
+    first: int
+    last: int
+    first_block: int
+    last_block: int
+    line: int  # of `IRModule.lines`
+
+    @property
+    def signature(self) -> str:
+        """Function type, as `Form.signature` has it: ``i32 (ptr, ...)``."""
+        types = [argument.type for argument in self.arguments] + ["..."] * self.is_variadic
+        return f"{self.return_type} ({', '.join(types)})"
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleArrays:
+    """The module as columns. I instructions, B blocks, P operands, C successors."""
+
+    form: Int32  # (I,) row of `IRModule.forms`
+    block: Int32  # (I,) of the module
+    function: Int32  # (I,) of the module
+    line: Int32  # (I,) of `IRModule.lines`
+    block_start: Int32  # (B + 1,) first instruction
+    operand_start: Int32  # (I + 1,) first operand
+    operand_kind: Int8  # (P,) `OperandKind`
+    operand_ref: Int32  # (P,) instruction, number of argument, row of `constants` or `symbols`, block, else -1
+    operand_type: Int32  # (P,) row of `types`
+    successor_start: Int32  # (B + 1,) first successor
+    successor: Int32  # (C,) block of the module, in successor order
+    callee: Int32  # (I,) row of `symbols` called directly; -1 otherwise
+
+
+@dataclass(frozen=True, eq=False)
+class IRModule:
+    """One LLVM module, read from canonical text.
+
+    - ``name``: where it came from, for messages; ``source_name``: its ``source_filename``.
+    - ``text``: canonical text, one instruction a line, without debug records and metadata attachments; ``annotated``:
+      with the attachments, if the IR has debug information or a profile, else "". No vector may depend on those.
+    - ``headers``: functions in module order, declared ones too.
+    - ``type_lines``, ``global_lines``: type definitions, and globals (aliases and ifuncs too), as printed.
+    - ``forms``: distinct instruction texts.
+    - ``symbols``, ``constants``, ``types``: what operands use, each once: names of globals and functions with their
+      ``@``; (type, value); types.
+    - ``display``: symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
+    - ``built``: of a module in a form, its levels before the passes
+      (`mirenc.llvm.analysis.detect_level.levels_by_symbol`).
+    - ``form``: which of `mirenc.llvm.passes.normal_form.FORMS` it is in; ``deleted``: the functions that the form's
+      passes deleted, as a module of their own in that form; None where there are none.
+    - ``statements``: normalisation -> what `mirenc.llvm.statements_of` made of it.
+    """
+
+    name: str
+    source_name: str
+    text: str
+    headers: list[FunctionHeader]
+    type_lines: list[str]
+    global_lines: list[str]
+    forms: list[Form]
+    symbols: list[str]
+    constants: list[tuple[str, str]]
+    types: list[str]
+    display: dict[str, str] = field(repr=False)
+    arrays: ModuleArrays = field(repr=False)
+    annotated: str = field(repr=False, default="")
+    built: dict[str, str] = field(repr=False, default_factory=dict)
+    form: str = "plain"
+    deleted: IRModule | None = field(repr=False, default=None)
+    statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __repr__(self) -> str:
+        functions = f"functions={len(self.headers)}, defined={len(self.defined_functions)}"
+        counts = f"{functions}, blocks={self.block_count}, instructions={self.instruction_count}"
+        return f"IRModule({self.name!r}, {counts})"
+
+    @property
+    def instruction_count(self) -> int:
+        return len(self.arrays.form)
+
+    @property
+    def block_count(self) -> int:
+        return len(self.arrays.block_start) - 1
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256, as hexadecimal, of the canonical text: the same for a module's text and its bitcode.
+
+        Left out are the source file's name, comments, the data layout, and declarations of intrinsics.
+        """
+        name, _, rest = self.text.partition("\n")
+        text = _common_text(rest if name.startswith("source_filename") else self.text)
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Lines of ``text``."""
+        return self.text.split("\n")
+
+    @property
+    def functions(self) -> list[IRFunction]:
+        """Functions in module order, declared ones too."""
+        # Made anew: kept ones would hold the module that keeps them, and no count of references would ever free it.
+        return [IRFunction(self, index) for index in range(len(self.headers))]
+
+    def function(self, name: str) -> IRFunction:
+        """The function of that name. Raises KeyError: no such function; the message names some that exist."""
+        for function in self.functions:
+            if function.name == name:
+                return function
+        some = ", ".join(header.name for header in self.headers[:8])
+        raise KeyError(f"no function {name!r} in {self.name}; it has: {some}")
+
+    @property
+    def defined_functions(self) -> list[IRFunction]:
+        """Functions with a body."""
+        return [function for function in self.functions if not function.is_declaration]
+
+    def local_names(self, instruction: int) -> list[str]:
+        """Local names in an instruction's text, in order: what fills the placeholders of its form."""
+        return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]
+
+
+@dataclass(frozen=True, slots=True)
+class IRFunction:
+    """View of one function."""
+
+    module: IRModule = field(repr=False)
+    index: int
+
+    @property
+    def header(self) -> FunctionHeader:
+        return self.module.headers[self.index]
+
+    @property
+    def name(self) -> str:
+        """Name without ``@`` and quotes."""
+        return self.header.name.strip('"')
+
+    @property
+    def display_name(self) -> str:
+        """Name as people write it: C++ and Rust names demangled, without parameters."""
+        name = unescaped(self.name)
+        return self.module.display.get("@" + self.header.name, "")[1:] or rust_name(name) or name
+
+    @property
+    def is_declaration(self) -> bool:
+        return self.header.is_declaration
+
+    @property
+    def arguments(self) -> tuple[IRArgument, ...]:
+        return self.header.arguments
+
+    @property
+    def return_type(self) -> str:
+        return self.header.return_type
+
+    @property
+    def blocks(self) -> list[IRBlock]:
+        return [IRBlock(self, index) for index in range(self.header.first_block, self.header.last_block)]
+
+    @property
+    def instructions(self) -> Iterator[IRInstruction]:
+        return (IRInstruction(self.module, index) for index in range(self.header.first, self.header.last))
+
+
+@dataclass(frozen=True, slots=True)
+class IRBlock:
+    """View of one basic block; ``index`` counts over the module."""
+
+    function: IRFunction = field(repr=False)
+    index: int
+
+    @property
+    def name(self) -> str:
+        """Label without ``%`` and quotes; "" for an entry block that LLVM prints without one."""
+        module = self.function.module
+        line = module.lines[module.arrays.line[module.arrays.block_start[self.index]] - 1]
+        return "" if line.startswith("define ") else label_name(line).strip('"')
+
+    @property
+    def instructions(self) -> list[IRInstruction]:
+        module = self.function.module
+        first, last = module.arrays.block_start[self.index : self.index + 2].tolist()
+        return [IRInstruction(module, index) for index in range(first, last)]
+
+    @property
+    def successors(self) -> list[int]:
+        """Block numbers in the function, in successor order (0 = true branch)."""
+        arrays = self.function.module.arrays
+        first, last = arrays.successor_start[self.index : self.index + 2]
+        return [int(block) - self.function.header.first_block for block in arrays.successor[first:last]]
+
+
+@dataclass(frozen=True, slots=True)
+class IRInstruction:
+    """View of one instruction; ``index`` counts over the module."""
+
+    module: IRModule = field(repr=False)
+    index: int
+
+    @property
+    def form(self) -> Form:
+        return self.module.forms[int(self.module.arrays.form[self.index])]
+
+    @property
+    def opcode(self) -> str:
+        return self.form.opcode
+
+    @property
+    def text(self) -> str:
+        """Canonical text on one line."""
+        return self.module.lines[int(self.module.arrays.line[self.index])].strip()
+
+    @property
+    def statement(self) -> str:
+        """Normalised text (normalisation ``locals``)."""
+        return self.form.statement
+
+    @property
+    def result(self) -> str | None:
+        """Name of the result without ``%``, or None."""
+        return self.module.local_names(self.index)[0].strip('"') if self.form.has_result else None
+
+    @property
+    def operands(self) -> list[IROperand]:
+        """Operands in LLVM 10's order."""
+        arrays, names, operands = self.module.arrays, self.module.local_names(self.index), []
+        for row, operand in enumerate(self.form.operands, arrays.operand_start[self.index]):
+            text = operand.text if operand.slot < 0 else (operand.text or "%") + names[operand.slot]
+            operands.append(IROperand(OperandKind(arrays.operand_kind[row]).name.lower(), operand.type, text))
+        return operands

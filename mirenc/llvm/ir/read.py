@@ -1,0 +1,244 @@
+"""From a path, text or source to an `IRModule`, whatever LLVM or language it comes from, in the dialect asked for."""
+
+import codecs
+import contextlib
+import hashlib
+import logging
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mirenc.base.errors import (
+    CompileError,
+    ConfigError,
+    IRParseError,
+    IRResourceError,
+    MirencError,
+    NoFunctionBodyError,
+    one_input,
+)
+from mirenc.llvm.analysis.detect_level import levels_by_symbol, stated_levels
+from mirenc.llvm.child.llvm_worker import TEXT_FACTOR, default_worker
+from mirenc.llvm.inputs.compile_source import assemble_old_text, compile_source
+from mirenc.llvm.inputs.dialect import Dialect
+from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
+from mirenc.llvm.inputs.input import Input, IRInput, path_input, resolve_input, text_bytes
+from mirenc.llvm.inputs.retarget import bring
+from mirenc.llvm.ir import old_text
+from mirenc.llvm.ir.canonical_reader import read_canonical
+from mirenc.llvm.ir.module import IRModule
+from mirenc.llvm.passes.normal_form import PASSES, Form, check_form, formed, has_definitions
+
+_LOGGER = logging.getLogger(__name__)
+_TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How inputs are read. Raises ConfigError: a limit that is none.
+
+    - ``max_bytes``: largest input, after decompression.
+    - ``timeout``: seconds LLVM (or the compiler) may take for one input; None: the worker's default.
+    - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
+    - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
+    - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
+    - ``form``: one of `mirenc.llvm.passes.normal_form.FORMS`; but for ``plain``, LLVM's passes run over each module.
+      None: ``plain``, and the usual one (`mirenc.encoder.request.usual_form`) where vectors are made.
+    """
+
+    max_bytes: int = DEFAULT_MAX_BYTES
+    timeout: float | None = None
+    memory_limit: int | None = None
+    compiler: str | None = None
+    cflags: tuple[str, ...] = ()
+    dialect: Dialect | None = None
+    form: Form | None = None
+
+    def __post_init__(self) -> None:
+        if self.form is not None:
+            check_form(self.form)
+        if self.timeout is not None and not self.timeout > 0:  # so written, NaN is refused, too
+            raise ConfigError(f"timeout is {self.timeout!r}; allowed: seconds above 0, or None for the default")
+        for name in ("memory_limit", "max_bytes"):
+            value = getattr(self, name)
+            if value is not None and not 1 <= value <= LARGEST_SIZE:
+                raise ConfigError(f"{name} is {value!r}; allowed: 1 to 2**60 bytes")
+
+
+def start_reader(*, memory_limit: int | None = None) -> None:
+    """Start the LLVM process now, to be ready for a first file; one of another ``memory_limit`` (bytes) is replaced."""
+    worker = default_worker()
+    if memory_limit is not None:
+        worker.limit_memory(memory_limit)
+    worker.start()
+
+
+def read_ir(path: str | os.PathLike[str] | Input, *, options: ReadOptions | None = None) -> IRModule:
+    """Read one file: IR text or bitcode of LLVM 10 to 22, compressed or not, or C, C++, OpenCL C or CUDA source.
+
+    ``-`` is standard input (IR only). All share one LLVM process. Raises IRFileError, IRParseError, IRResourceError,
+    NoFunctionBodyError, ToolchainError, CompileError or ForeignIRError: each message begins with the file's name and
+    ends with what to do.
+
+    Examples
+    --------
+    >>> module = read_ir("examples/saxpy.ll")
+    >>> [function.name for function in module.defined_functions]
+    ['saxpy']
+    """
+    return module_from(path if isinstance(path, Input) else path_input(path), options)
+
+
+def parse_ir(text: str | bytes, *, name: str = "<string>", options: ReadOptions | None = None) -> IRModule:
+    """Read IR given as text or bitcode bytes; parameters and errors as `read_ir`."""
+    data = text_bytes(text) if isinstance(text, str) else bytes(text)
+    return module_from(Input(name, data), options)
+
+
+def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> IRModule:
+    """The module that one input stands for, in the options' dialect; errors as `read_ir`."""
+    options, given = options or ReadOptions(), resolve_input(given)
+    with one_input(given.name, "read"):
+        if isinstance(given.value, IRModule):
+            module = in_form(given.value, options)
+            return module if options.dialect is None else bring(module, options.dialect)
+        return module_of(load_input(given, options), options)
+
+
+def load_input(given: Input, options: ReadOptions) -> InputBytes:
+    """The IR of an input that is no module: read from its file, compiled from its source, or as it was given."""
+    if isinstance(given.value, bytes):
+        data = given.value.removeprefix(codecs.BOM_UTF8)
+        return InputBytes(given.name, data, kind_of(given.name, data))
+    path = str(given.value)
+    if not given.language:
+        return read_input(path, max_bytes=options.max_bytes)
+    data = _compiled(given, options)
+    with open(path, "rb") as source:
+        return InputBytes(given.name, data, "text", hashlib.file_digest(source, "sha256").hexdigest())
+
+
+def _compiled(given: Input, options: ReadOptions) -> bytes:
+    """IR of a source."""
+    if given.problem:
+        raise CompileError(f"{given.name}: {given.problem}")
+    memory = options.memory_limit or default_worker().memory_limit
+    how: Any = {
+        "compiler": options.compiler,
+        "folder": given.folder,
+        "called": given.source,
+        "dialect": options.dialect,
+    }
+    how |= {"timeout": options.timeout, "memory_limit": memory, "max_bytes": options.max_bytes}
+    return compile_source(str(given.value), given.language, cflags=(*given.flags, *options.cflags), **how)
+
+
+def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:
+    """The module that some IR holds, in the options' dialect and form; errors as `read_ir`, but of files.
+
+    Without ``deleted``, functions that the form's passes delete are not read.
+    """
+    worker = default_worker()
+    if options.memory_limit is not None:
+        worker.limit_memory(options.memory_limit)
+    try:
+        module = _formed(_canonicalise(loaded, options), loaded.name, options, deleted=deleted)
+    except MirencError as error:
+        # Every message starts with the file; the attributes (line, column, diagnostic) stay.
+        error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
+        raise
+    if module.instruction_count == 0:
+        found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
+        raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
+    return module if options.dialect is None else bring(module, options.dialect)
+
+
+def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
+    """A module that was read already, brought to the options' form; the module itself where it is in it."""
+    if options.form in (None, "plain", module.form):
+        return module
+    if module.form != "plain":
+        found = f"{module.name}: it is in the form {module.form}, which is not undone"
+        raise ConfigError(f"{found}. Read it again in the form {options.form}")
+    return _formed(module.annotated or module.text, module.name, options, deleted=deleted)
+
+
+def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRModule:
+    """The module of canonical text, in the options' form, or as it is where LLVM's passes fail, which is logged."""
+    worker = default_worker()
+
+    def run(text: str, form: str) -> str:
+        limits: Any = {"most_text": TEXT_FACTOR * options.max_bytes, "timeout": options.timeout}
+        return worker.canonicalise(text_bytes(text), passes=PASSES[form], **limits)
+
+    def read(text: str) -> IRModule:
+        return read_canonical(text, name=name, demangle=worker.demangle)
+
+    form = options.form
+    if form is None or form == "plain" or not has_definitions(text):
+        return read(text)
+    plain = None  # read at most once: for its levels, where attributes do not state them, or where passes fail
+    if (built := stated_levels(text)) is None:
+        plain = read(text)
+        built = levels_by_symbol(plain)
+    try:
+        texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
+    except (IRParseError, IRResourceError) as error:
+        advice = "its vectors are those of the form plain"
+        _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, form, advice, error)
+        return plain or read(text)
+    del plain  # it may be large
+    facts: Any = {"form": form, "built": built}
+    of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
+    return replace(read(texts.text), deleted=of_deleted, **facts)
+
+
+def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
+    """Canonical text of some IR; of text that only an older LLVM parses, through an older clang, which is logged.
+
+    What is valid in no LLVM (`old_text.is_broken`) stays refused. Raises IRParseError, IRResourceError.
+    """
+    worker = default_worker()
+
+    def canonical(data: bytes) -> str:
+        return worker.canonicalise(data, most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
+
+    try:
+        return canonical(loaded.data)
+    except IRParseError as refusal:
+        if loaded.kind == "bitcode":
+            cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
+            refusal.args = (f"{refusal.args[0]}. {cause} with `clang -c -emit-llvm`",)
+            raise
+        text = loaded.data.decode("utf-8", "surrogateescape")
+        fixed = old_text.modernise(text)
+        if fixed != text:
+            try:
+                return canonical(fixed.encode("utf-8", "surrogateescape"))
+            except IRParseError as second:
+                refusal = second
+        if re.search("^define ", text, re.MULTILINE) and not old_text.is_broken(refusal):
+            old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
+            if old is not None:
+                bitcode, clang = old
+                with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
+                    upgraded = _with_target(canonical(bitcode), text, canonical)
+                    _LOGGER.warning("mirenc: warning: %s: text of an older LLVM, read by %s", loaded.name, clang)
+                    return upgraded
+        elif (other := command_for(loaded.name)) is not None:
+            language, command = other
+            raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
+        unsure = "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
+        refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal.diagnostic) or unsure}",)
+        raise refusal from None
+
+
+def _with_target(upgraded: str, text: str, canonical: Callable[[bytes], str]) -> str:
+    """Canonical text that came through a clang, which replaces the target, with the target that ``text`` names."""
+    own = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(text))
+    header = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(canonical(own.encode())))
+    bare = _TARGET.sub("", upgraded)
+    place = bare.index("\n", bare.index("source_filename = ")) + 1
+    return bare[:place] + header + bare[place:]

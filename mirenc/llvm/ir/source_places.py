@@ -1,0 +1,210 @@
+"""`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information."""
+
+import os
+import re
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from mirenc.base.arrays import Int64
+from mirenc.llvm.analysis.loops import LoopForest
+from mirenc.llvm.inputs.file_kind import language_of
+from mirenc.llvm.ir.module import IRModule
+from mirenc.llvm.ir.symbols import unescaped
+
+# After the attachment itself only others may follow; the same words inside a string are none.
+_NUMBER = re.compile(r"(\d+)(?:, ![-\w.$\\]+ !\d+)*$")
+_OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
+_NODE = re.compile(r"!(\d+) = ")
+# LLVM prints these fields first and in this order.
+_LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
+_LINE = re.compile(r"\bline: (\d+)")
+_FILE = re.compile(r"\bfile: !(\d+)")
+_UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of one unit
+_STRING = re.compile(r'"([^"]*)"')
+_NAME = re.compile(r'[( ]name: "([^"]*)"')
+_SCOPE = re.compile(r"\bscope: !(\d+)")
+_INLINED = re.compile(r"\binlinedAt: !(\d+)")
+# Terminators before which LLVM moves no instruction: a block that ends in one is no preheader.
+_SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
+
+
+class Place(NamedTuple):
+    """A line of a source file (as `source_name` has it), 1-based; line 0 is code that the compiler made up."""
+
+    file: str
+    line: int
+
+
+NOWHERE = Place("", 0)
+
+
+class Places:
+    """Source places of one module's parts; all are `NOWHERE` where the module has no debug information."""
+
+    def __init__(self, module: IRModule) -> None:
+        self._module = module
+        self._places: dict[int, Place] = {}  # by DILocation
+        self._files: dict[int, str] = {}  # by scope
+        self._names: dict[tuple[str, str], str] = {}  # by what `_named` has
+        if language_of(module.name) and (unit := _UNIT.search(module.annotated)):
+            # The source that mirenc compiled, whose folder flags may have mapped to another.
+            self._names[self._named(int(unit[1]))] = module.name
+        self._names["", ""] = ""
+
+    def of_instruction(self, instruction: int) -> Place:
+        """Place of an instruction's ``!dbg`` location; of inlined code, where it was written."""
+        return self._location(self._attached(instruction, "dbg"))
+
+    def of_block(self, block: int) -> Place:
+        """Place of a block's first instruction that has a line."""
+        first, last = self._module.arrays.block_start[block : block + 2].tolist()
+        places = map(self.of_instruction, range(first, last)) if self._module.annotated else ()
+        return next((place for place in places if place.line), NOWHERE)
+
+    def of_function(self, function: int) -> Place:
+        """Where a function's ``DISubprogram`` says it begins."""
+        if not self._module.annotated:
+            return NOWHERE
+        match = _OF_FUNCTION.search(self._lines[self._module.headers[function].line])
+        if match is None:
+            return NOWHERE
+        begins = _LINE.search(_bare(self._nodes[int(match[1])]))
+        return Place(self._file_of(int(match[1])), int(begins[1]) if begins else 0)
+
+    def of_loop(self, forest: LoopForest, loop: int) -> Place:
+        """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``."""
+        if not self._module.annotated:
+            return NOWHERE
+        header = int(forest.header[loop])
+        sources, starts = self._sources
+        before = set(sources[starts[header] : starts[header + 1]].tolist())
+        latches = {block for block in before if forest.contains(loop, block)}
+        location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
+        if location is None and len(before - latches) == 1:
+            location = self._preheader_location(*(before - latches))
+        if location is None:
+            location = self._attached(self._terminator(header), "dbg")
+        return self._location(location)
+
+    def inlined(self, function: int) -> frozenset[str]:
+        """Names, as in the source, of the functions whose code is in a function, by its instructions' locations."""
+        head, names, seen = self._module.headers[function], set(), set()
+        rows = range(head.first, head.last) if self._module.annotated else ()
+        for node in {self._attached(row, "dbg") for row in rows}:
+            while node is not None and node not in seen and (outer := _INLINED.search(self._nodes[node])):
+                seen.add(node)
+                line = self._nodes[node]
+                while "!DISubprogram(" not in line and (scope := _SCOPE.search(_bare(line))):
+                    line = self._nodes[int(scope[1])]
+                names |= {unescaped(name) for name in _NAME.findall(line)}
+                node = int(outer[1])
+        return frozenset(names)
+
+    def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
+        """First location in the loop's ``!llvm.loop`` metadata, if all latches have the same."""
+        if len(loop_nodes) != 1 or (node := loop_nodes.pop()) is None:
+            return None
+        references = [int(number) for number in re.findall(r"!(\d+)", _bare(self._nodes[node]))]
+        if references[1:2] != [node]:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
+            return None
+        return next((number for number in references[2:] if _LOCATION.match(self._nodes.get(number, ""))), None)
+
+    def _preheader_location(self, block: int) -> int | None:
+        """Location of the terminator, if the block leads to the loop alone."""
+        start, terminator = self._module.arrays.successor_start, self._terminator(block)
+        special = self._module.forms[self._module.arrays.form[terminator]].opcode in _SPECIAL
+        return None if special or start[block + 1] - start[block] != 1 else self._attached(terminator, "dbg")
+
+    def _terminator(self, block: int) -> int:
+        return int(self._module.arrays.block_start[block + 1]) - 1
+
+    @cached_property
+    def _sources(self) -> tuple[Int64, Int64]:
+        """Sources of all edges sorted by target, and where each target's begin."""
+        arrays = self._module.arrays
+        source = np.repeat(np.arange(self._module.block_count), np.diff(arrays.successor_start))
+        order = np.argsort(arrays.successor, kind="stable")
+        starts = np.searchsorted(arrays.successor[order], np.arange(self._module.block_count + 1))
+        return source[order], starts
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self._module.annotated.split("\n")
+
+    @cached_property
+    def _nodes(self) -> dict[int, str]:
+        """Lines of numbered metadata nodes."""
+        lines = (line for line in self._lines if line.startswith("!"))
+        return {int(match[1]): line for line in lines if (match := _NODE.match(line))}
+
+    def _attached(self, instruction: int, kind: str) -> int | None:
+        """Number of the node attached to an instruction: ``dbg`` or ``llvm.loop``."""
+        if not self._module.annotated:
+            return None
+        line = self._lines[self._module.arrays.line[instruction]]
+        mark = f", !{kind} !"
+        at = line.rfind(mark)
+        match = _NUMBER.match(line, at + len(mark)) if at >= 0 else None
+        return int(match[1]) if match else None
+
+    def _location(self, node: int | None) -> Place:
+        """Place that a ``DILocation`` names: its line, and the file of its scope."""
+        if node is None:
+            return NOWHERE
+        if node not in self._places:
+            match = _LOCATION.match(self._nodes[node])
+            self._places[node] = Place(self._file_of(int(match[2])), int(match[1])) if match else NOWHERE
+        return self._places[node]
+
+    def _file_of(self, scope: int) -> str:
+        if scope not in self._files:
+            named = self._named(scope)
+            if named not in self._names:
+                self._names[named] = source_name(*named, self._module.name)
+            self._files[scope] = self._names[named]
+        return self._files[scope]
+
+    def _named(self, scope: int) -> tuple[str, str]:
+        """A scope's file as debug information names it, and the folder that the name is relative to; "": not known."""
+        file = _FILE.search(_bare(self._nodes[scope]))
+        strings = _STRING.findall(self._nodes[int(file[1])])[:2] if file else []
+        name, folder = (*map(unescaped, strings), "", "")[:2]
+        return os.path.normpath(name) if name else "", folder if os.path.isabs(folder) else ""
+
+
+def source_name(name: str, folder: str, given: str) -> str:
+    """What an answer about an input calls the source that debug information calls ``name``, relative to ``folder``.
+
+    The input is called as it was ``given``; a file below its folder after that; any other by its absolute path, or, for
+    an input that was given by a relative one, relative to the working folder, if that has no more ``..`` than what was
+    typed. A relative name stays where no folder is known.
+    """
+    path = os.path.join(folder, name)
+    if not name or not os.path.isabs(path):
+        return name
+    parent, leaf = os.path.split(given)
+    try:
+        here, home, there = map(os.path.realpath, ("", parent, os.path.dirname(path)))
+    except (OSError, ValueError):  # the working folder was removed; a NUL or a lone surrogate, which no path has
+        return name
+    full = os.path.join(there, os.path.basename(path))
+    if full == os.path.join(home, leaf):
+        return given
+    from_home, from_here = os.path.relpath(full, home), os.path.relpath(full, here)
+    if parent and not _climbs(from_home):
+        return os.path.join(parent, from_home)
+    typed = [given] if os.path.isabs(name) or os.path.realpath(folder) != here else [given, name]
+    if not os.path.isabs(given) and _climbs(from_here) <= max(map(_climbs, typed)):
+        return from_here
+    return os.path.normpath(path) if os.pardir not in path.split(os.sep) else full
+
+
+def _climbs(path: str) -> int:
+    return os.path.normpath(path).split(os.sep).count(os.pardir)
+
+
+def _bare(line: str) -> str:
+    """A metadata line without the contents of its strings, which may hold anything."""
+    return _STRING.sub('""', line)

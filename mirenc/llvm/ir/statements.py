@@ -1,0 +1,128 @@
+"""Statements of a module: canonical lines that the text encoder reads (paper section 3.1), type definitions first.
+
+The paper's own sample is a type definition, so types and globals count beside instructions.
+"""
+
+import hashlib
+import itertools
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mirenc.base.arrays import Int32
+from mirenc.llvm.ir.module import IRModule, Rows, global_name
+
+NORMALISATIONS = ("none", "locals")
+# What ProGraML writes on the node of a declared function.
+UNDEFINED_FUNCTION = "; undefined function"
+
+_GROUP_REFERENCE = re.compile(r" #\d+")
+_GLOBAL_NOISE = re.compile(
+    r"\b(?:private|internal|available_externally|linkonce_odr|linkonce|weak_odr|weak|common|appending|extern_weak"
+    r"|dso_local|dso_preemptable|hidden|protected|default|dllimport|dllexport|local_unnamed_addr|unnamed_addr"
+    r"|externally_initialized) "
+)
+# Strings are masked as \0N\0 while a line is edited: whatever stands inside them stays.
+_GLOBAL_TAIL = re.compile(
+    r",? (?:align \d+|comdat(?:\(\$[^)]*\))?|(?:section|partition|code_model) \0\d+\0"
+    r"|no_sanitize_\w+|sanitize_\w+|#\d+|!\w+ !\d+)(?=,|$| )"
+)
+_STRING = re.compile(r'(?<![@%$])c?"[^"]*"')
+_MASK = re.compile(r"\0(\d+)\0")
+_SYMBOL = re.compile(r"@[-a-zA-Z$._0-9]+")
+_BLOCK_ADDRESS = re.compile(r'(blockaddress\(@(?:[-a-zA-Z$._0-9]+|"[^"]*"), %)(?:[-a-zA-Z$._0-9]+|"[^"]*")')
+
+
+def hide_block_names(text: str) -> str:
+    """Block names inside ``blockaddress(@f, %b)`` are local names: leave them out."""
+    return _BLOCK_ADDRESS.sub(r"\1", text) if "blockaddress" in text else text
+
+
+def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
+    """A line edited everywhere but inside its strings."""
+    if '"' not in line:
+        return edit(line)
+    strings = _STRING.findall(line)
+    number = itertools.count()
+    masked = edit(_STRING.sub(lambda match: f"\0{next(number)}\0", line))
+    return _MASK.sub(lambda match: strings[int(match[1])], masked)
+
+
+@dataclass(frozen=True, eq=False)
+class Statements:
+    """The statements of a module in one normalisation: S, of which ``texts`` are the distinct ones.
+
+    ``row`` (S,) int32 is the text of each: type definitions, then globals from number ``first_global`` on, then
+    instructions in module order from ``first_instruction`` on.
+    """
+
+    normalisation: str
+    texts: list[str]
+    row: Int32
+    first_global: int
+    first_instruction: int
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def __getitem__(self, index: int) -> str:
+        return self.texts[self.row[index]]
+
+    @cached_property
+    def content_hash(self) -> bytes:
+        """`digest` of all statements: equal for one program whatever its names, metadata and alignment."""
+        return self.digest(0, len(self))
+
+    def digest(self, first: int, last: int) -> bytes:
+        """BLAKE2b (16 bytes) of the statements ``first .. last - 1`` in order."""
+        texts = "\n".join([self.texts[row] for row in self.row[first:last].tolist()])
+        return hashlib.blake2b(texts.encode("utf-8", "surrogateescape"), digest_size=16).digest()
+
+
+def statements_of(module: IRModule, normalisation: str = "locals") -> Statements:
+    """Statements of a module, made once.
+
+    Normalisation ``none`` is the paper's: the canonical line without metadata attachments and attribute groups.
+    ``locals`` also replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles
+    symbols, so that equal statements of different programs are equal. ValueError for any other.
+    """
+    if normalisation not in module.statements:
+        module.statements[normalisation] = _statements(module, normalisation)
+    return module.statements[normalisation]
+
+
+def _statements(module: IRModule, normalisation: str) -> Statements:
+    if normalisation not in NORMALISATIONS:
+        raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
+    table = Rows[str]()
+    head = [table[line] for line in module.type_lines]
+    if normalisation == "locals":
+        head += [table[_plain_global(line, module.display)] for line in module.global_lines]
+        body = np.array([table[form.statement] for form in module.forms], dtype=np.int32)[module.arrays.form]
+    else:
+        head += [table[_without_groups(line)] for line in module.global_lines]
+        body = np.array([table[_without_groups(module.lines[line])] for line in module.arrays.line], dtype=np.int32)
+    row = np.concatenate([np.array(head, dtype=np.int32), body])
+    return Statements(normalisation, list(table), row, len(module.type_lines), len(head))
+
+
+def _without_groups(line: str) -> str:
+    line = line.strip()
+    return _outside_strings(line, lambda text: _GROUP_REFERENCE.sub("", text)) if " #" in line else line
+
+
+def _plain_global(line: str, display: dict[str, str]) -> str:
+    """A global's line as ``locals`` has it."""
+    name = global_name(line)
+    rest = line[len(name) + len(" = ") :]
+
+    def plain(text: str) -> str:
+        # Only the words before the type are linkage and visibility; the initialiser may hold any text.
+        head, keyword, tail = re.split(r"\b(global|constant|alias|ifunc)\b", text, maxsplit=1)
+        text = f"{_GLOBAL_NOISE.sub('', head)}{keyword}{_GLOBAL_TAIL.sub('', tail)}"
+        return _SYMBOL.sub(lambda match: display.get(match[0], match[0]), text) if display else text
+
+    return f"{display.get(name, name)} = {_outside_strings(hide_block_names(rest), plain)}"

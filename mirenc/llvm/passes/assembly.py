@@ -1,0 +1,161 @@
+"""What LLVM's assembly says of a function's loops: instructions by class, in which loop, and what that loop is.
+
+It reads what LLVM prints with comments (``-S``, ``emit_assembly``): they name each block after the IR's and say which
+loop it is in. x86 in AT&T's syntax, and AArch64.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mirenc.base.arrays import Float64
+
+CLASSES = (
+    "load",
+    "store",
+    "gather",  # and scatter
+    "shuffle",  # moves between lanes, and between vector and general registers
+    "convert",
+    "mask",
+    "divide",  # and square roots
+    "multiply",
+    "vector",  # other arithmetic on vectors
+    "float",  # other arithmetic on floating-point scalars
+    "integer",  # other arithmetic on general registers
+    "branch",
+    "call",
+    "spill",  # and reload
+    "move",  # between registers
+)
+"""The classes. An instruction may be of two: an addition from memory is a load and arithmetic."""
+_PLACE = {name: place for place, name in enumerate(CLASSES)}
+
+_FUNCTION = re.compile(r"^(?P<name>[^\s.#/][^\s:]*|\"[^\"]+\"):")
+_END = re.compile(r"^\.Lfunc_end\d+:")
+_BLOCK = re.compile(r"^(?:\.LBB(?P<label>\d+_\d+):|(?:#|//) %bb\.\d+:)(?:\s+(?:#|//) (?:%(?P<name>\S+))?)?")
+_HEADER = re.compile(r"=>\s*This (?:Inner )?Loop Header: Depth=(\d+)")
+_INSIDE = re.compile(r"in Loop: Header=BB(\d+_\d+) Depth=(\d+)")
+_INSTRUCTION = re.compile(r"^\t(?P<name>[a-z]\w*(?:\.\w+)?)(?:\t(?P<rest>.*))?$")
+_SPILL = re.compile(r"-byte (?:Folded )?(?:Spill|Reload)")
+_COMMENT = re.compile(r"\s(?:#|//) .*$")
+
+# x86 without the `v` of AVX.
+_X86 = {
+    "gather": r"p?(?:gather|scatter)",
+    "divide": r"i?div|sqrt",
+    "convert": r"cvt|pmov[sz]x|pmovs?[wdq]{2}$|pmov(?:wb|d[bw]|q[bwd])$|c(?:bw|wd|dq|wtd|ltd|qto|wtl|ltq)",
+    "mask": r"k(?!$)|blendv|pblendm|blendm|p?test|ptestn?m|pmovm2|pmov[bwdq]2m|p?movmsk|p?maskmov|cmp\w*[ps][sd]$|pcmp",
+    "shuffle": r"p?shuf|p?unpck|punpck|p?perm|pack|p?insert|p?extract|pinsr|pextr|p?broadcast|p?blend|palignr|align|"
+    r"ps[lr]ldq|mov(?:s[lh]|d)dup|movlh|movhl|mov[hl]p|p?expand|p?compress|phadd|hadd|psadbw|zero",
+    "multiply": r"i?mul|pm(?:ul|add)|fn?m(?:add|sub)|mulx",
+    "branch": r"j",
+    "call": r"call",
+}
+_X86_SCALAR = re.compile(r"(?:s[sd]|si2s[sd]l?q?)$")
+_AARCH64 = {
+    "divide": r"[fsu]div|fsqrt",
+    "convert": r"fcvt|[su]cvtf|[su]xtl|[su]shll|[su]?q?xtu?n|[su]xt[bhw]|shrn",
+    "mask": r"bsl|bi[tf]|cm(?:eq|g[et]|h[is]|l[et]|tst)|fcm|csel|cset|cinc|csinc|fcsel",
+    "shuffle": r"zip|uzp|trn|ext$|dup|ins$|mov$|tb[lx]|rev|addv|addp|[su]m(?:ax|in)v|[su]addlv|[su]mov",
+    "multiply": r"f?n?m(?:ul|add|sub|la|ls)|fml|[su]m(?:ull|lal|addl|ulh)|[su]dot",
+    "branch": r"b$|b\.|cbn?z|tbn?z",
+    "call": r"bl",
+}
+
+
+def _compiled(classes: dict[str, str]) -> list[tuple[int, re.Pattern[str]]]:
+    return [(_PLACE[name], re.compile(f"(?:{pattern})")) for name, pattern in classes.items()]
+
+
+_X86_CLASSES, _AARCH64_CLASSES = _compiled(_X86), _compiled(_AARCH64)
+
+
+@dataclass
+class Loop:
+    """Blocks of one loop, without those of loops inside it; or, without a name, all that is in no loop."""
+
+    name: str  # of its header, as the IR has it; "" where that has none
+    depth: int  # 1: in no other; 0: no loop
+    counts: Float64 = field(default_factory=lambda: np.zeros(len(CLASSES)))  # instructions by class
+    instructions: int = 0
+    bits: int = 0  # of the widest register of it
+
+
+def loops_of(assembly: str, function: str) -> list[Loop]:
+    """The loops of a function in the order in which they begin; first, what is in none. [] where it is not there."""
+    loops: dict[str, Loop] = {}
+    current: Loop | None = None
+    inside = False
+    block = ("", "")  # label and name
+    places = _aarch64 if "// %bb." in assembly else _x86
+    for line in assembly.split("\n"):
+        if not inside:
+            found = _FUNCTION.match(line)
+            if found and found["name"].strip('"') == function:
+                inside = True
+                current = loops.setdefault("", Loop("", 0))
+        elif _END.match(line):
+            break
+        elif start := _BLOCK.match(line):
+            block = start["label"] or "", start["name"] or ""
+            current = loops[""]
+            if within := _INSIDE.search(line):
+                current = loops.setdefault(within[1], Loop("", int(within[2])))
+        elif header := _HEADER.search(line):
+            current = loops.setdefault(block[0], Loop("", 0))
+            current.name, current.depth = block[1], int(header[1])
+        elif within := _INSIDE.search(line):
+            current = loops.setdefault(within[1], Loop("", int(within[2])))
+        elif (instruction := _INSTRUCTION.match(line)) and current is not None:
+            rest = instruction["rest"] or ""
+            current.instructions += 1
+            classes = places(current, instruction["name"], _COMMENT.sub("", rest))
+            current.counts[[_PLACE["spill"]] if _SPILL.search(rest) else classes] += 1
+    return [*loops.values()]
+
+
+def _x86(loop: Loop, name: str, operands: str) -> list[int]:
+    bits = 512 if "%zmm" in operands else 256 if "%ymm" in operands else 128 if "%xmm" in operands else 64
+    bare = name.removeprefix("v")
+    scalar = bits == 128 and _X86_SCALAR.search(bare) is not None
+    loop.bits = max(loop.bits, 64 if scalar else bits)
+    places = []
+    if "(" in operands and not name.startswith(("lea", "prefetch", "nop")):
+        last = operands.rstrip().endswith(")") or (operands.rstrip().endswith("}") and re.search(r"\)\s*\{", operands))
+        changes = "," in operands or bare.startswith(("inc", "dec", "neg", "not"))
+        writes = last and changes and not bare.startswith(("cmp", "test", "ucomi", "comi", "bt"))
+        pure = bare.startswith(("mov", "extract", "pextr", "set"))
+        if "gather" not in bare and "scatter" not in bare:
+            if writes or bare.startswith("set"):
+                places.append(_PLACE["store"])
+            if not writes or not pure:
+                places.append(_PLACE["load"])
+    kind = next((place for place, pattern in _X86_CLASSES if pattern.match(bare)), None)
+    if kind is not None and (bits > 64 or "%k" in operands or CLASSES[kind] not in ("mask", "shuffle")):
+        return [*places, kind]
+    if bare.startswith("mov"):
+        between = "%xmm" in operands and re.search(r"%(?:[re][a-ds0-9]|r\d+)", operands) and "(" not in operands
+        return [*places, _PLACE["shuffle"]] if between else places or [_PLACE["move"]]
+    return [*places, _PLACE["float" if scalar else "vector" if bits > 64 else "integer"]]
+
+
+_AARCH64_VECTOR = re.compile(r"\bv\d+\.|\bq\d+\b")
+_AARCH64_FLOAT = re.compile(r"\b[sdh]\d+\b")
+
+
+def _aarch64(loop: Loop, name: str, operands: str) -> list[int]:
+    vector = _AARCH64_VECTOR.search(operands) is not None
+    loop.bits = max(loop.bits, 128 if vector else 64)
+    if name.startswith(("ldr", "ldp", "ldur", "ld1", "ld2", "ld3", "ld4")):
+        return [_PLACE["load"]]
+    if name.startswith(("str", "stp", "stur", "st1", "st2", "st3", "st4")):
+        return [_PLACE["store"]]
+    if name in ("mov", "fmov", "movi") and not vector:
+        return [_PLACE["move"]]
+    kind = next((place for place, pattern in _AARCH64_CLASSES if pattern.match(name)), None)
+    if kind is not None and (vector or CLASSES[kind] != "shuffle"):
+        return [kind]
+    if vector:
+        return [_PLACE["vector"]]
+    return [_PLACE["float" if _AARCH64_FLOAT.search(operands) else "integer"]]

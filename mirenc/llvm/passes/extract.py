@@ -1,0 +1,190 @@
+"""One function of a module as a module of its own, so that passes and sizes can be asked about functions.
+
+It works on what any LLVM prints: a module is cut into its entries once, and each function takes those that it reaches.
+It becomes visible from outside, or the first pass would remove it; other functions are declared only, so nothing is
+inlined. A constant keeps its value, since code depends on it. A variable is declared only: with the functions that
+write it gone, a static one would look constant. What was the module's own stays ``dso_local``, reached without the
+detour through a table that a symbol of another module takes.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from mirenc.base.errors import IRParseError
+from mirenc.llvm.ir.lines import OPENING, balanced
+
+_WORD = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+# What an entry may refer to; quoted text and remarks refer to nothing. LLVM spells a quote inside a string `\22`.
+_REFERENCE = re.compile(rf'([@%#!]{_WORD})|"[^"]*"|;[^\n]*')
+_NAMED = re.compile(rf"(?:attributes )?([@%#!]{_WORD}) = ")
+_FUNCTION = re.compile(rf"(?:define|declare) [^\n]*?(@{_WORD})\(")
+_VARIABLE = re.compile(rf"@{_WORD} = ((?:[\w()]+ )*?)(global|constant) ")
+_ALIAS = re.compile(rf"@{_WORD} = ((?:[\w()]+ )*?)(?:alias|ifunc) ")
+_LINKAGES = "private|internal|available_externally|linkonce|weak|common|appending|linkonce_odr|weak_odr|external"
+_LINKAGE = re.compile(rf"\b({_LINKAGES}) ")
+_COMDAT = re.compile(rf'("[^"]*")|,? comdat(?:\(\${_WORD}\)|(?=[ ,]|$))', re.MULTILINE)
+# What may follow a declaration's attributes and belongs to definitions.
+_DEFINED = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
+_ALIGNMENT = re.compile(r", align \d+(?=, |$)")
+_BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{_WORD}), ")
+_SUFFIX = re.compile(r"\*|(?: addrspace)?(?: ?\()")
+_KEPT_METADATA = ("!llvm.module.flags", "!llvm.dbg.cu")  # the second is what the verifier asks of debug information
+
+_GROUP = re.compile(r"^attributes (#\d+) = \{(.*)\}$", re.MULTILINE)
+_SIZE_WORD = re.compile(r'("[^"]*")| (?:minsize|optsize)(?=[ \n]|$)')
+
+
+@dataclass
+class _Entry:
+    """A top-level entry; ``number`` is its place in the text, ``text`` how it reads where it is kept."""
+
+    number: int
+    name: str
+    text: str
+    source: str
+
+    @cached_property
+    def references(self) -> list[str]:
+        return list(dict.fromkeys(name for name in _REFERENCE.findall(self.text) if name))
+
+    @cached_property
+    def declared(self) -> "_Entry":
+        """The same, where only its existence counts."""
+        return _Entry(self.number, self.name, _declared(self.source), "")
+
+    def kept_for(self, function: str) -> "_Entry":
+        """How the module of a function has it."""
+        if self.name[0] != "@" or self.name == function or self.source.startswith("declare"):
+            return self
+        variable = _VARIABLE.match(self.source)
+        # The address of another function's block says nothing without that block.
+        constant = variable and variable[2] == "constant" and set(_BLOCK_ADDRESS.findall(self.source)) <= {function}
+        return self if constant else self.declared
+
+
+def extract_functions(text: str) -> Iterator[tuple[str, str]]:
+    """Name and module of each function that a module defines, as a module of its own.
+
+    ``text`` is a module as LLVM prints it (``clang -S -emit-llvm``, `mirenc.llvm.IRModule.text`). A name is the
+    function's symbol without ``@`` and quotes; its module has the function, what it reaches, target and module flags.
+    Attributes stay, linkage and comdats go. A function that takes the address of another one's block is left out.
+    Raises IRParseError: a function has no end.
+    """
+    head, entries = _entries(text)
+    always = [entries[name] for name in _KEPT_METADATA if name in entries]
+    for entry in list(entries.values()):
+        if entry.source.startswith("define") and set(_BLOCK_ADDRESS.findall(entry.text)) <= {entry.name}:
+            reached = _reached(entries, [entry, *always], entry.name)
+            yield entry.name[1:].strip('"'), "\n".join([*head, *reached, ""])
+
+
+def without_size_attributes(text: str) -> str:
+    """The same module without ``minsize`` and ``optsize``: what a front end gives without -Oz or -Os."""
+    empty = set()
+
+    def shrunk(group: re.Match[str]) -> str:
+        words = _without_size_words(group[2] + " ")
+        if words.strip():
+            return f"attributes {group[1]} = {{{words[:-1]}}}"
+        empty.add(group[1])
+        return ""
+
+    text = _GROUP.sub(shrunk, text)
+    text = re.sub(r"^(?:define|declare) [^\n]*", lambda line: _without_size_words(line[0]), text, flags=re.MULTILINE)
+    # LLVM refuses a group without attributes, so what is empty goes with all that refers to it.
+    return re.sub(r'("[^"]*")| (#\d+)\b', lambda found: "" if found[2] in empty else found[0], text)
+
+
+def _without_size_words(text: str) -> str:
+    return _SIZE_WORD.sub(lambda found: found[1] or "", text)
+
+
+def _reached(entries: dict[str, _Entry], start: list[_Entry], function: str) -> list[str]:
+    """Texts of all that a function's module needs, in the order of the original."""
+    reached = {entry.name: entry for entry in start}
+    waiting = list(start)
+    while waiting:
+        for name in waiting.pop().references:
+            if name not in reached and name in entries:
+                reached[name] = entries[name].kept_for(function)
+                waiting.append(reached[name])
+    return [entry.text for entry in sorted(reached.values(), key=lambda entry: entry.number)]
+
+
+def _entries(text: str) -> tuple[list[str], dict[str, _Entry]]:
+    """Lines about the target, and the entries that have names."""
+    head: list[str] = []
+    entries: dict[str, _Entry] = {}
+    lines = iter(text.splitlines())
+    for line in lines:
+        if line.startswith("target "):
+            head.append(line)
+            continue
+        source = line
+        if line.startswith("define "):
+            body = [line]
+            while body[-1] != "}":
+                try:
+                    body.append(next(lines))
+                except StopIteration:
+                    raise IRParseError(f"the function that begins with {line[:60]!r} has no end") from None
+            source = "\n".join(body)
+        if named := (_FUNCTION if source.startswith(("define ", "declare ")) else _NAMED).match(source):
+            entries[named[1]] = _Entry(len(entries), named[1], _kept(source), source)
+    return head, entries
+
+
+def _kept(source: str) -> str:
+    """An entry without what ties it to other modules."""
+    line, *rest = source.split("\n", 1)
+    if source.startswith("define "):
+        line = _without_linkage(line)
+    if source.startswith(("define ", "@")):
+        line = _COMDAT.sub(lambda found: found[1] or "", line)
+    return "\n".join([line, *rest])
+
+
+def _without_linkage(words: str) -> str:
+    return _LINKAGE.sub(lambda found: "dso_local " if found[1] in ("private", "internal") else "", words, count=1)
+
+
+def _declared(source: str) -> str:
+    """A definition of a symbol as a declaration."""
+    line = source.split("\n", 1)[0]
+    if line.startswith("define "):
+        symbol = _FUNCTION.match(line)
+        assert symbol is not None
+        end = balanced(line, symbol.end() - 1)
+        tail = line[end:]
+        cut = _DEFINED.search(tail)
+        return "declare " + _without_linkage(line[len("define ") : end]) + (tail[: cut.start()] if cut else tail)
+    name = line.split(" = ")[0]
+    if variable := _VARIABLE.match(line):
+        kind = line[variable.end() : _type_end(line, variable.end())[0]]
+        alignment = _ALIGNMENT.findall(re.sub(r'"[^"]*"', "", line))
+        words = _without_linkage(variable[1])
+        return f"{name} = external {words}{variable[2]} {kind}{alignment[-1] if alignment else ''}"
+    alias = _ALIAS.match(line)
+    assert alias is not None
+    end, arguments = _type_end(line, alias.end())
+    local = "dso_local " if re.search("dso_local|internal|private", alias[1]) else ""
+    if not arguments:
+        return f"{name} = external {local}global {line[alias.end() : end]}"
+    return f"declare {local}{line[alias.end() : arguments].rstrip()} {name}{line[arguments:end]}"
+
+
+def _type_end(text: str, start: int) -> tuple[int, int]:
+    """Place after the type that begins at ``start``, and that of a function type's parameters, 0 for other types."""
+    if text[start] in OPENING:
+        end = balanced(text, start)
+    else:
+        word = re.compile(rf"%?{_WORD}").match(text, start)
+        assert word is not None
+        end = word.end()
+    parameters = 0
+    while suffix := _SUFFIX.match(text, end):
+        parameters = suffix.end() - 1 if suffix[0].endswith("(") else 0
+        end = balanced(text, parameters) if parameters else suffix.end()
+    return end, parameters

@@ -1,0 +1,102 @@
+"""What an object file holds: the bytes that are loaded of it, and the size of each function.
+
+ELF is read here, by the flags that loaders and ``size`` go by; of other formats LLVM tells the sections' names alone.
+Stand-alone: the child process imports it, too (`mirenc.llvm.child.pass_library`).
+"""
+
+import struct
+from collections import namedtuple
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# `.text`, `.text.unlikely`, `.text.f`, `.rodata.cst8` of ELF, `.rdata` of COFF; the others are those of Mach-O.
+_TEXT, _DATA = (b".text", b"__text"), (b".rodata", b".data.rel.ro", b".rdata", b"__const", b"__cstring", b"__literal")
+# Of COFF and Mach-O: what no memory holds, or what has no bytes in the file.
+_NOT_LOADED = (b".bss", b".debug", b".drectve", b".llvm", b"__bss", b"__common", b"__debug", b"__llvm")
+_SYMBOLS, _NO_BITS, _ALLOCATED, _FUNCTION = 2, 8, 2, 2  # SHT_SYMTAB, SHT_NOBITS, SHF_ALLOC, STT_FUNC
+_MANY = 0xFFFF  # SHN_XINDEX: the number did not fit, the first section has it
+
+
+class Section(NamedTuple):
+    """A section: name, bytes, and whether these are loaded with the program; zeros that no file holds are not."""
+
+    name: bytes
+    size: int
+    loaded: bool
+
+
+class Symbol(NamedTuple):
+    """A function's symbol; aliases have one ``place``, a section and an offset in it."""
+
+    name: str
+    place: tuple[int, int]
+    size: int
+
+
+def is_elf(data: bytes) -> bool:
+    """Whether an object is in the format that `elf_sections` and `elf_functions` read."""
+    return data.startswith(b"\x7fELF")
+
+
+def named_section(name: bytes, size: int) -> Section:
+    """A section of another format than ELF."""
+    return Section(name, size, not name.startswith(_NOT_LOADED))
+
+
+def sums(sections: Iterable[Section]) -> dict[str, int]:
+    """Bytes of machine code, of read-only data, and of all that is loaded, as `mirenc.llvm.passes.engine.Optimised`."""
+    every = list(sections)
+    return {
+        "text_bytes": sum(one.size for one in every if one.name.startswith(_TEXT)),
+        "data_bytes": sum(one.size for one in every if one.name.startswith(_DATA)),
+        "loaded_bytes": sum(one.size for one in every if one.loaded),
+    }
+
+
+def elf_sections(data: bytes) -> list[Section]:
+    """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
+    headers, names = _headers(data)
+    return [
+        Section(_word(data, names + one.name), one.size, bool(one.flags & _ALLOCATED) and one.kind != _NO_BITS)
+        for one in headers
+    ]
+
+
+def elf_functions(data: bytes) -> list[Symbol]:
+    """The functions that an ELF object defines, with the sizes that ``nm -S`` prints."""
+    headers, _ = _headers(data)
+    wide, order = _kind(data)
+    form = struct.Struct(order + ("IBBHQQ" if wide else "IIIBBH"))
+    symbols = []
+    for table in headers:
+        if table.kind != _SYMBOLS:
+            continue
+        names = headers[table.link].offset
+        for values in form.iter_unpack(data[table.offset : table.offset + table.size]):
+            name, about, _, section, value, size = values if wide else (values[0], *values[3:], *values[1:3])
+            if about & 15 == _FUNCTION and section:
+                symbols.append(Symbol(_word(data, names + name).decode("utf-8", "replace"), (section, value), size))
+    return symbols
+
+
+_Header = namedtuple("_Header", "name kind flags address offset size link info alignment entry")
+
+
+def _kind(data: bytes) -> tuple[bool, str]:
+    """Whether it is of 64 bits, and its byte order as `struct` has it."""
+    return data[4] == 2, "<" if data[5] == 1 else ">"
+
+
+def _headers(data: bytes) -> tuple[list[_Header], int]:
+    """All section headers, and where the names of sections begin."""
+    wide, order = _kind(data)
+    (start,) = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32)
+    entry, count, names = struct.unpack_from(order + "HHH", data, 58 if wide else 46)
+    form = order + ("IIQQQQIIQQ" if wide else "10I")
+    first = _Header(*struct.unpack_from(form, data, start))
+    headers = [_Header(*struct.unpack_from(form, data, start + entry * row)) for row in range(count or first.size)]
+    return headers, headers[first.link if names == _MANY else names].offset
+
+
+def _word(data: bytes, start: int) -> bytes:
+    return data[start : data.index(b"\0", start)]

@@ -1,0 +1,165 @@
+"""`vectorizer_choices`: what llvmlite's LLVM would choose for each innermost loop: vector width, interleave count."""
+
+import atexit
+import functools
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.regions import block_name
+from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
+from mirenc.llvm.ir.module import IRModule
+from mirenc.llvm.passes.loop_hint import Hint
+
+Key = tuple[str, str]  # symbol of the function, header of the loop
+_SIDE = Path(__file__).parents[1] / "child" / "vectorizer_library.py"
+_TIMEOUT = 60.0  # seconds for one module
+_MEMORY = 4 * 2**30  # bytes of address space
+# Architecture and bits of its widest vectors -> a processor that has these and no wider ones.
+_PROCESSORS = {
+    ("x86_64", 128): "x86-64",
+    ("x86_64", 256): "x86-64-v3",
+    ("x86_64", 512): "x86-64-v4",
+    ("aarch64", 128): "generic",
+}
+_ARCHITECTURE = re.compile(r'^target triple = "(\w+)', re.MULTILINE)
+_SAME = {"amd64": "x86_64", "arm64": "aarch64"}
+# What says which processor a function is for, and metadata, which would speak about loops and places in another way.
+_PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
+_ATTACHED = re.compile(r" ![\w.]+ !\d+")
+# Says where the scope of a metadata node begins that nothing refers to any more; inlining leaves it behind.
+_SCOPE = "call void @llvm.experimental.noalias.scope.decl("
+# A place needs a scope, and that a file. The module's own nodes are left out.
+_HEAD = (
+    "!llvm.module.flags = !{!0}",
+    "!llvm.dbg.cu = !{!1}",
+    '!0 = !{i32 2, !"Debug Info Version", i32 3}',
+    "!1 = distinct !DICompileUnit(language: DW_LANG_C99, file: !3, emissionKind: LineTablesOnly)",
+    '!2 = distinct !DISubprogram(name: "loops", scope: !3, file: !3, unit: !1, spFlags: DISPFlagDefinition)',
+    '!3 = !DIFile(filename: "loops", directory: "")',
+)
+_NODES = 4  # of the first loop
+_OWN_NODE = re.compile(r"^!(\d+) = distinct !\{!\1, !\d+\}$", re.MULTILINE)
+_ASKS = Hint(2, 2).nodes()
+
+
+@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn, and one answer is of all
+def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple[int, int]]:
+    """Vector width and interleave count that LLVM 22 chooses at -O3 for every innermost loop; (1, 1): neither.
+
+    The loops are those before the vectorizer, such as `mirenc.llvm.inputs.dialect.SCALAR_LOOPS`; ``vector_bits`` are of
+    the widest vector of the processor: 128, 256 or 512 on x86-64, 128 on AArch64. The keys are the function's symbol
+    and the loop's header as in `mirenc.llvm.Region`. Empty where nobody knows: the module is for another processor, or
+    LLVM does not come to an end with it.
+    """
+    text, loops = marked(module)
+    return _choices(module, text, loops, vector_bits)
+
+
+@functools.lru_cache(maxsize=1)
+def follows_hints(module: IRModule, vector_bits: int) -> frozenset[Key]:
+    """The innermost loops that LLVM would vectorise if a hint asks for it: no pragma changes what becomes of others.
+
+    Keys, loops and bits are those of `vectorizer_choices`; all loops where nobody knows.
+    """
+    text, loops = marked(module)
+    choices = _choices(module, with_hint(text, _ASKS, loop_node(len(loops))), loops, vector_bits)
+    return frozenset(key for key in loops if choices.get(key) != (1, 1))
+
+
+def _choices(module: IRModule, text: str, loops: Sequence[Key], vector_bits: int) -> Mapping[Key, tuple[int, int]]:
+    if not loops:
+        return {}
+    choices = dict.fromkeys(loops, (1, 1))
+    try:
+        ((answer, _),) = asked(module, text, [""], vector_bits)
+    except EndedError:
+        return {}
+    for line, width, count in answer["choices"]:
+        if 0 < line <= len(loops):  # LLVM's own loops have line 0; of several copies of one, the widest counts
+            key = loops[line - 1]
+            choices[key] = max(choices[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
+    return choices
+
+
+@functools.lru_cache(maxsize=1)
+def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
+    """The module with a source line at each innermost loop, which is the loop's place in the second value plus 1.
+
+    Of the loop at place p, node `loop_node` (p) is its own.
+    """
+    forest, arrays = find_loops(module), module.arrays
+    lines = [_plain(line) for line in module.lines]
+    loops: list[Key] = []
+    nodes = []
+    for row in sorted(set(range(len(forest))) - set(forest.parent.tolist())):
+        node = loop_node(len(loops))
+        header = int(forest.header[row])
+        for block in np.flatnonzero(forest.innermost == row).tolist():
+            first, last = arrays.successor_start[block : block + 2]
+            if header in arrays.successor[first:last].tolist():  # a latch
+                lines[arrays.line[arrays.block_start[block + 1] - 1]] += f", !llvm.loop !{node}"
+        loops.append((module.headers[int(forest.function[row])].name, block_name(module, header)))
+        nodes.append(f"!{node} = distinct !{{!{node}, !{node + 1}}}")
+        nodes.append(f"!{node + 1} = !DILocation(line: {len(loops)}, scope: !2)")
+    return "\n".join([*lines, *_HEAD, *nodes, ""]), tuple(loops)
+
+
+def _plain(line: str) -> str:
+    """A line without metadata, and without the processor it is for."""
+    if line.startswith("!") or _SCOPE in line:
+        return ""
+    if line.startswith("attributes "):
+        return _PROCESSOR.sub("", line)
+    return _ATTACHED.sub("", line) if line.startswith(("define ", "declare ", "@")) else line
+
+
+def with_hint(text: str, hint: Sequence[str], free: int, *, but: int = -1) -> str:
+    """A text of `marked` whose loops have a hint, its nodes numbered from ``free`` on; node ``but`` is left out."""
+    named = "".join(f", !{free + number}" for number in range(len(hint)))
+    text = _OWN_NODE.sub(lambda own: "" if int(own[1]) == but else f"{own[0][:-1]}{named}}}", text)
+    return text + "".join(f"!{free + number} = {node}\n" for number, node in enumerate(hint))
+
+
+def loop_node(place: int) -> int:
+    """Number of a loop's node in what `marked` gives; the next one is its place in the source."""
+    return _NODES + 2 * place
+
+
+def asked(
+    module: IRModule, text: str, endings: Sequence[str], vector_bits: int, *, function: str = "", header: int = 0
+) -> Iterator[tuple[dict[str, Any], memoryview]]:
+    """What LLVM says of ``text`` with each ending (`mirenc.llvm.child.vectorizer_library`), as each is done.
+
+    ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or nobody knows
+    the processor.
+    """
+    named = _ARCHITECTURE.search(module.text)
+    architecture = _SAME.get(named[1], named[1]) if named else ""
+    processor = _PROCESSORS.get((architecture, vector_bits), "")
+    folder = llvmlite_folder()
+    if not (processor and folder):
+        raise EndedError("start", f"no processor of {architecture or 'no'} architecture with {vector_bits} bits")
+    child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
+    try:
+        child.send({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
+        for _ in endings:
+            yield child.receive(_TIMEOUT)
+    except BaseException:
+        child.close()  # what was not answered would be taken for the next one's answer
+        raise
+
+
+@functools.cache
+def _child(*arguments: str) -> Child:
+    child = Child(_SIDE, arguments, _MEMORY)
+    atexit.register(child.close)
+    return child
+
+
+os.register_at_fork(after_in_child=_child.cache_clear)

@@ -1,0 +1,90 @@
+"""Whatever a corpus can be made from, as a folder of IR."""
+
+import os
+from pathlib import Path
+
+from mirenc.base.errors import IRFileError
+from mirenc.llvm.inputs.compile_commands import Report
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.inputs.projects import COMMANDS
+from mirenc.llvm.sources.compile_programs import Advance, Choices, Limits, compile_programs
+from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
+from mirenc.llvm.sources.programs import command_programs, find_sources, source_programs
+
+_ALLOWED = (
+    "Give a folder of IR (.ll, .bc) or of sources, or a compile_commands.json. In mirenc's repository, scripts make IR "
+    "of a .toml recipe of Debian packages (pretrain/debian.py) and of .parquet (pretrain/compile_parquet.py)"
+)
+
+
+def kind_of_source(source: Path, report: Report = lambda line: None, *, with_reserved: bool = False) -> str:
+    """What a path is: ``commands``, ``sources`` or ``ir``; IRFileError where it is none.
+
+    A folder with ``compile_commands.json`` is that; another what most of its files are, ``report`` is told of the rest.
+    """
+    if source.is_dir():
+        if (source / COMMANDS).is_file():
+            return "commands"
+        sources = find_sources(source, with_reserved=with_reserved)
+        counts = {"ir": len(find_inputs(source)), "sources": len(sources)}
+        kind = max(counts, key=lambda name: counts[name])
+        rest = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
+        if rest:
+            report(f"{source}: {counts[kind]} files are taken as {kind}; others are left out: {rest}")
+        if counts[kind]:
+            return kind
+        raise IRFileError(f"{source}: no IR or source file below it. {_ALLOWED}")
+    if not source.exists():
+        raise IRFileError(f"{source}: no such file or folder. Check the path")
+    if source.suffix != ".json":
+        raise IRFileError(f"{source}: a corpus cannot be made from this file. {_ALLOWED}")
+    return "commands"
+
+
+def prepare_ir(
+    source: Path,
+    out: Path,
+    choices: Choices | None = None,
+    *,
+    workers: int | None = None,
+    limits: Limits | None = None,
+    retry_failed: bool = False,
+    advance: Advance = lambda *_: None,
+    report: Report = lambda line: None,
+) -> Path:
+    """Turn a source of programs (`kind_of_source`) into a folder of IR, which is returned; one of IR is as it is.
+
+    Called again after it was stopped, it goes on where it was. Programs that are gone from the source since then go,
+    those whose file or flags changed are compiled again. An edited header is seen below a folder of sources only.
+
+    ``out`` gets the IR and its log. There are as many compilers at once as ``workers``, or cores;
+    with ``retry_failed`` they try again what failed in an earlier run.
+
+    Raises ConfigError, IRFileError, ToolchainError: the source cannot be used, or nothing in it became IR. A program
+    that does not compile is counted and reported, no more.
+    """
+    choices, limits, workers = choices or Choices(), limits or Limits(), workers or os.cpu_count() or 1
+    kind = kind_of_source(source, report, with_reserved=choices.with_reserved)
+    if kind == "ir":
+        return source
+    programs = source_programs if kind == "sources" else command_programs
+    with IRFolder(out, retry_failed=retry_failed) as folder:
+        if not folder.kept():  # nothing worked so far: what was wrong may have been mended
+            folder.keep_only(lambda record: False)
+        if len(folder):
+            # The programs twice, because their commands may be more than memory holds.
+            every = programs(source, choices)
+            made_of = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
+
+            def stays(record: IRRecord) -> bool:
+                there = record.status != "ok" or folder.path_of(record).is_file()
+                return there and made_of.get(record.key) == record.stamp
+
+            folder.keep_only(stays)
+        compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
+        report(folder.summary())
+        if not folder.kept():
+            reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
+            found = f"{source}: nothing in it became IR{reason}. {out / 'log.jsonl'} has a line for each try"
+            raise IRFileError(f"{found}; mend what it says and type the same again")
+    return out

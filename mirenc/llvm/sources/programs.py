@@ -1,0 +1,192 @@
+"""A folder of sources or a ``compile_commands.json`` as programs: which files, in what language, with what flags."""
+
+import os
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mirenc.base.errors import IRFileError, ToolchainError
+from mirenc.llvm.inputs.compile_commands import Report, read_commands, without_refused
+from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, find_compiler, spelled_for
+from mirenc.llvm.inputs.compiler_flags import words_of
+from mirenc.llvm.inputs.projects import COMMANDS, find_headers, header_flags, header_folders, walk_sources
+from mirenc.llvm.sources.compile_programs import LEVEL_FLAGS, Choices, Program, levels_of
+from mirenc.llvm.sources.ir_folder import digest, stamp_of
+from mirenc.llvm.sources.reserved import is_reserved, is_reserved_package
+
+_LANGUAGE_OF = {
+    ".c": "c",
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++"),
+    ".cl": "opencl",
+    ".cu": "cuda",
+    **dict.fromkeys((".f", ".for", ".f77", ".f90", ".f95", ".F", ".F77", ".F90"), "fortran"),
+}
+
+_COMMON = ("-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics", "-fno-crash-diagnostics")
+_DIALECT = {
+    "c": (
+        *LANGUAGE_FLAGS["c"],
+        # Old C is legal C to its authors: what clang 16 made an error stays a warning here.
+        *("-Wno-implicit-function-declaration", "-Wno-implicit-int"),
+        *("-Wno-int-conversion", "-Wno-incompatible-function-pointer-types"),
+    ),
+    "c++": (*LANGUAGE_FLAGS["c++"], "-std=gnu++17"),
+    "opencl": LANGUAGE_FLAGS["cl"],
+    # The device side only: the host side is C++ that launches kernels through stubs.
+    "cuda": ("-x", "cuda", "-std=gnu++17", "--cuda-device-only", "--cuda-gpu-arch=sm_70", "-Wno-unknown-cuda-version"),
+}
+_FLANG = ("flang", "flang-new", *(f"flang-new-{version}" for version in range(22, 15, -1)))
+
+
+def find_sources(root: Path, *, with_reserved: bool = False) -> list[tuple[str, str]]:
+    """Files below a folder that can be compiled, with their languages; none that is kept for evaluation, no links.
+
+    Ordered by a hash: the first n are a sample.
+    """
+    sources = []
+    for path in walk_sources(root, _LANGUAGE_OF):
+        file = path.relative_to(root).as_posix()
+        if not path.is_symlink() and (with_reserved or not is_reserved(file)):
+            sources.append((file, _LANGUAGE_OF[path.suffix]))
+    return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
+
+
+def compile_command(
+    compiler: Sequence[str],
+    language: str,
+    level: str,
+    file: str,
+    options: Sequence[str],
+    *,
+    cuda_path: Path | None = None,
+) -> tuple[str, ...]:
+    """Command of a clang or flang that compiles one file, named from where it runs, to text IR; the output is added."""
+    place = f"./{file}" if file.startswith("-") else file  # a name that begins with a dash would be an option
+    if language == "fortran":
+        # flang writes the absolute path into the IR of every file with I/O: this one is the same on every machine.
+        return (*compiler, "-S", "-emit-llvm", "-w", f"-{level}", *options, f"/proc/self/cwd/{file}")
+    command = [*compiler, *_COMMON, *_DIALECT[language], *LEVEL_FLAGS[level]]
+    if "ziglang" in compiler:
+        # zig cc adds these of its own; a user of clang expects clang's output.
+        command += ["-fno-sanitize=undefined", "-fno-stack-protector", "-g0"]
+    if cuda_path is not None and language == "cuda":
+        command.append(f"--cuda-path={cuda_path}")
+    return (*command, *spelled_for(compiler, options), place)
+
+
+def _find_compilers(languages: Collection[str], choices: Choices, report: Report) -> dict[str, list[str]]:
+    """The command for each language; one without a compiler is reported and left out. ToolchainError if all are."""
+    compilers = {}
+    for number, language in enumerate(sorted(languages), 1):
+        try:
+            if language == "cuda" and choices.cuda_path is None:
+                advice = "Give their folder with --cuda-path (Python: cuda_path=)"
+                raise ToolchainError(f"CUDA needs the toolkit's headers. {advice}")
+            if language != "fortran":
+                compilers[language] = find_compiler("cl" if language == "opencl" else language, choices.compiler)
+            elif flang := [name for name in _FLANG if shutil.which(name)]:
+                compilers[language] = flang[:1]
+            else:
+                raise ToolchainError("no flang on PATH to compile Fortran. Type: apt-get install flang-19")
+        except ToolchainError as missing:
+            report(f"{language} sources are left out: {missing}")
+            if number == len(languages) and not compilers:
+                raise
+    return compilers
+
+
+def make_program(
+    choices: Choices, compiler: Sequence[str], options: Sequence[str], *, file: str, place: str = "", **facts: Any
+) -> Program:
+    """A program of a file that lies at ``place`` where its compiler runs; ``facts`` are the rest of `Program`."""
+    project, language = facts["project"], facts["language"]
+    return Program(
+        file=file,
+        compiler="zig cc" if "ziglang" in compiler else Path(compiler[0]).name,
+        commands={
+            level: compile_command(compiler, language, level, place or file, options, cuda_path=choices.toolkit)
+            for level in levels_of(project, file, language, choices.levels)
+        },
+        **facts,
+    )
+
+
+def source_programs(
+    folder: Path, choices: Choices | None = None, report: Report = lambda line: None
+) -> Iterator[Program]:
+    """Programs of a folder of sources. Its first folders are the projects; one without folders is a project itself.
+
+    Every folder with headers is searched, after the system's, so that many sources compile without their build system.
+    ``report`` is told what is left out. IRFileError: no source file there. ToolchainError: no compiler for any of them.
+    """
+    choices = choices or Choices()
+    projects = _projects(folder, choices.with_reserved, report)
+    languages = {language for _, _, sources in projects for _, language in sources}
+    if not languages:
+        suffixes = " ".join(_LANGUAGE_OF)
+        raise IRFileError(f"{folder}: no source file below it. Give a folder with files that end in one of: {suffixes}")
+    compilers = _find_compilers(languages, choices, report)
+    for project, root, sources in projects:
+        here = {language for _, language in sources} & set(compilers)
+        headers = {language: header_flags(header_folders(root, language), language) for language in here}
+        stamps = {language: stamp_of(find_headers(root, language)) for language in here}
+        for file, language in sources:
+            if language in here:
+                command, options = compilers[language], (*choices.cflags, *headers[language])
+                stamp = stamp_of([root / file], stamps[language], *command, *options, str(choices.toolkit))
+                facts: dict[str, Any] = {"project": project, "language": language, "root": root, "stamp": stamp}
+                yield make_program(choices, command, options, file=file, **facts)
+
+
+def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[str, Path, list[tuple[str, str]]]]:
+    """Name, root and sources of each project below a folder."""
+    folder, projects = folder.resolve(), []
+    for path in sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")):
+        if is_reserved_package(path.name) and not with_reserved:
+            report(f"{path.name} is left out: it is reserved for evaluation")
+        elif sources := find_sources(path, with_reserved=with_reserved):
+            projects.append((path.name, path, sources))
+    if top := [source for source in find_sources(folder, with_reserved=with_reserved) if "/" not in source[0]]:
+        projects.append((folder.name, folder, top))
+    return projects
+
+
+def command_programs(
+    path: Path, choices: Choices | None = None, report: Report = lambda line: None
+) -> Iterator[Program]:
+    """Programs of a ``compile_commands.json``, or of the one in a folder, whatever compiler its entries name.
+
+    A project is the first folder below the folder that all files share; files right in it are a project of its name.
+    ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler.
+    """
+    choices = choices or Choices()
+    path = path / COMMANDS if path.is_dir() else path
+    commands = read_commands(path, _LANGUAGE_OF, report)
+    shared = Path(os.path.commonpath([one.file.parent for one in commands]))
+    top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
+    compilers = _find_compilers({one.language for one in commands}, choices, report)
+    asked = {each: [*command, *_DIALECT.get(each, ()), *choices.cflags] for each, command in compilers.items()}
+    reserved = 0
+    for one in without_refused(path, commands, asked, report):
+        below = one.file.relative_to(shared)
+        project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
+        if not choices.with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
+            reserved += 1
+            continue
+        if one.language not in compilers:
+            continue
+        command, options = compilers[one.language], words_of(one.flags)
+        if one.language != "fortran":
+            # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
+            options.append(f"-fmacro-prefix-map={top}/=")
+        options += choices.cflags
+        stamp = stamp_of([one.file], *command, *options, str(choices.toolkit))
+        facts: dict[str, Any] = {"project": project, "language": one.language, "root": one.directory, "stamp": stamp}
+        facts |= {"refused": one.refused, "problem": one.problem}
+        name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
+        yield make_program(
+            choices, command, options, file=name, place=os.path.relpath(one.file, one.directory), **facts
+        )
+    if reserved:
+        report(f"{path}: {reserved} entries are left out: they are reserved for evaluation")

@@ -1,0 +1,128 @@
+"""What each step of a stage is about: which statements and modules it sees, and their arrays.
+
+Drawn by a generator seeded with (seed, what, step): a resumed run, another process or a worker draws the same.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from torch.utils.data import DataLoader
+
+from mirenc.base.arrays import Bool, Int64
+from mirenc.base.errors import ConfigError
+from mirenc.model.tokenizer import PAD
+from mirenc.pretrain.answers import Answers
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.graphs import Graphs, join_graphs
+from mirenc.pretrain.objectives import mask_tokens
+from mirenc.pretrain.parallel import Processes
+
+_NONE = np.zeros(0, dtype=np.int64)
+_POOL = 16  # batches that are drawn at once and sorted, so that statements of similar length are together
+# A batch's length is padded to a multiple of this: on a CPU every new shape of a product costs memory for good.
+_LENGTH_STEP = 4
+
+
+class Batch(NamedTuple):
+    """One step's data; what a stage does not take is empty or None. A share is this process's."""
+
+    items: int  # tokens or nodes of the whole batch (`StepReport`)
+    statements: tuple[Int64, Int64, Bool] | None = None  # a share's ids, the same masked, what is predicted: (B', T)
+    chosen: int = 0  # tokens to be predicted in the whole batch
+    modules: Int64 = _NONE  # (B,) of the corpus, all of the batch
+    graphs: Graphs | None = None  # of a share of them
+    pieces: Int64 = _NONE  # (P,) of the answers, all of the batch
+    piece_graphs: Graphs | None = None
+
+
+class Sampler:
+    """Draws a run's batches from the training modules (M,) of its corpus; a `ConfigError` where they are too few.
+
+    With ``started_from``, the digest of the model that a run goes on from, it draws other statements than the first.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        modules: Int64,
+        config: PretrainConfig,
+        processes: Processes,
+        *,
+        answers: Answers | None = None,
+        started_from: str = "",
+    ) -> None:
+        self.corpus, self.config, self.processes = corpus, config, processes
+        self._answers, self._programs = answers, corpus.programs
+        self._seeds = [config.seed] + ([int(started_from[:12], 16)] if started_from else [])
+        counts = corpus.text_counts(modules)
+        self._statement_rows: Int64 = np.flatnonzero(counts)
+        weights = counts[self._statement_rows] ** config.frequency_temper
+        self._cumulated = np.cumsum(weights) / weights.sum()
+        nodes = corpus.node_count[modules]
+        self.graphs: Int64 = modules[(nodes > 0) & (nodes <= config.max_nodes)]
+        drawn = np.random.default_rng([config.seed, 300]).permutation(self.graphs)
+        self.matching_graphs: Int64 = np.sort(drawn[: config.matching_modules])
+        for stage in config.stages.keys() - {"mlm"}:
+            self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
+
+    def rng(self, what: int, step: int) -> np.random.Generator:
+        """The generator of a step."""
+        return np.random.default_rng([*self._seeds, what, step])
+
+    def batches(self, stage: str, steps: range) -> Iterator[Batch]:
+        """The batches of some steps in order, ``config.workers`` processes ahead of whoever takes them."""
+        draw = partial(self._batch, stage)
+        if not self.config.workers:
+            return map(draw, steps)
+        return iter(DataLoader(steps, batch_size=None, num_workers=self.config.workers, collate_fn=draw))  # type: ignore[arg-type]
+
+    def _batch(self, stage: str, step: int) -> Batch:
+        if stage == "mlm":
+            return self._masked(step)
+        modules, answers = self.modules(stage, step), self._answers
+        rng = self.rng(1 if stage == "gae" else 2, step)
+        graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
+        batch = Batch(int(self.corpus.node_count[modules].sum()), modules=modules, graphs=graphs)
+        if stage == "compiler" and answers is not None:
+            size = min(self.config.compiler.batch, len(answers.training))
+            pieces = self.rng(204, step).choice(answers.training, size, replace=False)
+            graphs = answers.graphs(pieces[self.processes.share(size)])
+            items = batch.items + int(answers.corpus.node_count[answers.modules[pieces]].sum())
+            batch = batch._replace(items=items, pieces=pieces, piece_graphs=graphs)
+        return batch
+
+    def _masked(self, step: int) -> Batch:
+        """A slice of a pool of statements sorted by length, padded and masked."""
+        size, rng, tokenizer = self.config.mlm.batch, self.rng(100, step // _POOL), self.corpus.tokenizer
+        pool = self._statement_rows[np.searchsorted(self._cumulated, rng.random(size * _POOL))]
+        pool = pool[np.argsort(self.corpus.text_length[pool], kind="stable")]
+        rows = pool.reshape(_POOL, size)[rng.permutation(_POOL)[step % _POOL]]
+        width = -(-int(self.corpus.text_length[rows].max()) // _LENGTH_STEP) * _LENGTH_STEP
+        ids = self.corpus.padded_ids(rows, min(width, tokenizer.config.max_length))  # (B, T)
+        rng, share = self.rng(0, step), self.processes.share(size)
+        masked, chosen = mask_tokens(ids, rng, vocab_size=tokenizer.vocab_size, share=self.config.mask_share)
+        return Batch(int((ids != PAD).sum()), (ids[share], masked[share], chosen[share]), int(chosen.sum()))
+
+    def modules(self, stage: str, step: int) -> Int64:
+        """(B,) modules of a step, no two of one program; of nearly equal size in a hard step of matching."""
+        if stage == "gae":
+            return self._distinct(self.rng(201, step).permutation(self.graphs), self.config.gae.batch)
+        rng = self.rng(202, step)
+        if rng.random() >= self.config.hard_negatives:
+            return self._distinct(rng.permutation(self.matching_graphs), self.config.igm.batch)
+        by_size = self.matching_graphs[np.argsort(self.corpus.node_count[self.matching_graphs], kind="stable")]
+        return self._distinct(np.roll(by_size, -int(rng.integers(len(by_size)))), self.config.igm.batch)
+
+    def _distinct(self, candidates: Int64, batch: int) -> Int64:
+        chosen: dict[tuple[str, str], int] = {}
+        for module in candidates.tolist():
+            chosen.setdefault(self._programs[module], module)
+            if len(chosen) == batch:
+                break
+        if len(chosen) < 2:
+            found = f"{len(chosen)} training module(s) with at most {self.config.max_nodes} nodes"
+            raise ConfigError(f"{found}; two different source files are needed. Raise max_nodes or enlarge the corpus")
+        return np.array(list(chosen.values()))

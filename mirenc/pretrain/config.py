@@ -1,0 +1,147 @@
+"""A pre-training run, and what a model's whitening maps are fitted on after it."""
+
+import math
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from mirenc.base.config import Config
+from mirenc.model.config import GraphConfig, LexicalConfig, TaughtConfig, TextConfig
+
+
+class StageConfig(Config):
+    """One objective's share of a pre-training run."""
+
+    steps: int = Field(ge=0)
+    """Optimiser steps; 0 leaves the stage out."""
+    batch: int = Field(ge=1)
+    """Statements (mlm), modules (gae, igm) or pieces (compiler) a step."""
+    learning_rate: float = Field(gt=0)
+    """Peak, reached after ``warmup`` steps; then cosine decay to a tenth."""
+    warmup: int = Field(100, ge=0)
+
+    def rate(self, step: int) -> float:
+        """Learning rate of a step."""
+        if step < self.warmup:
+            return self.learning_rate * ((step + 1) / self.warmup)
+        done = (step - self.warmup) / max(1, self.steps - self.warmup)
+        return self.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0))))
+
+
+class AnswersConfig(Config):
+    """What a compiler answered, for the stage ``compiler``: `mirenc.pretrain.answers`."""
+
+    corpus: str
+    """Folder of a corpus of the table's pieces (``pretrain/pieces.py``), with the tokenizer of the run's corpus."""
+    table: str
+    """Folder that ``mirenc measure passes`` wrote."""
+    kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
+    """What is learned: ``sizes`` (bytes and instructions after each level), ``fires`` (which passes change the code),
+    ``lists`` (bytes under each pass list beside -Oz)."""
+
+
+class PretrainConfig(Config):
+    """One pre-training run: MLM -> GAE -> IR-graph matching (paper section 3).
+
+    A stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
+    ``mlm.steps = igm.steps = 0`` its graph-only one.
+
+    ``compiler`` comes last: matching steps, of ``igm.batch`` modules each, that also learn a compiler's answers about
+    ``compiler.batch`` pieces. The text encoder stays as it is.
+    """
+
+    preset: Literal["tiny", "small", "base", "fast"] = "tiny"
+    """Architecture; ``text`` and ``graph`` are other encoders than its."""
+    text: TextConfig | None = None
+    graph: GraphConfig | None = None
+    taught: TaughtConfig | None = None
+    """The trunk that a compiler's answers are read from; no preset has one."""
+    lexical: LexicalConfig | None = None
+    """The lexical view of search vectors; no preset has one."""
+    answers: AnswersConfig | None = None
+    """What ``compiler.steps`` needs."""
+    start_from: str | None = None
+    """Name or folder of a model of that architecture whose weights the run goes on from; the corpus must have been
+    built with its tokenizer. Of a model that has only the text encoder in common, that is taken. None: random weights.
+    """
+    seed: int = Field(0, ge=0, lt=2**63)
+    held_out_share: float = Field(0.1, gt=0, lt=0.5)
+    """Share of the modules, in whole projects, that training never sees; of projects that no ancestor saw."""
+    held_out: tuple[str, ...] = ()
+    """These projects instead of drawn ones. One that the model in ``start_from``, or one before it, saw is refused."""
+    mask_share: float = Field(0.15, gt=0, lt=1)
+    """Share of the tokens MLM predicts."""
+    frequency_temper: float = Field(0.5, ge=0, le=1)
+    """A distinct statement is drawn with weight count ** temper."""
+    max_nodes: int = Field(4000, ge=16)
+    """Modules with larger graphs are left out of GAE and matching."""
+    matching_modules: int | None = Field(None, ge=2)
+    """Matching draws from this many, so that the text encoder has fewer statements to encode; None: from all."""
+    hard_negatives: float = Field(0.0, ge=0, le=1)
+    """Share of the matching steps whose modules are of nearly equal size."""
+    optimiser: Literal["adamw", "muon"] = "muon"
+    """``muon`` takes Muon for the matrices of the text encoder's layers and AdamW for everything else."""
+    weight_decay: float = Field(0.01, ge=0)
+    clip_norm: float = Field(1.0, gt=0)
+    """Gradients are scaled down to this norm."""
+    checkpoint_every: int = Field(500, ge=1)
+    """Steps between checkpoints."""
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """``auto`` takes a GPU where there is one."""
+    threads: int = Field(1, ge=1, le=1024)
+    """Of a process, on a CPU."""
+    workers: int = Field(0, ge=0, le=1024)
+    """Processes that prepare the batches of the next steps, with the same numbers."""
+    precision: Literal["float32", "bfloat16"] = "float32"
+    """Of the text encoder's matrix products; weights stay float32."""
+    mlm: StageConfig = StageConfig(steps=20000, batch=256, learning_rate=1e-3, warmup=500)
+    gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
+    igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
+    compiler: StageConfig = StageConfig(steps=0, batch=64, learning_rate=1e-3)
+
+    @model_validator(mode="after")
+    def _runs(self) -> Self:
+        if self.igm.batch < 2:
+            raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
+        if not any(stage.steps for stage in (self.mlm, self.gae, self.igm, self.compiler)):
+            raise ValueError("nothing to train: mlm.steps, gae.steps, igm.steps and compiler.steps are all 0")
+        if self.compiler.steps and self.answers is None:
+            raise ValueError("compiler.steps wants a compiler's answers: give [answers] corpus = ... and table = ...")
+        if self.taught is not None and not self.compiler.steps:
+            raise ValueError("nothing trains the trunk of [taught]: give [compiler] steps = ..., or leave [taught] out")
+        return self
+
+    @property
+    def stages(self) -> dict[str, StageConfig]:
+        """The stages of the run by name, in order."""
+        every = {"mlm": self.mlm, "gae": self.gae, "igm": self.igm, "compiler": self.compiler}
+        return {name: stage for name, stage in every.items() if stage.steps}
+
+
+class DomainConfig(Config):
+    """A kind of code beside the corpus's own."""
+
+    folder: str
+    """Of IR, or of a corpus with the tokenizer of the run's. Projects that the run holds out are left out; a folder of
+    IR tells them by its folders' names (`mirenc.encoder.weights.ir_projects`)."""
+    level: Literal["module", "function"] = "module"
+    """What counts as one piece of a folder of IR; a corpus has modules."""
+    pairs: bool = True
+    """Whether pieces that differ in an optimisation level alone are one program: by paths, or a corpus's records."""
+    weight: float = Field(1.0, gt=0)
+
+
+class MapsConfig(Config):
+    """Domains that the maps are fitted on; the values are `mirenc.model.whitening.mixed_whitening`'s."""
+
+    corpus: float = Field(1.0, ge=0)
+    """Weight of the run's own training modules; 0 leaves them out."""
+    shrinkage: float = Field(0.01, gt=0)
+    between: float = Field(0.0, ge=0)
+    domains: tuple[DomainConfig, ...] = ()
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.corpus and not self.domains:
+            raise ValueError("nothing to fit maps on: corpus is 0 and there are no domains")
+        return self

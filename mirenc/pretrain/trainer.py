@@ -1,0 +1,263 @@
+"""The training loop: one stage after another, with warm-up, clipping, checkpoints and exact resumption."""
+
+import contextlib
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+from torch.utils.tensorboard import SummaryWriter
+
+from mirenc.base.errors import ConfigError, ModelError
+from mirenc.base.writing import only_one
+from mirenc.encoder.weights import Source, ancestry, load_files, seen_by
+from mirenc.model.config import PRESETS, ModelConfig, preset
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.tokenizer import IRTokenizer
+from mirenc.pretrain import checkpoint, encoding
+from mirenc.pretrain.answers import Answers, Teacher, read_answers
+from mirenc.pretrain.batches import Batch, Sampler
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.optimiser import Optimiser
+from mirenc.pretrain.parallel import Processes
+from mirenc.pretrain.stages import Losses
+
+_LOG_EVERY = 20
+
+
+class StepReport(NamedTuple):
+    """One step that is done: ``step`` of the ``steps`` of a stage.
+
+    ``items`` are tokens (mlm) or nodes (gae, igm, compiler) of the batch, padding left out.
+    """
+
+    stage: str
+    step: int
+    steps: int
+    loss: float
+    items: int
+    seconds: float
+
+    @property
+    def unit(self) -> str:
+        """What the items are."""
+        return "tokens" if self.stage == "mlm" else "nodes"
+
+
+class Trainer:
+    """One pre-training run in one folder, which takes its checkpoint, configuration, metrics and TensorBoard's files.
+
+    ``model_config`` is another architecture than the run's, and gets the corpus's tokenizer. ``report`` is called after
+    every step.
+
+    Raises ConfigError: the corpus has fewer than two projects, none that the model to start from did not see, or too
+    few graphs; what is to be held out was seen; no GPU is there where one is asked for; or the model to start from does
+    not belong to the corpus or the preset.
+    """
+
+    def __init__(
+        self,
+        config: PretrainConfig,
+        corpus: Corpus,
+        folder: str | os.PathLike[str],
+        *,
+        model_config: ModelConfig | None = None,
+        report: Callable[[StepReport], None] | None = None,
+    ) -> None:
+        self.config, self.corpus, self.report = config, corpus, report
+        self.folder = Path(folder)
+        self._checkpoint = self.folder / "checkpoint.pt"
+        torch.set_num_threads(config.threads)
+        self.device = _device(config.device)
+        self.processes = Processes(self.device)
+        # The vocabulary is the corpus's: a small corpus may not fill the preset's.
+        tokenizer = corpus.tokenizer.config.model_copy(update={"vocab_size": corpus.tokenizer.vocab_size})
+        self.model_config = (model_config or _architecture(config)).model_copy(update={"tokenizer": tokenizer})
+        encoding.check_order(self.model_config, corpus)
+        torch.manual_seed(config.seed)
+        self.model = MIREncoder(self.model_config)
+        self.started_from: dict[str, str] | None = None
+        self.ancestry: tuple[Source, ...] = ()
+        if config.start_from is not None:
+            self.started_from, self.ancestry = _start_from(self.model, corpus.tokenizer, config.start_from)
+        self.model.to(self.device)
+        self.train_modules, self.held_out = corpus.split(
+            config.held_out_share, config.seed, seen=seen_by(self.ancestry), named=config.held_out
+        )
+        self.stages = config.stages
+        self.answers: Answers | None = None
+        self.heads: nn.ModuleDict | None = None
+        if "compiler" in self.stages:
+            self.answers, self.heads = self._read_answers()
+        digest = self.started_from["digest"] if self.started_from is not None else ""
+        parts = (corpus, self.train_modules, config, self.processes)
+        self.sampler = Sampler(*parts, answers=self.answers, started_from=digest)
+        self.stage, self.step, self.seconds = 0, 0, 0.0  # where the run stands
+
+    @property
+    def steps_done(self) -> int:
+        """Steps of all stages that are done."""
+        return sum(stage.steps for stage in list(self.stages.values())[: self.stage]) + self.step
+
+    def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
+        config, corpus = self.config, self.corpus
+        if self.model_config.taught is None:
+            raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
+        held_out, weighting = corpus.projects_of(self.held_out), self.model_config.pooling.weighting
+        answers = read_answers(config, corpus.tokenizer, held_out=held_out, weighting=weighting)
+        encoding.check_order(self.model_config, answers.corpus)
+        learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
+        for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
+            found = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
+            advice = "Hold it out here, too (held_out = [...]), or start from a model that did not see it"
+            raise ConfigError(f"{found}, so no figure on it is held out. {advice}")
+        width = self.model_config.taught.width
+        heads = {kind: nn.Linear(width, len(labels.names)) for kind, labels in answers.labels.items()}
+        return answers, nn.ModuleDict(heads).to(self.device)
+
+    def teacher(self) -> Teacher:
+        """The answers and their heads, with what the text encoder, as it is now, says of their pieces."""
+        assert self.answers is not None
+        assert self.heads is not None
+        return Teacher(self.answers, self.heads, self.model, processes=self.processes)
+
+    def run(self, *, resume: bool = False) -> MIREncoder:
+        """Train to the end and return the model; with ``resume`` from the folder's checkpoint on.
+
+        Raises ConfigError: the folder holds another run, or none to resume, or another process trains in it. Raises
+        ModelError: the loss is not a number, or a checkpoint cannot be read or written; the last checkpoint stays.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with only_one(self.folder) if self.processes.first else contextlib.nullcontext():
+            state = self._open(resume)
+            self.processes.wait()
+            for name in list(self.stages)[self.stage :]:
+                self._run_stage(name, state)
+                self.stage, self.step, state = self.stage + 1, 0, None
+            self._save(None)
+        self.model.eval()
+        return self.model
+
+    def _run_stage(self, name: str, state: list[dict[str, Any]] | None) -> None:
+        """One stage, from its beginning or from the optimiser's ``state`` in a checkpoint."""
+        stage, started = self.stages[name], time.monotonic()
+        self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
+        losses = Losses(name, self.model, self.sampler, self.teacher() if name == "compiler" else None)
+        optimiser = Optimiser(losses.trained, self.config)
+        if state is not None:
+            optimiser.load(state)
+        self.model.train()
+        with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
+            steps = range(self.step, stage.steps)
+            for step, batch in zip(steps, self.sampler.batches(name, steps), strict=True):
+                rate = stage.rate(step)
+                loss = self._step(optimiser, losses, rate, step, batch)
+                self.step = step + 1
+                seconds, started = time.monotonic() - started, time.monotonic()
+                self.seconds += seconds
+                if board is not None and step % _LOG_EVERY == 0:
+                    board.add_scalar(f"{name}/loss", loss, step)
+                    board.add_scalar(f"{name}/learning_rate", rate, step)
+                    line = {"stage": name, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)}
+                    with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
+                        stream.write(json.dumps(line) + "\n")
+                if self.report is not None:
+                    self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
+                if self.step % self.config.checkpoint_every == 0:
+                    self._save(optimiser)
+
+    def _step(self, optimiser: Optimiser, losses: Losses, rate: float, step: int, batch: Batch) -> float:
+        """One optimiser step; the loss of the whole batch."""
+        # Dropout draws from torch's own generator: another process has another share, so another seed.
+        torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
+        loss = losses(batch)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.processes.sum_gradients(optimiser.parameters)
+        torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
+        optimiser.step(rate)
+        # Last of all: a GPU is waited for here, when it has all of the step to do.
+        if math.isfinite(whole := float(self.processes.total(loss))):
+            return whole
+        found = f"the {losses.stage} loss is {whole} at step {step}; the last checkpoint is kept in {self.folder}"
+        raise ModelError(f"{found}. Lower the learning rate and start in another folder")
+
+    def _identity(self) -> dict[str, Any]:
+        """What a checkpoint must have been made with for this run to go on from it."""
+        return {
+            "config": self.config.model_dump(),
+            "model_config": self.model_config.model_dump(),
+            "corpus": self.corpus.digest,
+            "started_from": self.started_from,
+            "answers": self.answers.identity if self.answers is not None else None,
+        }
+
+    def _save(self, optimiser: Optimiser | None) -> None:
+        if self.processes.first:
+            state: dict[str, Any] = {name: getattr(self, name) for name in ("stage", "step", "seconds")}
+            state["model"] = self.model.state_dict()
+            state["optimiser"] = optimiser.state() if optimiser is not None else None
+            state["heads"] = self.heads.state_dict() if self.heads is not None else None
+            checkpoint.write(self._checkpoint, self._identity() | state)
+
+    def _open(self, resume: bool) -> list[dict[str, Any]] | None:
+        """Load the folder's checkpoint if asked to; the optimiser's state."""
+        if resume:
+            payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
+            self.model.load_state_dict(payload["model"])
+            if self.heads is not None:
+                self.heads.load_state_dict(payload["heads"])
+            self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
+            return payload["optimiser"]
+        if self._checkpoint.exists():
+            advice = "Type --resume to go on with it, or name another folder"
+            raise ConfigError(f"{self.folder}: holds a run already. {advice}")
+        if self.processes.first:
+            (self.folder / "config.json").write_text(f"{self.config.model_dump_json(indent=1)}\n", encoding="utf-8")
+        return None
+
+
+def _device(name: str) -> torch.device:
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigError('device \'cuda\': no GPU that torch can use. Set device = "cpu" or "auto"')
+    if name == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    return torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+
+
+def _architecture(config: PretrainConfig) -> ModelConfig:
+    """The preset's, with the parts that the run names; through its values, so that what does not fit is refused."""
+    parts = {name: getattr(config, name) for name in ("text", "graph", "taught", "lexical")}
+    chosen = preset(config.preset).model_copy(update={name: part for name, part in parts.items() if part is not None})
+    return ModelConfig.from_dict(chosen.model_dump())
+
+
+def _start_from(
+    model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str
+) -> tuple[dict[str, str], tuple[Source, ...]]:
+    """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
+
+    Of one that has the text encoder alone in common, as a distilled one (pretrain/distil.py), that and its MLM head are
+    taken. Returned are its ``name`` and ``digest``, ``part`` where only one was taken, and what it and its line saw.
+    """
+    files = load_files(name_or_dir)
+    if tokenizer.to_json() != files.tokenizer.to_json():
+        found = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
+        raise ConfigError(f"{found} knows. Build it with: mirenc corpus build ... --tokenizer {name_or_dir}")
+    own, other = model.config, files.config
+    if own.text != other.text:
+        presets = [key for key, config in PRESETS.items() if config.text == other.text]
+        hint = f'Set preset = "{presets[0]}"' if presets else "Give the run its [text] table"
+        raise ConfigError(f"start_from: {files.name} has another text encoder than this run. {hint}")
+    taken, part = ["text", "mlm"], {"part": "text"}
+    if (own.graph, own.matching) == (other.graph, other.matching):
+        # A trunk takes the graph's vectors; a model without one is a start for a model with one.
+        taken, part = [*taken, "graph", "matching", *(["taught"] if own.taught == other.taught else [])], {}
+    kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
+    model.load_state_dict(kept, strict=False)
+    return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

@@ -1,7 +1,0 @@
-"""Held-out figures of a model, each beside its baselines."""
-
-from mirenc.pretraining.evaluation.baselines import Baselines
-from mirenc.pretraining.evaluation.evaluate import evaluate_folder, evaluate_model
-from mirenc.pretraining.evaluation.figures import Figures, NoFigureError, figure_rows
-
-__all__ = ["Baselines", "Figures", "NoFigureError", "evaluate_folder", "evaluate_model", "figure_rows"]

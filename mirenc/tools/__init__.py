@@ -1,0 +1,1 @@
+"""What runs compilers and programs: measure, tune, suggest, inline, profile."""

@@ -1,0 +1,152 @@
+"""A compiler of small objects: each source by clang's -Oz, then by other pass lists and other inlining.
+
+``write_compiler`` makes it in a folder, for a build as it is. What was found of a source is a line of
+``decisions.jsonl`` there: found again, it gives the same object without a search; where the source has changed since,
+its decisions are taken for the calls that are left. Whatever comes of it, an object is never larger than by -Oz.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mirenc.base.errors import MirencError
+from mirenc.base.writing import delivered
+from mirenc.llvm.inputs.compiler_wrapper import driver, stand_in
+from mirenc.llvm.passes.engine import Failed
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.tools.inline.calls import calls_of
+from mirenc.tools.inline.trial import try_inlining, weight
+
+DECISIONS, LOG, _SETTINGS = "decisions.jsonl", "log.jsonl", "settings.json"
+# What is read from a pipe is read once; what asks about the compiler is no part of the program.
+_SOURCE = r"""case ${{!#}} in
+    - | /dev/* | conftest.* | *CMake*CompilerId.c* | *CompilerABI.c* | */CMakeScratch/* | */CMakeTmp/*)
+        exec -a clang "$clang" "$@" ;;
+esac
+[[ " $* " =~ \ -emit-obj\  && " $* " =~ \ -x\ c(\+\+)?\  ]] || exec -a clang "$clang" "$@"
+exec {python} -P -m mirenc.tools.inline.compiler {folder} "$@"
+"""
+_NAMES = re.compile(r"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)  # other places, the same code
+
+
+@dataclass(frozen=True)
+class Settings:
+    """By what sources are compiled: a ``clang`` of ``version`` (19).
+
+    ``pipelines`` are tried, then so many ``builds`` with other inlining; with ``replay`` nothing is.
+    """
+
+    clang: str
+    version: int
+    pipelines: tuple[str, ...]
+    builds: int
+    replay: bool
+
+    @property
+    def compilations(self) -> int:
+        """Of a source, at most."""
+        return 1 + len(self.pipelines) + self.builds
+
+
+def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
+    """Write it, under all names that compilers have, into ``folder/bin``; the environment of a build that uses it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _SETTINGS).write_text(json.dumps(asdict(settings)), encoding="utf-8")
+    (folder / LOG).write_text("", encoding="utf-8")
+    words = {"python": shlex.quote(sys.executable), "folder": shlex.quote(str(folder.resolve()))}
+    script = driver(Path(settings.clang), "mirenc serve inliner", "-Oz") + _SOURCE.format(**words)
+    return stand_in(folder.resolve() / "bin", f"-{settings.version}", script)
+
+
+def main(folder: Path, words: Sequence[str]) -> int:
+    """Compile one source by the words of ``clang -cc1``, and make the object smaller."""
+    settings = Settings(**json.loads((folder / _SETTINGS).read_text(encoding="utf-8")))
+    done = subprocess.run([settings.clang, *words], check=False)
+    if done.returncode:
+        return done.returncode
+    output = Path(words[len(words) - words[::-1].index("-o")])
+    source = os.path.relpath(words[-1], folder.parent)  # wherever the build stands, and however it is moved
+    line: dict[str, Any] = {"source": source, "oz": 0, "bytes": 0}
+    try:
+        line["oz"] = line["bytes"] = weight(output.read_bytes()).loaded_bytes
+        with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+            made = _smaller(folder, settings, words, source, Path(scratch))
+        if (size := weight(made).loaded_bytes) < line["oz"]:
+            with delivered(output) as part:
+                part.write_bytes(made)
+            line["bytes"] = size
+    except (MirencError, subprocess.CalledProcessError) as error:
+        line["problem"] = " ".join(str(error).split())[:200]
+    _append(folder / LOG, line)
+    return 0
+
+
+def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str, scratch: Path) -> bytes:
+    bitcode, made, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
+    to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front]
+    again = [settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]]
+    subprocess.run(again, check=True)
+    with SharedEngine(settings.version) as engine:
+        text = engine.text(bitcode.read_bytes())
+        key = hashlib.sha256(_NAMES.sub("", text).encode()).hexdigest()[:16]
+        known = _known(folder / DECISIONS, source, key)
+        if not settings.replay and (known.get("ir") != key or known.get("compilations", 0) < settings.compilations):
+            known = _search(engine, text, settings)
+            _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **known})
+        calls = calls_of(engine.text(bitcode.read_bytes(), debug=True))
+        wanted = {(one["caller"], one["callee"], one["number"]): one["inline"] for one in known.get("calls", ())}
+        decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
+        passes = known.get("passes", level("Oz"))
+        run = engine.deciding.text if decisions else engine.text
+        bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
+    subprocess.run([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], check=True)
+    return made.read_bytes()
+
+
+def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, Any]:
+    """The best list, and decisions under it."""
+    pipelines = [level("Oz"), *settings.pipelines]
+    sizes = [
+        float("inf") if isinstance(one, Failed) else one.loaded_bytes
+        for one in engine.run_all(text.encode(), pipelines)
+    ]
+    best = pipelines[sizes.index(min(sizes))]
+    found = try_inlining(engine, text.encode(), best, settings.builds)
+    calls = [{**call._asdict(), "inline": inline} for call, inline in found.decisions]
+    return {"passes": best, "calls": calls, "oz": sizes[0], "lists": min(sizes), "inlining": found.after.loaded_bytes}
+
+
+def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
+    """What was found of this IR, or of an earlier state of its source; {}: nothing."""
+    found: dict[str, Any] = {}
+    for text in decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else ():
+        with contextlib.suppress(ValueError):  # a line of a build that was killed
+            line = json.loads(text)
+            if line["ir"] == key or (line["source"] == source and found.get("ir") != key):
+                found = line
+    return found
+
+
+def _append(path: Path, line: dict[str, Any]) -> None:
+    """Add a line, whole, beside those of other jobs of the build."""
+    with path.open("ab+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(max(0, file.seek(0, os.SEEK_END) - 1))
+        broken = file.read() not in (b"", b"\n")  # by a build that was killed
+        file.write(b"\n" * broken + json.dumps(line).encode() + b"\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]), sys.argv[2:]))

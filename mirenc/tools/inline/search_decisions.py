@@ -1,0 +1,228 @@
+"""Fewer bytes by other inlining: changes that do not touch each other are tried by one compilation.
+
+First all is decided by sizes: nothing is inlined, which tells what each function has alone, then what that says.
+What a change does is read from the sizes of the functions that it can reach, so one compilation judges dozens. They add
+up to what the module weighs but for constants and where LLVM decides anew, so the good ones are compiled together every
+few times, and what weighs less as a whole is kept.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from mirenc.tools.inline.calls import Calls
+
+Decisions = Mapping[int, bool]
+"""Row of a call in `Calls` -> whether it is inlined; LLVM decides about the others."""
+
+_UNWINDING = 20  # the least that a function has in the tables for unwinding
+_CALL = 8  # about what a call itself has
+_MARGINS = (0, 30)  # bytes that a call is thought to save beside itself; with others less on 60 files for training
+_TOGETHER = 5  # compilations between two of all good changes together
+
+
+class Weight(NamedTuple):
+    """Loaded bytes of an object, and bytes of each of its functions."""
+
+    loaded_bytes: int
+    functions: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Decisions that weigh least; bytes of the best so far: before the search, and after each compilation."""
+
+    decisions: Decisions
+    history: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class State:
+    """What is decided; of each call whether it is inlined, as far as is known; sizes of functions, as last seen.
+
+    ``alone``: sizes of functions where nothing is inlined, as far as is known.
+    """
+
+    decisions: Decisions
+    inlined: tuple[bool, ...]
+    sizes: Mapping[str, int]
+    alone: Mapping[str, int]
+
+
+Promise = Callable[[Calls, State, Sequence[tuple[int, ...]]], Sequence[float]]
+"""Bytes that each change of decisions, the rows of some calls, is thought to save."""
+
+
+class _Move(NamedTuple):
+    """Calls whose decisions change together; functions that get another size, and those that must stay as they are."""
+
+    rows: tuple[int, ...]
+    changed: frozenset[str]
+    read: frozenset[str]
+
+
+def search(
+    calls: Calls,
+    inlined: Sequence[bool],
+    before: Weight,
+    weigh: Callable[[Decisions], Weight | None],
+    builds: int,
+    promise: Promise,
+) -> Found:
+    """Find decisions that weigh less, in so many compilations at most.
+
+    ``inlined``: of each call, whether LLVM inlines it by itself, which weighs ``before``. ``weigh`` compiles with some
+    decisions; None where that fails. What promises most is tried first.
+    """
+    sure = State({}, tuple(inlined), before.functions, before.functions)
+    least, since = before.loaded_bytes, 0
+    history, tried = [least], set[object]()
+    beginnings: list[Decisions] = [{}]
+    for margin in (math.inf, *_MARGINS):
+        decisions = _beginning(calls, inlined, sure.alone, margin)
+        if decisions in beginnings or len(history) > builds:
+            continue
+        beginnings.append(decisions)
+        if (made := weigh(decisions)) is not None:
+            if margin == math.inf:
+                sure = replace(sure, alone=made.functions)
+            if made.loaded_bytes < least:
+                least, now = made.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
+                sure = State(decisions, tuple(now), made.functions, sure.alone)
+        history.append(least)
+    state = sure
+    while len(history) <= builds:
+        keys = _changes(calls, state)
+        left = [rows for rows, key in keys.items() if key not in tried]
+        promises = promise(calls, state, left)
+        order = [left[row] for row in sorted(range(len(left)), key=lambda row: -promises[row])]
+        moves = _apart(calls, state, order)
+        alone = since and (not moves or since > _TOGETHER or len(history) == builds)
+        if not alone and (not moves or len(history) == builds):
+            break
+        moves = [] if alone else moves
+        tried |= {keys[one.rows] for one in moves}
+        changes = {row: not state.inlined[row] for one in moves for row in one.rows}
+        made = weigh(decisions := {**state.decisions, **changes})
+        if made is not None and made.loaded_bytes < least:
+            inlined = [changes.get(row, inline) for row, inline in enumerate(state.inlined)]
+            least, sure = made.loaded_bytes, State(decisions, tuple(inlined), made.functions, state.alone)
+        history.append(least)
+        if alone:
+            state, since = sure, 0
+        elif made is not None:
+            after = _judged(calls, state, moves, made.functions)
+            since += bool(since or after.decisions != state.decisions)
+            state = after
+    return Found(sure.decisions, tuple(history))
+
+
+def _beginning(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], margin: float) -> Decisions:
+    """Calls of a function are decided alike: inlined where that saves bytes, ``margin`` more a call; none at infinity.
+
+    Only what differs from ``inlined``; ``alone``, bytes of each function with nothing inlined.
+    """
+    count = Counter(call.callee for call in calls.calls)
+    decisions = {}
+    for row, (call, inline) in enumerate(zip(calls.calls, inlined, strict=True)):
+        size = alone.get(call.callee, math.inf)
+        more = count[call.callee] * (size - _UNWINDING - _CALL - margin)
+        wanted = margin < math.inf and more < (size if call.callee in calls.local else 0)
+        if wanted != inline and (size < math.inf or margin == math.inf):
+            decisions[row] = wanted
+    return decisions
+
+
+def with_unwinding(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Bytes of each function with its part in the tables for unwinding."""
+    return {name: size + _UNWINDING for name, size in sizes}
+
+
+def by_size(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> list[float]:
+    """The promise of sizes: a callee's body once more for each call, and once less where that was the last one."""
+    called = Counter(call.callee for call, inline in zip(calls.calls, state.inlined, strict=True) if not inline)
+    promises = []
+    for rows in changes:
+        callee = calls.calls[rows[0]].callee
+        size = state.sizes.get(callee) or state.alone.get(callee, 0)
+        copies = float(len(rows) * (size - _UNWINDING - _CALL))
+        if state.inlined[rows[0]]:
+            promises.append(copies - size * (callee not in state.sizes))
+        else:
+            goes = callee in calls.local and len(rows) == called[callee]
+            promises.append(size * goes - copies)
+    return promises
+
+
+def _changes(calls: Calls, state: State) -> dict[tuple[int, ...], object]:
+    """Single calls; all calls of a function that is gone without them; all that its copies came from.
+
+    With each a key, which is equal for what needs no second try: the same change where its only caller is as it was.
+    """
+    changes: list[tuple[int, ...]] = [(row,) for row in range(len(state.inlined))]
+    around: dict[str, tuple[bool, ...]] = defaultdict(tuple)
+    of: dict[tuple[str, bool], tuple[int, ...]] = defaultdict(tuple)
+    for row, (call, inlined) in enumerate(zip(calls.calls, state.inlined, strict=True)):
+        around[call.caller] += (inlined,)
+        if inlined or call.callee in calls.local:
+            of[call.callee, inlined] += (row,)
+    changes += [rows for rows in of.values() if len(rows) > 1]
+    callers = [{calls.calls[row].caller for row in rows} for rows in changes]
+    return {
+        rows: (rows, state.inlined[rows[0]], around[min(names)] if len(names) == 1 else ())
+        for rows, names in zip(changes, callers, strict=True)
+    }
+
+
+def _apart(calls: Calls, state: State, order: Iterable[tuple[int, ...]]) -> list[_Move]:
+    """The first changes of which none reaches a function that another one changes."""
+    holders = _holders(calls, state)
+    called = Counter(call.callee for call, inline in zip(calls.calls, state.inlined, strict=True) if not inline)
+    read: set[str] = set()
+    changed: set[str] = set()
+    chosen = []
+    for rows in order:
+        callees = {calls.calls[row].callee for row in rows}
+        mine = set[str]().union(*(holders[calls.calls[row].caller] for row in rows))
+        inlined = sum(not state.inlined[row] for row in rows)
+        # A callee is written anew, or goes with its last call.
+        mine |= {one for one in callees if one not in state.sizes or inlined >= called[one]}
+        if not (mine & (changed | read) or callees & changed):
+            called.subtract(dict.fromkeys(callees, inlined))
+            changed |= mine
+            read |= callees
+            chosen.append(_Move(rows, frozenset(mine), frozenset(callees)))
+    return chosen
+
+
+def _holders(calls: Calls, state: State) -> dict[str, set[str]]:
+    """Of each function, those that have its code: itself, and where it is inlined."""
+    into: dict[str, set[str]] = defaultdict(set)
+    for call, inline in zip(calls.calls, state.inlined, strict=True):
+        if inline:
+            into[call.callee].add(call.caller)
+    holders: dict[str, set[str]] = {}
+    for name in {call.caller for call in calls.calls}:
+        holders[name], waiting = {name}, [name]
+        while waiting:
+            new = into[waiting.pop()] - holders[name]
+            holders[name] |= new
+            waiting += new
+    return holders
+
+
+def _judged(calls: Calls, state: State, moves: Sequence[_Move], sizes: Mapping[str, int]) -> State:
+    """With what saved bytes; whatever else was changed is as before."""
+    back: set[str] = set()
+    decisions, inlined = dict(state.decisions), list(state.inlined)
+    for one in moves:
+        if sum(sizes.get(name, 0) - state.sizes.get(name, 0) for name in one.changed) < 0:
+            for row in one.rows:
+                decisions[row] = inlined[row] = not state.inlined[row]
+        else:
+            back |= one.changed | {name for name in one.read if name not in sizes}
+    kept = {name: size for name, size in sizes.items() if name not in back}
+    kept |= {name: size for name, size in state.sizes.items() if name in back}
+    return State(decisions, tuple(inlined), kept, state.alone)

@@ -1,0 +1,164 @@
+"""`HintedLoop`: copies of a function in IR text, each with hints of its own for one of its loops.
+
+Why: a pragma changes the loop's metadata alone, so one run of clang's front end serves all settings, and many copies in
+one module share the compiler's start. Static functions that the loop's function reaches are copied with it: a second
+caller would change what is inlined.
+"""
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from mirenc.base.errors import CompileError
+from mirenc.llvm.passes.loop_hint import Hint
+
+_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+_DEFINED = re.compile(rf"define (?P<linkage>[^@\n]*)@(?P<name>{_NAME})\(")
+_SYMBOL = re.compile(rf"@({_NAME})")
+# A metadata node, where it is none of the text in a string.
+_NODE = re.compile(r'"[^"\n]*"|!(\d+)\b')
+_NODE_LINE = re.compile(r"!(\d+) = ")
+_LOOP = re.compile(r"!(\d+) = distinct !\{!\1, !(\d+)")
+# The first target of clang's conditional back edge is the header.
+_BACK_EDGE = (
+    r"^  br (?:label %(?P<always>[\w.$-]+)|i1 (?P<condition>\S+), label %(?P<header>[\w.$-]+), label \S+),"
+    r"[^\n]*!llvm\.loop !{node}$"
+)
+_TYPED_POINTER = re.compile(r"^define .*\w\*", re.MULTILINE)  # clang up to 14, which knows no other
+_COUNTERS = "@mirenc_header = global i64 0\n@mirenc_back = global i64 0"
+_LOCATION = re.compile(r"!(\d+) = !DILocation\(line: (\d+),(?: column: (\d+),)? scope: !(\d+)")
+
+
+def suffix(label: str) -> str:
+    """What is added to the names of a copy."""
+    return f"__mirenc_{label}"
+
+
+class HintedLoop:
+    """A module in which one loop of one function gets hints; a `CompileError` where it cannot.
+
+    ``text`` is what clang prints with ``-Xclang -disable-llvm-passes -emit-llvm`` and with source locations
+    (``-Rpass=.``). Others can link to the function; a copy is made of it and of ``symbols``, named without the suffix.
+    Of several loops that begin in a line, the one that begins last is meant.
+    """
+
+    def __init__(self, text: str, function: str, line: int) -> None:
+        self.function = function
+        self._bodies: dict[str, list[str]] = {}
+        self._rest: list[str] = []
+        self._nodes: dict[int, str] = {}
+        self._read(text.split("\n"))
+        if function not in self._bodies:
+            raise CompileError(f"no function {function!r} in it. Name one that it defines")
+        if self._is_local(function):
+            raise CompileError(f"function {function!r} is static, and nobody could call it. Leave `static` out")
+        self._loop = self._find_loop(line)
+        self.symbols = self._reach({function}, local=True)
+        others = self._bodies.keys() - self.symbols
+        named = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._rest))} & self.symbols
+        self._kept = sorted(self._reach(others | named, local=False))  # the function itself where others need it
+        # The one node of a module that lists it.
+        self._shared = {number for number, node in self._nodes.items() if " !DICompileUnit(" in node}
+
+    def _read(self, lines: list[str]) -> None:
+        into = self._rest
+        for line in lines:
+            if (match := _DEFINED.match(line)) is not None:
+                into = self._bodies.setdefault(match["name"].strip('"'), [])
+            if (node := _NODE_LINE.match(line)) is not None:
+                self._nodes[int(node[1])] = line
+            else:
+                into.append(line)
+            if line == "}":
+                into = self._rest
+
+    def _is_local(self, name: str) -> bool:
+        match = _DEFINED.match(self._bodies[name][0])
+        return match is not None and not {"internal", "private"}.isdisjoint(match["linkage"].split())
+
+    def _find_loop(self, line: int) -> int:
+        body = "\n".join(self._bodies[self.function])
+        places = {int(match[1]): match for node in self._nodes.values() if (match := _LOCATION.match(node))}
+        found: dict[int, int] = {}
+        for number in map(int, re.findall(r", !llvm\.loop !(\d+)", body)):
+            loop = _LOOP.match(self._nodes[number])
+            place = places.get(int(loop[2])) if loop else None
+            if place is not None and int(place[2]) == line:
+                found[number] = int(place[3] or 0)
+        if not found:
+            missing = f"no `for`, `while` or `do` of {self.function!r} begins in line {line}"
+            raise CompileError(f"{missing}. Name a line where one does")
+        loop_node = max(found, key=lambda number: found[number])
+        hints = [self._nodes[int(number)] for number in _NODE.findall(self._nodes[loop_node]) if number]
+        if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
+            told = f"the loop of {self.function!r} in line {line} has a pragma already"
+            raise CompileError(f"{told}. Leave the pragma out to measure it")
+        return loop_node
+
+    def _reach(self, start: set[str], *, local: bool) -> frozenset[str]:
+        """Some functions of the module, and those that they name; of these, static ones alone, if so asked."""
+        reached, work = set(start), [*start]
+        while work:
+            names = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._bodies[work.pop()]))}
+            new = {name for name in names - reached if name in self._bodies and (self._is_local(name) or not local)}
+            reached |= new
+            work += new
+        return frozenset(reached)
+
+    def module(self, copies: Sequence[tuple[str, Hint | None]]) -> str:
+        """IR text with a copy for each label, whose loop is told a hint: names of its functions end in `suffix`."""
+        step = max(self._nodes, default=0) + 1
+        lines = [*self._rest, *(line for name in self._kept for line in self._bodies[name]), *self._nodes.values()]
+        for place, (label, hint) in enumerate(copies, 1):
+            lines += self._copy(label, hint, place * step)
+        return "\n".join(lines)
+
+    def counted(self) -> tuple[str, bool]:
+        """IR text whose globals ``mirenc_header`` and ``mirenc_back`` count the loop's header and its back edges.
+
+        With it, whether the loop is left at its end (``do``), so that its header is its body.
+        """
+        body = "\n".join(self._bodies[self.function])
+        number = itertools.count()
+        pointer = "i64*" if _TYPED_POINTER.search(body) else "ptr"
+
+        def count(counter: str, step: str) -> str:
+            one, two = (f"%mirenc.{next(number)}" for _ in range(2))
+            added = f"  {one} = load i64, {pointer} @{counter}\n  {two} = add i64 {one}, {step}\n"
+            return f"{added}  store i64 {two}, {pointer} @{counter}\n"
+
+        back = re.compile(_BACK_EDGE.format(node=self._loop), re.MULTILINE)
+        edges = list(back.finditer(body))
+        headers = {edge["always"] or edge["header"] for edge in edges}
+
+        def counted_edge(edge: re.Match[str]) -> str:
+            if edge["always"]:
+                return count("mirenc_back", "1") + edge[0]
+            taken = f"%mirenc.{next(number)}"
+            return f"  {taken} = zext i1 {edge['condition']} to i64\n" + count("mirenc_back", taken) + edge[0]
+
+        body = back.sub(counted_edge, body)
+        for header in headers:
+            start = re.compile(rf"^{re.escape(header)}:[^\n]*\n(?:  \S+ = phi [^\n]*\n)*", re.MULTILINE)
+            body = start.sub(lambda match: match[0] + count("mirenc_header", "1"), body)
+        others = [line for name, lines in self._bodies.items() if name != self.function for line in lines]
+        lines = [*self._rest, _COUNTERS, *others, body, *self._nodes.values(), ""]
+        return "\n".join(lines), any(edge["condition"] for edge in edges)
+
+    def _copy(self, label: str, hint: Hint | None, shift: int) -> list[str]:
+        """A copy's functions and nodes, nodes numbered from ``shift`` on."""
+        end = suffix(label)
+
+        def node(match: re.Match[str]) -> str:
+            number = match[1]
+            return match[0] if number is None or int(number) in self._shared else f"!{int(number) + shift}"
+
+        def symbol(match: re.Match[str]) -> str:
+            return f"@{match[1]}{end}" if match[1] in self.symbols else match[0]
+
+        bodies = (line for name in sorted(self.symbols) for line in self._bodies[name])
+        lines = [_SYMBOL.sub(symbol, _NODE.sub(node, line)) for line in bodies]
+        copies = {number: _NODE.sub(node, line) for number, line in self._nodes.items() if number not in self._shared}
+        if hint is not None:
+            copies[self._loop] = f"{copies[self._loop].removesuffix('}')}, {', '.join(hint.nodes())}}}"
+        return [*lines, *copies.values()]

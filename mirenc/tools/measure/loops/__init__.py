@@ -1,0 +1,65 @@
+"""`generate`: the seeded generator of C loops that `mirenc measure vectorization` measures unless told otherwise."""
+
+from collections.abc import Iterator
+from random import Random
+
+from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.tools.measure.kernel_files import KernelText
+from mirenc.tools.measure.loops.driver import write_driver
+from mirenc.tools.measure.loops.source import draw_size, structures, write_source
+
+# A call of fewer iterations takes too little time: the driver then calls several times.
+LEAST_WORK = 3000
+TRIES = 20
+
+
+def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
+    """Generate kernels, each one loop of C with its driver: the same for a seed on any machine.
+
+    Kernels come in rounds: a round takes every structure at most once, in a new order, and a structure of weight w is
+    in w rounds of four. So any beginning is spread over groups, and a smaller count gives the beginning of a larger.
+    No two have the same source and driver but for the driver's numbers. A ValueError: there are not so many.
+    """
+    members = [(text, int(text.keys["weight"])) for family in structures().values() for text in family]
+    order = Random(f"order {seed}")
+    seen: set[tuple[str, int, int]] = set()
+    made = turn = 0
+    while made < count:
+        taken = [text for text, weight in members if weight > turn % 4]
+        order.shuffle(taken)
+        before = made
+        for text in taken:
+            kernel = _draw_new(text, Random(f"{text.name} {seed} {turn}"), turn, seen)
+            if kernel is not None:
+                yield kernel
+                made += 1
+            if made == count:
+                return
+        if made == before:
+            raise ValueError(f"The structures give {made} different kernels, not {count}; ask for fewer.")
+        turn += 1
+
+
+def _draw_new(text: KernelText, rng: Random, turn: int, seen: set[tuple[str, int, int]]) -> MeasuredKernel | None:
+    for _ in range(TRIES):
+        n = draw_size(text.keys["sizes"], rng)
+        source = write_source(text, n, rng)
+        # Names aside, the same text with the same size is the same sample.
+        key = source.text.replace(source.function, ""), n, source.rows
+        if key in seen:
+            continue
+        seen.add(key)
+        work = n ** int(text.keys["order"]) * max(source.rows, 1)
+        return MeasuredKernel(
+            name=f"{text.name}-{turn:03}",
+            group=text.name,
+            family=text.family,
+            language="c",
+            source=source.text,
+            driver=write_driver(source, max(1, LEAST_WORK // work), rng),
+            function=source.function,
+            line=source.line,
+            size=n,
+            context={"trip_count": source.trip_count},
+        )
+    return None

@@ -1,0 +1,87 @@
+"""What a table says about the machine it was measured on, and nothing that says whose it is."""
+
+import os
+import platform
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mirenc.base.errors import ToolchainError
+from mirenc.base.run_program import run_limited
+
+_CPU = Path("/sys/devices/system/cpu/cpu0")
+_INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512vl", "neon", "asimd", "sve")
+
+
+def describe_machine() -> dict[str, Any]:
+    """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
+    from mirenc.model.layers import usable_cores
+
+    flags = {*_field("flags").split(), *_field("Features").split()}
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME") or platform.system()
+    except OSError:  # no /etc/os-release
+        system = platform.system()
+    # Digits only: who builds kernels of their own writes names into the rest.
+    release = re.match(r"\d+(\.\d+)*", platform.release())
+    return {
+        "processor": _field("model name") or platform.processor() or platform.machine(),
+        "architecture": platform.machine(),
+        "cores": usable_cores(),
+        "instruction_sets": [name for name in _INSTRUCTION_SETS if name in flags],
+        "caches": _caches(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "system": system,
+        "kernel": release[0] if release else "",
+    }
+
+
+def _field(name: str) -> str:
+    """A field of the first processor in /proc/cpuinfo; "" where there is none."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    match = re.search(rf"^{re.escape(name)}\s*: (.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else ""
+
+
+def _caches() -> dict[str, str]:
+    """Size of each data cache that the first processor sees: ``{"L1": "32K"}``."""
+    sizes = {}
+    for index in sorted(_CPU.glob("cache/index*")):
+        try:
+            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        if kind != "Instruction":
+            sizes[f"L{level}"] = size
+    return sizes
+
+
+def compiler_version(compiler: str) -> str:
+    """What a compiler calls itself, in one line; a `ToolchainError` where it says nothing."""
+    try:
+        done = run_limited([compiler, "--version"], timeout=60.0, memory_limit=4 * 2**30)
+    except OSError as error:
+        problem = f"{compiler} cannot be started: {error.strerror}"
+        raise ToolchainError(f"{problem}. Name a compiler with --compiler") from None
+    line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
+    if done.code != 0 or not line:
+        raise ToolchainError(f"{compiler} --version says nothing. Name a compiler with --compiler")
+    return line
+
+
+def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
+    """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``.
+
+    Of the ``parts`` that were measured, devices are named, and of their flags those that all have.
+    """
+    machine = record["machine"]
+    count, devices = machine["cores"], machine.get("devices", {})
+    by_part = [record.get("method_flags", {}).get(part, []) for part in parts]
+    shared = [flag for flag in by_part[0] if all(flag in each for each in by_part)] if by_part else []
+    named = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (devices[p] for p in parts if p in devices)]
+    cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
+    return "; ".join([cores, *named, f"{record['compiler']} {' '.join([*shared, *record['flags']])}".strip()])

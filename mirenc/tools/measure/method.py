@@ -1,0 +1,92 @@
+"""`Method`: how the samples of one task are made and built. `MeasuredTask.method` names it."""
+
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mirenc.base.errors import TaskError
+from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.settings import Space
+from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTask
+from mirenc.tools.measure.building import Toolchain
+from mirenc.tools.measure.runners import Build
+
+
+def get_method(task: str) -> "Method":
+    """How a task is measured; a `TaskError` where it cannot be."""
+    tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
+    if task not in tasks:
+        raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(tasks)}. Name one")
+    return pkgutil.resolve_name(tasks[task].method)()
+
+
+class Method(ABC):
+    """How one task (`mirenc.decide`) is measured."""
+
+    task: ClassVar[str]
+    default_count: ClassVar[int]  # kernels of the project's own, unless the user says otherwise
+    # Parts that can be built on a machine that has none of them, to be timed on another
+    elsewhere: ClassVar[tuple[str, ...]] = ()
+    # Whether a kernel is one thread, so that its process may be kept on one CPU, which is less noisy
+    one_thread: ClassVar[bool] = True
+    one_size: ClassVar[bool] = False  # whether a build is for one size of a kernel; else all sizes share it
+
+    @property
+    def knobs(self) -> tuple[str, ...]:
+        """Knobs of the settings. Here: those of the task's space; a task whose samples bring their own says them."""
+        space = self.space
+        assert space is not None
+        return space.knobs
+
+    @property
+    def space(self) -> Space | None:
+        """The task's space; None where samples bring their own."""
+        return get_task(self.task).space
+
+    def runner_for(self, part: str) -> str:
+        """What runs a part's cells (`mirenc.tools.measure.runners`). Here: ``c``."""
+        return "c"
+
+    def describe(self, part: str) -> Mapping[str, Any]:
+        """What runs a part, where it is a device: its ``name``, ``platform``, ``driver`` and more. Here: nothing."""
+        return {}
+
+    def flags(self, part: str) -> tuple[str, ...]:
+        """What every setting is compiled with beside the toolchain's flags, for a table to tell. Here: nothing."""
+        return ()
+
+    def takes(self, kernel: MeasuredKernel, part: str) -> bool:
+        """Whether a part of the machine can run a kernel. Here: always."""
+        return True
+
+    @abstractmethod
+    def parts(self) -> tuple[str, ...]:
+        """Parts of this machine that are measured one by one, such as its instruction sets; ``("",)`` for none.
+
+        A machine that lacks what all of them need has ``()``, and `describe` of any part raises with what to install.
+        """
+
+    @abstractmethod
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        """What builds the variants, or a `ToolchainError` that says what to install."""
+
+    @abstractmethod
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+        """Kernels of the project's own, the same for a seed on any machine; any beginning is spread over groups."""
+
+    @abstractmethod
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
+        """Kernels of the user's sources, each with a driver beside it; an error says what to write."""
+
+    @abstractmethod
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        """Build all settings into a folder that is the kernel's own. It may run beside others.
+
+        A setting that does not compile is a cell with a ``problem``; a default or a driver is a `CompileError`.
+        """
+
+    def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> Mapping[str, Any]:
+        """What one run of a kernel tells beside its costs, by ``run_`` and the task's name of it. Here: nothing."""
+        return {}

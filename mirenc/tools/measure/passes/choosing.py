@@ -1,0 +1,215 @@
+"""Which pieces a table gets: what files have, read once; of that a seeded sample without copies; and its IR."""
+
+import hashlib
+import itertools
+import json
+import multiprocessing
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from mirenc.base.cache import Cache, cache_key
+from mirenc.base.errors import IRParseError, MirencError, NoFunctionBodyError
+from mirenc.base.writing import delivered
+from mirenc.llvm import read_ir, statements_of
+from mirenc.llvm.inputs.file_kind import read_input
+from mirenc.llvm.passes.extract import extract_functions
+from mirenc.llvm.sources.ir_folder import digest
+from mirenc.tools.measure.passes.inputs import IRFile
+
+MIN_BLOCKS, MIN_INSTRUCTIONS = 3, 12
+"""A function with less of both has nothing to decide."""
+MAX_INSTRUCTIONS = 4_000
+"""Above this, one piece would take the time of dozens: labelling costs 5 ms an instruction."""
+_MOST_COPIED = 0.1  # share of a training module's instructions that held-out projects may have, too
+# Where the source lies on this machine, which is no part of the program.
+_PATHS = re.compile(r"\A(?:; ModuleID = [^\n]*\n)?(?:source_filename = [^\n]*\n)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A function of a file, as LLVM prints it after ``@``, or "" for the file's module."""
+
+    symbol: str
+    digest: str  # of its normalised statements: equal for two copies, whatever they are called
+    blocks: int
+    instructions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a file has: the module first, then its functions in their order; or the problem with reading it.
+
+    Without a function body it has neither.
+    """
+
+    candidates: tuple[Candidate, ...]
+    problem: str = ""
+
+
+def is_worth_it(candidate: Candidate) -> bool:
+    """Whether there is something to decide about it, in a time that leaves some for the others."""
+    enough = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
+    return enough and candidate.instructions <= MAX_INSTRUCTIONS
+
+
+def scan_all(files: Sequence[IRFile], work: Path, *, jobs: int = 1) -> list[Scan]:
+    """Scan every file that changed since, by so many processes; ``work`` keeps the scans of earlier runs."""
+    cache = Cache("scans", folder=work)
+    keys = [cache_key("scan", one.stamp) for one in files]
+    known = cache.get(keys)
+    new = {key: one.path for key, one in zip(keys, files, strict=True) if key not in known}
+    for key, scan in zip(new, _scans([*new.values()], jobs), strict=True):
+        known[key] = json.dumps(asdict(scan)).encode()
+        cache.put({key: known[key]})
+    scans = (json.loads(known[key]) for key in keys)
+    return [Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"]) for scan in scans]
+
+
+def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
+    if jobs <= 1 or len(paths) <= 1:
+        yield from map(_scan, paths)
+        return
+    # spawn: a forked child would share the parent's connection to LLVM.
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(_scan, paths, chunksize=8)
+
+
+def _scan(path: Path) -> Scan:
+    try:
+        module = read_ir(path)
+    except NoFunctionBodyError:
+        return Scan(())
+    except MirencError as error:
+        return Scan((), str(error))
+    statements = statements_of(module)
+    start = statements.first_instruction
+    found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
+    for one in module.headers:
+        if not one.is_declaration:
+            code = statements.digest(start + one.first, start + one.last).hex()
+            found.append(Candidate(one.name.strip('"'), code, one.last_block - one.first_block, one.last - one.first))
+    return Scan(tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A piece to be labelled; ``symbol`` is as LLVM prints it after ``@``, "" for the module."""
+
+    source: IRFile
+    symbol: str
+
+    @property
+    def level(self) -> str:
+        return "function" if self.symbol else "module"
+
+    @property
+    def name(self) -> str:
+        return f"{self.source.project}/{self.source.file}" + (f":{self.symbol}" if self.symbol else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The pieces of a table in the order in which they are labelled."""
+
+    pieces: tuple[Chosen, ...]
+    available: dict[str, int]  # how many different ones there are, by level
+    # Left out: a piece with the same statements was there before, or a module for training has functions of held-out
+    # projects
+    copies: int
+
+
+def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
+    """Choose so many pieces at most. Of copies, one that is held out stays: a test seen in training is none.
+
+    So a module for training is left out where more than a tenth of its instructions are functions of held-out projects.
+    """
+    candidates = [
+        (Chosen(file, candidate.symbol), candidate, scan)
+        for file, scan in zip(files, scans, strict=True)
+        for candidate in scan.candidates
+        if is_worth_it(candidate)
+    ]
+    tested = {one.digest for piece, one, _ in candidates if piece.symbol and piece.source.held_out}
+    first: dict[tuple[str, str], Chosen] = {}
+    for piece, candidate, scan in candidates:
+        if piece.symbol or piece.source.held_out or _is_new(scan, tested):
+            before = first.setdefault((piece.level, candidate.digest), piece)
+            if piece.source.held_out and not before.source.held_out:
+                first[piece.level, candidate.digest] = piece
+    by_level = {level: [one for one in first.values() if one.level == level] for level in ("function", "module")}
+    kept = _spread(by_level["function"], seed)[:functions], _spread(by_level["module"], seed)[:modules]
+    # Both, so that any beginning has the same share of each.
+    placed = [((index + 0.5) / len(row), one) for row in kept for index, one in enumerate(row)]
+    pieces = tuple(one for _, one in sorted(placed, key=lambda place: place[0]))
+    return Choice(pieces, {level: len(found) for level, found in by_level.items()}, len(candidates) - len(first))
+
+
+def _is_new(scan: Scan, tested: set[str]) -> bool:
+    """Whether hardly any of a module's functions are those of held-out projects."""
+    whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
+    copied = sum(one.instructions for one in scan.candidates if one.symbol and one.digest in tested)
+    return copied <= _MOST_COPIED * whole
+
+
+def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen]:
+    """All pieces: the projects in turns, the files of a project in turns; ``above`` are the names that all have."""
+    if len(above) == 3:
+        return pieces
+    rows: dict[str, list[Chosen]] = {}
+    for piece in pieces:
+        rows.setdefault((piece.source.project, piece.source.file, piece.symbol)[len(above)], []).append(piece)
+    shuffled = sorted(rows, key=lambda name: (digest(f"{seed}/{'/'.join(above)}/{name}"), name))
+    turns = itertools.zip_longest(*(_spread(rows[name], seed, *above, name) for name in shuffled))
+    return [one for turn in turns for one in turn if one is not None]
+
+
+class Texts:
+    """The texts of some pieces, in a folder that is made if it is not there."""
+
+    def __init__(self, folder: Path, pieces: Iterable[Chosen]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        self._symbols: dict[IRFile, set[str]] = {}
+        for piece in pieces:
+            self._symbols.setdefault(piece.source, set()).add(piece.symbol)
+        # Two threads that want two functions of one file would cut it twice.
+        self._lock = threading.Lock()
+
+    def of(self, piece: Chosen) -> str:
+        """IR text of a piece; an error where its file cannot be read, or the function cannot stand alone."""
+        path = self._path(piece.source, piece.symbol)
+        with self._lock:
+            if not path.exists():
+                self._cut(piece.source)
+        try:
+            return path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise IRParseError(f"{piece.name}: the function cannot stand alone") from None
+
+    def _path(self, source: IRFile, symbol: str) -> Path:
+        key = hashlib.sha256(f"{source.stamp} {symbol}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        return self._folder / f"{key}.ll"
+
+    def _cut(self, source: IRFile) -> None:
+        """Write all pieces of a file."""
+        wanted, text = self._symbols[source], _text_of(source.path)
+        functions = extract_functions(text) if wanted != {""} else ()
+        for symbol, module in itertools.chain([("", _PATHS.sub("", text, count=1))], functions):
+            if symbol in wanted:
+                with delivered(self._path(source, symbol)) as part:
+                    part.write_text(module, encoding="utf-8")
+
+
+def _text_of(path: Path) -> str:
+    """A file's own text, which the LLVM that wrote it reads; bitcode as mirenc's LLVM prints it."""
+    contents = read_input(path)
+    if contents.kind == "bitcode":
+        return read_ir(path).text
+    try:
+        return contents.data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise IRParseError(f"{path}: is not UTF-8. Assemble it with llvm-as, and give the bitcode") from None

@@ -1,0 +1,189 @@
+"""A run of ``mirenc measure passes``: pieces are labelled beside each other until all are done or time is up."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+from mirenc.base.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
+from mirenc.decide.tables.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
+from mirenc.llvm.passes.engine import Engine
+from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.tools.measure.measuring_run import Plan, Run, one_line
+from mirenc.tools.measure.passes.choosing import Chosen, Texts, choose, scan_all
+from mirenc.tools.measure.passes.inputs import FLAGS, clang_of, find_ir
+from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled_table, label
+from mirenc.tools.measure.passes.pool import kept_lists, make_lists
+
+_SHOWN = 3  # files of another table that are named
+_AHEAD = 2  # pieces that wait for each job
+_ASKED = {"function": 20, "module": 3}  # pieces that say which passes change anything
+
+
+class EngineRun(Run):
+    """Labelling into a folder, which is there already.
+
+    ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` what cannot be read.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        folder: Path,
+        make_engine: Callable[[], SharedEngine],
+        report: Callable[[str], None],
+        failed: Callable[[MirencError], None] = lambda error: None,
+    ) -> None:
+        super().__init__(plan, folder)
+        self.make_engine, self.report, self.failed = make_engine, report, failed
+        self._thread = threading.local()
+        self._engines: list[SharedEngine] = []
+
+    @property
+    def engine(self) -> SharedEngine:
+        """The engine of this job."""
+        if not hasattr(self._thread, "engine"):  # its first work
+            self._thread.engine = self.make_engine()
+            self._engines.append(self._thread.engine)
+        return cast(SharedEngine, self._thread.engine)
+
+    def close(self) -> None:
+        for engine in self._engines:
+            engine.close()
+        self._engines, self._thread = [], threading.local()
+
+
+class PassRun(EngineRun):
+    """Labelling of pieces: functions and modules."""
+
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        # Files of IR, those that cannot be read, and those without a function body; known after `prepare`.
+        self.files = self.unread = self.empty = 0
+        self.pieces: tuple[Chosen, ...] = ()  # all that were asked for
+        self._names = [source.resolve().name for source in self.plan.sources]  # however they were typed
+
+    def prepare(self) -> None:
+        """Compile, scan, choose, draw lists. A `ConfigError`: another setup's run is here; a `TaskError`: no piece."""
+        plan = self.plan
+        self.work.mkdir(exist_ok=True)
+        with self.make_engine() as engine:
+            version = engine.version
+            self.setup: dict[str, Any] = {
+                "format": FORMAT,
+                "engine": engine.name,
+                "llvm": version,
+                "flags": [*FLAGS, *plan.cflags],
+                "pipelines": {name: level.pipeline for name, level in LEVELS.items()},
+                "list_count": plan.lists,
+                "seed": plan.seed,
+            }
+            self.journal = Records(self.work / "journal.jsonl", self.setup)
+            self._check_sources()
+            clang, said = partial(clang_of, version, plan.compiler), (self.report, self.failed)
+            facts: dict[str, Any] = {"cflags": plan.cflags, "held_out": plan.held_out, "jobs": plan.jobs}
+            files = find_ir(plan.sources, self.work, clang, *said, **facts)
+            self.files = len(files)
+            self._check_files({(one.project, one.file) for one in files})
+            self.report(f"{len(files)} files of IR; those that are new are read")
+            scans = scan_all(files, self.work, jobs=plan.jobs)
+            problems = [scan.problem for scan in scans if scan.problem]
+            self.unread = len(problems)
+            for problem in problems:
+                self.failed(IRFileError(problem))
+            self.empty = sum(not scan.candidates for scan in scans) - self.unread
+            self.choice = choose(files, scans, functions=plan.functions, modules=plan.modules, seed=plan.seed)
+            self.pieces = self.choice.pieces
+            if not self.pieces:
+                found = "the sources have no function that is large enough to decide about"
+                raise TaskError(f"{found}. Give more of them")
+            self.texts = Texts(self.work / "pieces", self.pieces)
+            self.lists = kept_lists(self.work / "lists.json", self.setup, lambda: self._draw(engine))
+        changed = {name for name, _ in self.journal.known}.intersection(piece.name for piece in self.left)
+        if changed:
+            self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
+
+    def _check_sources(self) -> None:
+        """Refuse to replace a table by one that lacks some of its sources, before their IR goes."""
+        place = self.folder / "machine.json"
+        before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
+        if set(before) - set(self._names):
+            raise self._replaced(before)
+
+    def _check_files(self, files: set[tuple[str, str]]) -> None:
+        """Refuse to replace a project by another of its name; say what is gone of those that stay."""
+        before = {(record.project, record.file) for record in self.journal.known.values()}
+        gone = sorted(before - files)
+        for project in sorted({project for project, _ in gone}):
+            if not any(one[0] == project for one in before & files):
+                raise self._replaced([f"{project}/{file}" for other, file in gone if other == project][:_SHOWN])
+        if gone:
+            self.report(f"{len(gone)} files of the table are gone, and so are their pieces, as {'/'.join(gone[0])}")
+        if not before and (self.folder / "pieces.parquet").exists():
+            self.report(f"{self.work / 'journal.jsonl'} is not there: everything is measured again")
+
+    def _replaced(self, before: Sequence[str]) -> ConfigError:
+        return ConfigError(
+            f"{self.folder} has a table of {', '.join(before)}, which {', '.join(self._names)} would replace. "
+            "Name another folder with -o, or give all sources in one command"
+        )
+
+    def _draw(self, engine: Engine) -> list[PassList]:
+        self.report(f"drawing {self.plan.lists} pass lists")
+        texts = []  # some pieces say what is worth drawing: those for training, where there are any
+        pieces = [piece for piece in self.pieces if not piece.source.held_out] or self.pieces
+        for level, count in _ASKED.items():
+            for piece in [piece for piece in pieces if piece.level == level][:count]:
+                # One that cannot stand alone is dropped when its turn comes.
+                with contextlib.suppress(IRParseError):
+                    texts.append(self.texts.of(piece))
+        return make_lists(engine, texts, self.plan.lists, self.plan.seed)
+
+    @property
+    def left(self) -> list[Chosen]:
+        """Pieces that are not labelled yet."""
+        return [piece for piece in self.pieces if self._record(piece) is None]
+
+    def _record(self, piece: Chosen) -> Record | None:
+        """None: not finished, or of a file that has changed since."""
+        return self.journal.known.get((piece.name, piece.source.stamp))
+
+    def measure(self, advance: Callable[..., None]) -> None:
+        for piece, record in self.beside(self._label, self.in_time(self.left), _AHEAD * self.plan.jobs):
+            self.journal.add(record)
+            advance(note=piece.source.project)
+
+    def _label(self, piece: Chosen) -> Record:
+        try:
+            labels = label(self.engine, self.texts.of(piece), self.lists)
+        except (IRParseError, PassError) as error:
+            labels = {"dropped": one_line(str(error))}
+        of = piece.source
+        facts = (piece.name, of.project, of.file, piece.symbol, piece.level, of.held_out, of.stamp)
+        return Record(*facts, **labels)
+
+    def table(self) -> CompiledTable:
+        records = [record for piece in self.pieces if (record := self._record(piece)) is not None]
+        versions = {piece.source.project: piece.source.version for piece in self.pieces}
+        counts: dict[str, Any] = {
+            "sources": self._names,
+            "versions": {project: versions[project] for project in sorted({record.project for record in records})},
+            "available": self.choice.available,
+            "copies": self.choice.copies,
+            "files_unread": self.unread,
+            "left": len(self.pieces) - len(records),
+        }
+        return compiled_table(self.setup, counts, records, self.lists)
+
+    def save(self) -> CompiledTable:
+        """Write the table and its IR."""
+        table = self.table()
+        if table.pieces:
+            table.write(self.folder)
+            chosen = {piece.name: piece for piece in self.pieces}
+            places = {one.ir_hash: chosen[one.name] for one in table.pieces}
+            write_piece_ir(self.folder, places, lambda ir_hash: self.texts.of(places[ir_hash]))
+        return table

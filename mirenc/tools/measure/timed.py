@@ -1,0 +1,327 @@
+"""A run of kernels: they are built in chunks and timed one at a time, until all are done or time is up."""
+
+import hashlib
+import itertools
+import json
+import math
+import shutil
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from mirenc import __version__
+from mirenc.base.errors import CompileError, ConfigError, MirencError, TaskError
+from mirenc.base.writing import delivered
+from mirenc.decide.tables.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
+from mirenc.llvm import parse_ir
+from mirenc.llvm.analysis.regions import Region, regions_of
+from mirenc.tools.measure.building import Toolchain
+from mirenc.tools.measure.child import BATCH, first_of_code
+from mirenc.tools.measure.children import Timekeeper
+from mirenc.tools.measure.machine import compiler_version, describe_machine, machine_title
+from mirenc.tools.measure.measuring_run import Journal, Plan, Run, one_line
+from mirenc.tools.measure.method import Method
+from mirenc.tools.measure.runners import Build, Cell
+
+MAX_TRIES = 3
+"""How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
+
+_CHUNK = 16  # samples that are built before they are timed, a job
+_SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
+
+
+class Objects:
+    """The folders of a run's builds, below ``root`` in one for each version of compiler and mirenc."""
+
+    def __init__(self, root: Path, method: Method, toolchain: Toolchain) -> None:
+        self.method, self.toolchain = method, toolchain
+        self.root = root / _short((compiler_version(toolchain.compiler), __version__))
+        self._locks: dict[Path, Lock] = {}
+        self._wanted: Counter[Path] = Counter()
+        self._failed: dict[Path, CompileError] = {}  # a kernel that does not build is tried for one of its sizes
+
+    def folder(self, kernel: MeasuredKernel, part: str) -> Path:
+        """The folder of a sample; a source, a header, a compiler or flags that were changed have another."""
+        of_code = (kernel.source, kernel.driver, kernel.headers, kernel.function, kernel.line)
+        built_by = (Path(self.toolchain.compiler).name, self.toolchain.cflags, self.toolchain.timeout)
+        settings = self.method.space.settings if self.method.space else ()
+        return self.root / _short((part, *of_code, *built_by, settings, kernel.size if self.method.one_size else 0))
+
+    def keep_for(self, samples: Iterable[tuple[MeasuredKernel, str]]) -> None:
+        """Keep what is built until `discard` was told of all of these."""
+        self._wanted = Counter(self.folder(*sample) for sample in samples)
+
+    def discard(self, kernel: MeasuredKernel, part: str) -> None:
+        folder = self.folder(kernel, part)
+        self._wanted[folder] -= 1
+        if self._wanted[folder] <= 0:  # no other size of the kernel is left
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def build(self, kernel: MeasuredKernel, part: str) -> Build:
+        """What was built before, or a new build."""
+        folder = self.folder(kernel, part)
+        done = folder / "build.json"
+        with self._locks.setdefault(folder, Lock()):
+            if done.exists():
+                values = json.loads(done.read_text(encoding="utf-8"))
+                return Build(**values | {"cells": tuple(map(_cell, values["cells"])), "copy": _cell(values["copy"])})
+            if folder in self._failed:
+                raise self._failed[folder]
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            try:
+                build = self.method.build(kernel, part, folder, self.toolchain)
+            except CompileError as error:
+                self._failed[folder] = error
+                raise
+            # Debug information may name the folder, and a table says nothing of the machine's paths.
+            build = replace(build, ir=build.ir.replace(str(folder), "."))
+            # Shared objects of cells that are measured as another are most of the disk.
+            kept = {build.cells[row].library for row in first_of_code(build.cells)}
+            for library in {cell.library for cell in build.cells} - kept - {build.copy.library, build.driver, ""}:
+                (folder / library).unlink(missing_ok=True)
+            with delivered(done) as unfinished:
+                unfinished.write_text(json.dumps(asdict(build)), encoding="utf-8")
+            return build
+
+
+def _short(made_of: object) -> str:
+    return hashlib.sha256(repr(made_of).encode()).hexdigest()[:16]
+
+
+def _cell(values: dict[str, Any]) -> Cell:
+    return Cell(**values | {name: tuple(values[name]) for name in ("setting", "effective")})
+
+
+class Samples(Journal):
+    """Finished samples by kernel and part, and their kernels by name."""
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self.kernels: dict[str, MeasuredKernel] = {}
+        self.samples: dict[tuple[str, str], MeasuredSample] = {}
+        super().__init__(path, setup)
+
+    def take(self, values: dict[str, Any]) -> None:
+        ((kind, fields),) = values.items()
+        if kind == "kernel":
+            region = fields.pop("region")
+            self._keep(MeasuredKernel(**fields, region=Region(**region) if region else None))
+        elif kind == "sample":
+            sample = MeasuredSample(**{name: _tuples(value) for name, value in fields.items()})
+            self.samples[sample.kernel, sample.part] = sample
+
+    def _keep(self, kernel: MeasuredKernel) -> None:
+        """Keep a kernel; what was measured of another source of that name is no longer true."""
+        before = self.kernels.get(kernel.name)
+        if before is not None and not _same_code(before, kernel):
+            self.samples = {key: sample for key, sample in self.samples.items() if key[0] != kernel.name}
+        self.kernels[kernel.name] = kernel
+
+    def add(self, kernel: MeasuredKernel, sample: MeasuredSample) -> None:
+        """Keep a finished sample; of a kernel with several parts, the first one that has IR tells the kernel's."""
+        before = self.kernels.get(kernel.name)
+        lines = [{"sample": asdict(sample)}]
+        if before is None or (kernel.ir and not before.ir) or not _same_code(before, kernel):
+            self._keep(kernel)
+            lines.insert(0, {"kernel": asdict(replace(kernel, include=""))})
+        self.samples[sample.kernel, sample.part] = sample
+        self.write(*lines)
+
+    def tries(self, kernel: MeasuredKernel, part: str) -> int:
+        """How often a sample was measured, with the source and headers that it has now."""
+        sample = self.samples.get((kernel.name, part))
+        return sample.tries if sample is not None and _same_code(self.kernels[kernel.name], kernel) else 0
+
+    def tries_again(self, kernel: MeasuredKernel, part: str) -> bool:
+        """Whether a sample was dropped for a noisy machine, and not so often that luck would let it pass."""
+        tries = self.tries(kernel, part)
+        return 0 < tries < MAX_TRIES and self.samples[kernel.name, part].dropped.startswith("noise")
+
+
+class TimedRun(Run):
+    """Measuring ``samples``, each a method's kernel and a part; or building them, ``not_built`` tells what is not.
+
+    A `ConfigError`: the folder has a run of another setup; a `TaskError`: an unknown part, or kernels of one name.
+    """
+
+    def __init__(self, method: Method, toolchain: Toolchain, plan: Plan, folder: Path) -> None:
+        super().__init__(plan, folder)
+        self.method = method
+        self.parts = _checked_parts(method, plan)
+        machine = describe_machine()
+        # All there are: whichever of them is measured first, the others may be added to the table.
+        if devices := {part: dict(facts) for part in method.parts() if (facts := method.describe(part))}:
+            machine["devices"] = devices
+        self.setup: dict[str, Any] = {
+            "task": method.task,
+            "format": FORMAT,
+            "machine": machine,
+            "compiler": compiler_version(toolchain.compiler),
+            "flags": list(toolchain.cflags),
+            "method_flags": {part: list(method.flags(part)) for part in method.parts()},
+            "seed": plan.seed,
+            "sources": "the user's" if plan.sources else "the project's own",
+        }
+        self.objects = Objects(self.work / "objects", method, toolchain)
+        self.samples = list(self._spread())
+        self.work.mkdir(parents=True, exist_ok=True)  # only now: a source that is wrong leaves no folder behind
+        self.journal = Samples(self.work / "journal.jsonl", self.setup)
+        self.built = 0
+        self.not_built: list[str] = []
+        self._keepers: dict[str, Timekeeper] = {}
+
+    def _spread(self) -> Iterator[tuple[MeasuredKernel, str]]:
+        """All samples: every kernel at one part, then at the others, so that any beginning is spread over the parts."""
+        plan, method = self.plan, self.method
+        if plan.sources:
+            kernels = method.user_kernels(plan.sources, self.objects.toolchain)
+        else:
+            kernels = method.own_kernels(plan.count, plan.seed)
+        names: set[str] = set()
+        places: dict[str, itertools.count[int]] = {}
+        turns: list[list[tuple[MeasuredKernel, str]]] = [[] for _ in self.parts]
+        for kernel in kernels:
+            if kernel.name in names:
+                raise TaskError(f"two kernels are called {kernel.name!r}. Rename one")
+            names.add(kernel.name)
+            # A group's first kernel starts at a part that its name decides: else all would start at the same.
+            place = next(places.setdefault(kernel.group, itertools.count(zlib.crc32(kernel.group.encode()))))
+            parts = [part for part in self.parts if method.takes(kernel, part)]
+            for turn in range(len(parts)):
+                turns[turn].append((kernel, parts[(place + turn) % len(parts)]))
+        yield from itertools.chain.from_iterable(turns)
+
+    @property
+    def new(self) -> list[tuple[MeasuredKernel, str]]:
+        """Samples that are not measured yet."""
+        return [sample for sample in self.samples if not self.journal.tries(*sample)]
+
+    @property
+    def left(self) -> list[tuple[MeasuredKernel, str]]:
+        """Samples that are not measured yet, then those that were dropped because the machine was too noisy."""
+        return self.new + [sample for sample in self.samples if self.journal.tries_again(*sample)]
+
+    def measure(self, advance: Callable[..., None]) -> None:
+        left, size = self.left, _CHUNK * self.plan.jobs
+        self.objects.keep_for(left)
+        if self.plan.compile_only:
+            for (kernel, _), build in self.beside(self._build, self.in_time(left), size):
+                if isinstance(build, MirencError):
+                    self.not_built.append(f"{kernel.name}: {one_line(str(build))}")
+                else:
+                    self.built += 1
+                advance(note=kernel.name)
+            return
+        for start in self.in_time(range(0, len(left), size)):
+            # All are built before one is timed: a compiler beside it would be noise.
+            ready = list(self.beside(self._build, left[start : start + size], size))
+            for (kernel, part), build in self.in_time(ready):
+                self._finish(kernel, part, build)
+                advance(note=kernel.name)
+
+    def close(self) -> None:
+        for keeper in self._keepers.values():
+            keeper.close()
+        if not self.plan.compile_only and (table := self.table()).samples:
+            table.write(self.folder)
+
+    def _build(self, sample: tuple[MeasuredKernel, str]) -> Build | MirencError:
+        try:
+            return self.objects.build(*sample)
+        except ConfigError:  # the user's flags are wrong, and not this kernel
+            raise
+        except MirencError as error:
+            return error
+
+    def _finish(self, kernel: MeasuredKernel, part: str, build: Build | MirencError) -> None:
+        try:
+            if isinstance(build, MirencError):
+                raise build
+            known = self.journal.kernels.get(kernel.name)
+            counted = known is not None and _same_code(known, kernel)
+            told = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
+            measured = replace(kernel, ir=build.ir, region=_region(build), context={**told, **kernel.context})
+        except MirencError as error:
+            measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))
+        else:
+            seed = (self.plan.seed, zlib.crc32(f"{kernel.name} {part}".encode()))
+            runner = self.method.runner_for(part)
+            if runner not in self._keepers:
+                self._keepers[runner] = Timekeeper(runner, self.plan.rounds, pin=self.method.one_thread)
+            sample = self._keepers[runner].sample(kernel, part, build, self.objects.folder(kernel, part), seed)
+        self.journal.add(measured, replace(sample, tries=self.journal.tries(kernel, part) + 1))
+        self.objects.discard(kernel, part)
+
+    def table(self) -> MeasuredTable:
+        """What is finished, in the order of the kernels and of the machine's parts."""
+        rows = {name: row for row, name in enumerate(dict.fromkeys(kernel.name for kernel, _ in self.samples))}
+        part_order = {part: row for row, part in enumerate(self.setup["method_flags"])}
+        keys = sorted(self.journal.samples, key=lambda key: (rows.get(key[0], len(rows)), part_order[key[1]]))
+        samples = [self.journal.samples[key] for key in keys]
+        kernels = {name: self.journal.kernels[name] for name, _ in keys}
+        measured = {sample.part for sample in samples} or set(self.parts)  # of this run and of all before it
+        record = {
+            **self.setup,
+            "rounds": self.plan.rounds,
+            "title": machine_title(self.setup, [part for part in part_order if part in measured]),
+            "version": __version__,
+            "knobs": list(self.method.knobs),
+            "batch": BATCH,
+            **_counts(samples, kernels),
+        }
+        return MeasuredTable(record, kernels, samples)
+
+
+def _same_code(one: MeasuredKernel, other: MeasuredKernel) -> bool:
+    return all(getattr(one, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+
+
+def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
+    """The parts that are asked for, or all that the machine has."""
+    here, wanted = method.parts(), plan.parts
+    if plan.compile_only:
+        here += tuple(part for part in method.elsewhere if part in wanted and part not in here)
+    for part in wanted or here or ("",):  # "": the machine has none
+        if part not in here:
+            method.describe(part)  # a device that others have says why it cannot be used here
+            available = ", ".join(filter(None, here)) or "none: leave --part out"
+            raise TaskError(f"{method.task} has no part {part!r} on this machine; available: {available}")
+    return tuple(part for part in here if part in wanted) if wanted else here
+
+
+def _region(build: Build) -> Region | None:
+    """What of the IR is decided about; an error where it has no such function or loop."""
+    if not build.symbol:
+        return None
+    level = "loop" if build.header else "function"
+    for region in regions_of(parse_ir(build.ir), level).regions:
+        if (region.symbol, region.header) == (build.symbol, build.header):
+            return region
+    raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
+
+
+def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel]) -> dict[str, Any]:
+    """What became of samples and cells, and how far the default was from its copy."""
+    cells = Counter(status for sample in samples if not sample.dropped for status in sample.status)
+    noise = np.array([sample.noise for sample in samples if math.isfinite(sample.noise)])
+    for_noise = sum(sample.dropped.startswith("noise") for sample in samples)
+    return {
+        "kernels": len(kernels),
+        "groups": len({kernel.group for kernel in kernels.values()}),
+        "samples": sum(not sample.dropped for sample in samples),
+        "dropped_for_noise": for_noise,
+        "dropped_otherwise": sum(bool(sample.dropped) for sample in samples) - for_noise,
+        "tried_again": sum(sample.tries > 1 for sample in samples),
+        "cells": dict(sorted(cells.items())),
+        "noise": {f"p{q}": round(float(np.percentile(noise, q)), 5) for q in _SPREAD} if len(noise) else {},
+    }

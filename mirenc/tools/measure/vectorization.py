@@ -1,0 +1,132 @@
+"""How loop vectorization is measured: every vector width and interleave count of one loop, on each instruction set."""
+
+import contextlib
+import functools
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mirenc.base.errors import CompileError, TaskError, ToolchainError
+from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.decide.tasks.vectorization import Vectorization, instruction_sets
+from mirenc.llvm import IRModule, Region, parse_ir
+from mirenc.llvm.inputs.compile_source import compile_source, find_compiler
+from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
+from mirenc.llvm.passes.loop_hint import Hint
+from mirenc.tools.measure.building import Toolchain, build_driver, c_sources, ir_of, user_source
+from mirenc.tools.measure.count_trips import mean_trip_count
+from mirenc.tools.measure.hints import HintedLoop
+from mirenc.tools.measure.loops import generate
+from mirenc.tools.measure.method import Method
+from mirenc.tools.measure.runners import Build
+from mirenc.tools.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
+
+_TASK = Vectorization()
+
+# Instruction set -> flags. The levels of the x86-64 psABI are what people compile for; with that of 512 bits LLVM
+# prefers vectors of 256.
+ARCH_FLAGS = {"sse2": ("-march=x86-64",), "avx2": ("-march=x86-64-v3",), "avx512": ("-march=x86-64-v4",), "neon": ()}
+
+
+class VectorizationMethod(Method):
+    """C loops of a seeded generator; vector width x interleave count, and LLVM's own choice; instruction sets."""
+
+    task = "vectorization"
+    default_count = 2000
+
+    def parts(self) -> tuple[str, ...]:
+        if not (sets := instruction_sets()):
+            problem = f"no instruction sets are known for {platform.machine()}"
+            raise ToolchainError(f"{problem}. Measure on x86-64 or on 64-bit ARM")
+        return sets
+
+    def flags(self, part: str) -> tuple[str, ...]:
+        return (*COMMON_FLAGS, *ARCH_FLAGS[part])
+
+    def find_compiler(self, compiler: str | None) -> Toolchain:
+        clang, *more = find_compiler("c", compiler)
+        if more:  # ziglang's
+            advice = "Install one (Debian: `apt-get install clang`), or name it with --compiler"
+            raise ToolchainError(f"no clang on PATH, whose code is measured. {advice}")
+        return Toolchain(clang)
+
+    def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
+        return generate(count, seed)
+
+    def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
+        """The innermost loops of each source's function, at each size of its driver."""
+        arms = [self.flags(part) for part in self.parts()]
+        for path in c_sources(paths):
+            source = user_source(path, toolchain, arms)
+            # The user's own file, and not a copy: errors name it.
+            data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=SCALAR_LOOPS)
+            module = parse_ir(data, name=str(path))
+            for loop in _loops_of(path, module, source.function, toolchain):
+                name, context = f"{path.stem}:{loop.line}", dict(_TASK.context_from_ir(module, loop))
+                yield from source.kernels(name, loop.line, name, path.stem, context)
+
+    def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
+        source = folder / "kernel.c"
+        source.write_text(kernel.source, encoding="utf-8")
+        beside = toolchain.beside(kernel.include)
+        text, region = self.scalar_ir(kernel, beside)
+        hints = [Hint(*map(int, setting)) for setting in _TASK.space.settings[1:]]
+        default, copy, hinted = build_variants(
+            source, kernel.function, kernel.line, hints, flags=ARCH_FLAGS[part], toolchain=beside, name=part
+        )
+        driver = build_driver(kernel, folder, toolchain)
+        return Build((default, *hinted), copy, driver, text, region.symbol, region.header)
+
+    def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
+        """The loop's mean trip count to four digits; nothing where it is never entered, or cannot be counted."""
+        with contextlib.suppress(CompileError):
+            if count := mean_trip_count(kernel, toolchain.beside(kernel.include)):
+                return {"run_trip_count": float(f"{count:.4g}")}
+        return {}
+
+    def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
+        """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""
+        module = scalar_loops(kernel.source, toolchain)
+        for loop in _TASK.regions(module):
+            if loop.symbol == kernel.function and loop.line == kernel.line:
+                return module.text, loop
+        gone = f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line {kernel.line}"
+        raise CompileError(f"{gone}, so nothing is to be decided. Leave it out")
+
+
+@functools.lru_cache(maxsize=64)
+def scalar_loops(source: str, toolchain: Toolchain) -> IRModule:
+    """The kernel's IR as the heads of the task know it, read once for all instruction sets."""
+    return parse_ir(ir_of("kernel.c", source, "c", toolchain, SCALAR_LOOPS), name="kernel.c")
+
+
+def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain) -> list[Region]:
+    """The innermost loops that a pragma can stand before in a driver's function.
+
+    A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
+    are left out. A `TaskError`: there is no such function or none of these loops, or two begin in one line.
+    """
+    defined = [one.name.strip('@"') for one in module.defined_functions]
+    if function not in defined:
+        found = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
+        raise TaskError(f"{found}. Mend mirenc_function, or leave `static` out")
+    loops = [loop for loop in _TASK.regions(module) if loop.symbol == function and loop.line]
+    if not loops:
+        raise TaskError(f"{path}: at -O1 no loop is left in {function!r}, so nothing is to be decided. Leave it out")
+    text = hinted_ir(path, toolchain)
+    kept: dict[int, Region] = {}
+    reason = "its loops are all of other files"
+    for loop in loops:
+        if loop.file != str(path):
+            continue
+        try:
+            HintedLoop(text, function, loop.line)
+        except CompileError as error:
+            reason = str(error)
+            continue
+        if loop.line in kept:
+            raise TaskError(f"{path}:{loop.line}: two loops begin in this line. Give each a line of its own")
+        kept[loop.line] = loop
+    if not kept:
+        raise TaskError(f"{path}: no loop of {function!r} can be measured: {reason}")
+    return [*kept.values()]

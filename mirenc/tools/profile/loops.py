@@ -1,0 +1,71 @@
+"""`describe_loops`: what is written about each loop of a module that tells how long it runs; its branches."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.trip_counts import constant_trip_counts
+from mirenc.llvm.ir.module import IRModule
+from mirenc.tools.profile.branches import FEATURES, WAY, Branches
+
+_COUNTED = ("call", "load", "store", "phi")
+OWN = ("depth", "exits", "inner", "loops", "trip_count", "pointers", *_COUNTED, *(f"header_{one}" for one in _COUNTED))
+LOOP_FEATURES = (*OWN, *FEATURES)
+"""Names of the columns: of the loop, and of the branch that leaves it, whose first way is the one out."""
+
+
+class Loops(NamedTuple):
+    """The N loops of a module, in the order of `mirenc.llvm.analysis.loops.find_loops`."""
+
+    constant: Int64  # (N,) executions of the header each time, where constants say it; else 0
+    exit: Int64  # (N,) row of the branch that leaves it: at its end, at its head, or anywhere else; -1 for none
+    out: Bool  # (N,) whether that branch's first way is the one out
+    features: Float64  # (N, len(LOOP_FEATURES))
+
+
+def describe_loops(module: IRModule, branches: Branches) -> Loops:
+    """Describe all loops, by numbers that follow from the IR alone."""
+    arrays, forest = module.arrays, find_loops(module)
+    size = len(forest)
+    exit_, rank, exits = np.full(size, -1), np.full(size, 3), np.zeros(size)
+    out = np.zeros(size, dtype=bool)
+    for number, (block, edge) in enumerate(zip(branches.block.tolist(), branches.edge.tolist(), strict=True)):
+        ways, loop = arrays.successor[edge : edge + 2].tolist(), int(forest.innermost[block])
+        while loop >= 0 and any(away := [not forest.contains(loop, way) for way in ways]):
+            exits[loop] += 1
+            header = int(forest.header[loop])
+            if (own := 0 if header in ways else 1 if block == header else 2) < rank[loop]:
+                exit_[loop], rank[loop], out[loop] = number, own, away[0]
+            loop = int(forest.parent[loop])
+    constant = np.array(constant_trip_counts(module), dtype=np.int64)
+    opcodes = np.array([form.opcode for form in module.forms])[arrays.form]
+    pointer = np.array([" phi ptr " in form.statement for form in module.forms])[arrays.form]
+    member, owner = forest.members()
+    blocks = [np.bincount(arrays.block, opcodes == one, module.block_count) for one in _COUNTED]
+    inside = [np.bincount(owner, each[member], size) for each in blocks]
+    columns = [
+        *(forest.depth, exits, np.bincount(forest.parent[forest.parent >= 0], minlength=size)),
+        *(np.bincount(forest.function, minlength=1)[forest.function], np.log1p(constant)),
+        np.bincount(arrays.block, pointer, module.block_count)[forest.header],
+        *np.log1p(inside),
+        *(each[forest.header] for each in blocks),
+    ]
+    side = len(WAY)
+    there = np.zeros((size, len(FEATURES)))
+    there[exit_ >= 0] = branches.features[exit_[exit_ >= 0]]
+    there[~out, : 2 * side] = np.roll(there[~out, : 2 * side], side, axis=1)
+    features = np.concatenate([np.stack(columns, axis=1), there], axis=1)
+    return Loops(constant, exit_, out, features)
+
+
+def of_loops(module: IRModule, block: Int64) -> Bool:
+    """Whether the branch at the end of each block decides how often a loop runs: goes to its header, or out of it."""
+    forest, arrays = find_loops(module), module.arrays
+    found = np.zeros(len(block), dtype=np.bool_)
+    for row, one in enumerate(block.tolist()):
+        loop, start = int(forest.innermost[one]), arrays.successor_start[one]
+        ways = arrays.successor[start : start + 2].tolist()
+        found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
+    return found

@@ -1,0 +1,137 @@
+"""`repair_counts`: how often blocks and edges ran, where a profile is sampled, stale or has gaps.
+
+Of all flows the one of least cost is taken: Levin, Newman and Haber, "Complementing missing and inaccurate profiling
+using a minimum cost circulation algorithm" (HiPEAC 2008), and LLVM's profi: He et al., "Profile inference revisited"
+(POPL 2022). What a model believes costs, too, as in PROFIX. Deviation: their costs are linear. Here a block costs the
+surprise of its samples (Poisson), and a branch that of its shares under what is believed of it, as if a few samples had
+said so: it goes where many samples say, else where the model says.
+"""
+
+import numpy as np
+
+from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.llvm.analysis.profile import Flow, profiled_shares, solve_flow
+from mirenc.llvm.ir.module import IRModule
+
+_STEPS, _TRIES, _RIDGE = 50, 20, 1e-6
+_ENOUGH = 1e-3  # nats of a function that one more step would win
+_NEAR = 0.95  # of the way to where a flow would be nothing
+_Counted = tuple[Float64, Float64, Float64]  # blocks' samples (n,) and rate (n,), samples believed of edges (E,)
+
+
+def repair_counts(
+    module: IRModule,
+    samples: Float64,
+    rate: Float64,
+    shares: Float64 | None = None,
+    worth: float = 1.0,
+    doubts: int = 0,
+) -> Flow:
+    """The flow that explains samples of blocks best, where branches are believed to go by the shares of their edges.
+
+    Shapes: ``samples`` (B,), taken in each block; ``rate`` (B,), samples that one execution gives, 0 where nothing is
+    known: if every n-th instruction is sampled, the block's instructions by n. ``shares`` (C,), more than 0 each and 1
+    a block; default: those of the module's ``!prof``, which a model may have written. They count as ``worth`` samples a
+    branch. Old counts are samples, too, at a rate that says how far they are believed; ``doubts`` is how many times
+    blocks that the flow contradicts are then believed less.
+
+    A function without samples has no flow, nor has one where a loop has no way out. Raises ValueError: a wrong shape.
+    """
+    size, edges = module.block_count, len(module.arrays.successor)
+    shares = profiled_shares(module)[0] if shares is None else shares
+    if not (samples.shape == rate.shape == (size,) and shares.shape == (edges,)):
+        found = f"samples {samples.shape}, rate {rate.shape}, shares {shares.shape}"
+        raise ValueError(f"{found}; the module has {size} blocks and {edges} edges.")
+    samples, trust = np.where(rate > 0, samples, 0.0), np.ones(size)
+    for _ in range(doubts + 1):
+        flow = _repaired(module, samples * trust, rate * trust, shares, worth)
+        expected = np.maximum(rate * flow.blocks, 1e-12)
+        surprise = expected - samples + samples * np.log(np.maximum(samples, 1e-300) / expected)
+        trust = 1 / (1 + np.maximum(surprise, 0))  # a nat halves what a block's samples count
+    return flow
+
+
+def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64, worth: float) -> Flow:
+    arrays, size = module.arrays, module.block_count
+    firsts = {number: head.first_block for number, head in enumerate(module.headers) if not head.is_declaration}
+    owner = arrays.function[arrays.block_start[:-1]].astype(np.int64)
+    source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
+    believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
+    reached = believed.blocks > 0
+    taken, expected = (np.bincount(owner, reached * one) for one in (samples * (rate > 0), rate * believed.blocks))
+    told = reached & (taken > 0)[owner] & ~_endless(module, source, reached)[owner]
+    entered = np.unique(owner[told])
+    entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
+    kept, row = np.flatnonzero(told[source] & told[arrays.successor]), np.cumsum(told) - 1
+    target, part = row[np.append(arrays.successor[kept], entry)], np.append(owner[source[kept]], entered)
+    flow = np.append(believed.edges[kept], np.ones(len(entered))) * taken[part] / expected[part]
+    if len(flow):
+        counted = samples[told], rate[told], worth * shares[kept]
+        flow = _cheapest(row[source[kept]], target, owner[told], part, counted, flow)
+    # Once more by its shares: so it is a flow to the last digit.
+    found = shares.copy()
+    found[kept] = flow[: len(kept)]
+    found /= np.bincount(source, found, size)[source]
+    return solve_flow(module, found, told, dict(zip(entered.tolist(), flow[len(kept) :].tolist(), strict=True)))
+
+
+def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
+    """Which functions have a block that is reached and from which none is that ends."""
+    arrays, ends = module.arrays, np.diff(module.arrays.successor_start) == 0
+    while len(more := source[ends[arrays.successor] & ~ends[source]]):
+        ends[more] = True
+    return np.bincount(arrays.function[arrays.block_start[:-1]], reached & ~ends) > 0
+
+
+def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: _Counted, flow: Float64) -> Float64:
+    """The flow of least cost, from one that is more than 0: each function goes its own way down, by Newton's steps.
+
+    Shapes: of E edges ``source``; of these and an entry a function, m, ``target``, ``part`` (the function) and
+    ``flow``; of n blocks ``owner`` (the function).
+    """
+    from scipy.sparse import csc_matrix
+    from scipy.sparse.linalg import splu
+
+    (samples, rate, belief), edges, ways, size = counted, len(source), len(flow), len(owner)
+    believed, (goes_on, out) = np.bincount(source, belief, size), np.unique(source, return_inverse=True)
+    # Solved for are the changes of ways and blocks, in shares of their flow, and the prices of what flows in and out.
+    way, block = np.arange(ways), ways + np.arange(size)
+    low = [block + size, size + block[target], 2 * size + block[: len(goes_on)], 2 * size + block[out], block[source]]
+    high = [block, way, block[goes_on], way[:edges], way[:edges]]
+    place = np.concatenate([*low, *high, way, block]), np.concatenate([*high, *low, way, block])
+    bent = np.concatenate([belief + _RIDGE, np.full(ways - edges, _RIDGE), samples + believed])
+
+    def costs(flow: Float64) -> Float64:  # of each function, in nats
+        blocks = np.bincount(target, flow)
+        cost = np.bincount(owner, rate * blocks - samples * np.log(blocks))
+        shares = np.bincount(owner[source], belief * np.log(flow[:edges] / blocks[source]), len(cost))
+        return np.asarray(cost - shares, np.float64)
+
+    cost = costs(flow)
+    going = np.ones(len(cost), dtype=bool)
+    for _ in range(_STEPS):
+        blocks = np.bincount(target, flow)
+        half = [-np.ones(size), flow / blocks[target], -np.ones(len(goes_on)), flow[:edges] / blocks[source], -belief]
+        down = np.concatenate([belief, np.zeros(ways - edges), samples - rate * blocks - believed])
+        prices = np.zeros(size + len(goes_on))
+        try:
+            found = splu(csc_matrix((np.concatenate([*half, *half, bent]), place))).solve(np.append(down, prices))
+        except RuntimeError:  # singular to the last digit; what there is, is a flow
+            break
+        step, wins = found[:ways], np.bincount(np.append(part, owner), down * found[: ways + size])
+        going &= wins > _ENOUGH
+        if not going.any():
+            break
+        fall = np.zeros(len(cost))
+        np.maximum.at(fall, part, -step)
+        length = going * np.minimum(1.0, _NEAR / np.maximum(fall, 1e-9))
+        for _ in range(_TRIES):
+            after = flow * (1 + length[part] * step)
+            new = costs(after)
+            worse = new > cost - 1e-4 * length * wins + 1e-12 * np.abs(cost)
+            if not worse.any():
+                break
+            length[worse] /= 3
+        going &= ~worse
+        flow, cost = np.where(worse[part], flow, after), np.where(worse, cost, new)
+    return flow

@@ -1,0 +1,102 @@
+"""`StaticProfile`: where branches go and how long loops run, told without a run by trees that were grown on real ones.
+
+They see what is written about a branch and a loop (`mirenc.tools.profile.branches`, `.loops`), and no vectors: those
+added nothing on projects that no tree saw. Grown by ``downstream/profile/evaluate.py``, where the figures are.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from mirenc.base.arrays import Float64, Int64
+from mirenc.base.errors import HeadError, MirencError
+from mirenc.decide.estimators.head_state import register
+from mirenc.decide.estimators.saved_heads import load_head
+from mirenc.decide.estimators.trees import BoostedChances
+from mirenc.llvm import IRModule, parse_ir
+from mirenc.llvm.inputs.dialect import Dialect
+from mirenc.llvm.passes import EmbeddedEngine
+from mirenc.tools.profile.branches import branches_of
+from mirenc.tools.profile.loops import Loops, describe_loops
+
+TRIP_CLASSES = ("once", "2 to 7", "8 to 31", "32 to 255", "256 and more")
+"""Executions of a loop's header each time it is entered."""
+CLASS_STARTS = (2, 8, 32, 256)
+_FLAGS = ("-O1", "-Xclang", "-disable-llvm-passes", "-Xclang", "-disable-lifetime-markers", "-gline-tables-only")
+FRONT_END = Dialect(
+    title="C or C++ as the front end writes it, before any pass",
+    flags={"c": ("-x", "c", *_FLAGS), "c++": ("-x", "c++", *_FLAGS)},
+)
+_READY = Path(__file__).parent / "ready"
+_LEAST = 1e-3  # a way is never taken for certain
+_OPTNONE = re.compile(r"^(attributes #\d+ = \{.*?)\boptnone ", re.MULTILINE)
+
+
+class Profile(NamedTuple):
+    """What is expected of a module's n branches of two ways and N loops (`mirenc.llvm.analysis.loops.find_loops`)."""
+
+    block: Int64  # (n,) of the module: the one that ends with the branch
+    first: Float64  # (n,) probability that it goes the first way
+    chances: Float64  # (N, 5) how likely each of `TRIP_CLASSES` is
+    constant: Int64  # (N,) executions each time where constants say it; else 0
+
+
+@register("static_profile")
+@dataclass(eq=False)
+class StaticProfile:
+    """Trees for branches (chances of both ways) and for loops (of each of `TRIP_CLASSES`)."""
+
+    branches: BoostedChances
+    loops: BoostedChances
+    worth: dict[str, str] = field(default_factory=dict)  # in words, on projects that no tree saw
+
+    @classmethod
+    def load(cls, folder: str | Path = _READY) -> Self:
+        """The shipped one, or that of a folder. Raises HeadError: there is none."""
+        head, _ = load_head(folder)
+        if not isinstance(head, cls):
+            raise HeadError(f"{folder}: the head there is no profile. Leave --head out")
+        return head
+
+    def predict(self, module: IRModule) -> Profile:
+        """Branches and loops of a module of any form: trees know it with its variables in registers."""
+        seen = in_registers(module)
+        branches = branches_of(seen)
+        loops = describe_loops(seen, branches)
+        first = self.branches.predict(branches.features)[:, 0] if len(branches.block) else np.zeros(0)
+        chances = self.loops.predict(loops.features) if len(loops.exit) else np.zeros((0, len(TRIP_CLASSES)))
+        first = first.clip(_LEAST, 1 - _LEAST)
+        return told_by_constants(Profile(branches.block, first, chances, loops.constant), loops)
+
+    def _state(self) -> dict[str, Any]:
+        return vars(self)
+
+    @classmethod
+    def _from_state(cls, state: dict[str, Any]) -> Self:
+        return cls(**state)
+
+
+def in_registers(module: IRModule) -> IRModule:
+    """The module with variables in registers, as the trees know it, and the same blocks; as it is where LLVM fails."""
+    text = _OPTNONE.sub(r"\1", module.text)
+    try:
+        with EmbeddedEngine() as engine:
+            other = parse_ir(engine.text(text.encode("utf-8", "surrogateescape"), "sroa"))
+    except MirencError:
+        return module
+    same = np.array_equal(other.arrays.successor_start, module.arrays.successor_start)
+    return other if same and np.array_equal(other.arrays.successor, module.arrays.successor) else module
+
+
+def told_by_constants(profile: Profile, loops: Loops) -> Profile:
+    """With what is certain in place of what is likely, where constants say how often a loop runs."""
+    first, chances = profile.first.copy(), profile.chances.copy()
+    for loop in np.flatnonzero((profile.constant > 0) & (loops.exit >= 0)).tolist():
+        leaves = 1 / profile.constant[loop]
+        first[loops.exit[loop]] = np.clip(leaves if loops.out[loop] else 1 - leaves, _LEAST, 1 - _LEAST)
+    known = np.flatnonzero(profile.constant)
+    chances[known] = np.eye(len(TRIP_CLASSES))[np.searchsorted(CLASS_STARTS, profile.constant[known], side="right")]
+    return profile._replace(first=first, chances=chances)

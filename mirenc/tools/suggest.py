@@ -1,0 +1,274 @@
+"""Pass lists for one's own code: the code as -Oz meets it, the lists to try beside -Oz, and trying them.
+
+The lists are the same for all code. Nothing is predicted: on unseen projects ten lists that heads chose by the code
+saved no more than the ten that did best together in training (``downstream/passes/suggest.md``).
+"""
+
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mirenc.base.errors import ForeignIRError, HeadError, PassError, TaskError
+from mirenc.decide.task_head import TaskHead
+from mirenc.decide.tasks.pass_tasks import BEFORE_OZ
+from mirenc.llvm import IRModule, ReadOptions, regions_of
+from mirenc.llvm.analysis.regions import is_called
+from mirenc.llvm.inputs.compile_source import ir_compiler
+from mirenc.llvm.inputs.input import path_input
+from mirenc.llvm.ir.functions import attributes_of, is_left_alone
+from mirenc.llvm.ir.read import load_input, module_of
+from mirenc.llvm.passes.engine import Engine, Failed
+from mirenc.llvm.passes.extract import extract_functions
+from mirenc.llvm.passes.level_pass_lists import expanded, level
+
+_OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
+_HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
+# What clang adds by passes of its own, which no list has: the code would come out without it.
+_ADDED = re.compile(
+    r'^(?:attributes #\d+ = .*"(?P<calls>instrument-function-e)|declare .*@(?P<profile>llvm\.instrprof)'
+    r"|!(?P<coverage>llvm\.gcov) = )",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True)
+class Code:
+    """What lists of passes are suggested for.
+
+    ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
+    ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
+    command that made it here, without file and output; () for IR. ``remarks``: what to know of its -Oz.
+    """
+
+    name: str
+    ir: bytes
+    module: IRModule
+    symbol: str = ""
+    compiled_by: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    def preparation(self) -> str:
+        """The command whose output `command` takes; "" where it takes the file as it is."""
+        made = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
+        return made if self.compiled_by else ""
+
+    def command(self, pipeline: str) -> str:
+        """The line that runs a list of passes."""
+        # As clang compiles; some passes ask.
+        passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
+        given = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
+        stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
+        if not self.symbol:
+            return f"{passes} {given} -o {shlex.quote(f'{stem}.opt.bc')}"
+        output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
+        return f"llvm-extract --func={shlex.quote(self.symbol)} {given} -o - | {passes} -o {output}"
+
+
+def read_code(
+    path: str | os.PathLike[str],
+    *,
+    function: str | None = None,
+    options: ReadOptions | None = None,
+    version: str | None = None,
+) -> Code:
+    """Read IR, or compile a source to what -Oz begins with.
+
+    ``path``: IR, C, C++, OpenCL C or CUDA; ``-`` is standard input (IR only). ``function``, by its symbol or demangled
+    name, is made a module. ``version`` is that of the LLVM that is to read the IR: a source is compiled by no newer
+    clang where there is one, unless ``options`` names a compiler; their ``cflags`` come last.
+
+    Raises MirencError as `mirenc.read_ir`; ForeignIRError: passes leave all of it alone, as every function is marked
+    optnone, which -O0 does; TaskError: no such function.
+    """
+    options = options or ReadOptions()
+    compiler = options.compiler or (None if version is None else clang_for(version))
+    options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
+    given = path_input(path)
+    loaded = load_input(given, options)
+    made: tuple[str, ...] = ()
+    if given.language:  # which is told by the file's suffix, not by an option
+        flags = BEFORE_OZ.flags[given.language][len(("-x", given.language)) :]
+        made = (*ir_compiler(given.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
+    module = module_of(loaded, options)
+    text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
+    if function is None:
+        return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
+    functions = regions_of(module, "function").regions
+    called = [one for one in functions if is_called(function, one.symbol, one.function)]
+    if not called:
+        known = ", ".join(one.function for one in functions[:20]) + (" ..." if len(functions) > 20 else "")
+        raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
+    symbol = called[0].symbol
+    alone = dict(extract_functions(text)).get(symbol)
+    if alone is None:
+        found = f"{function!r} takes the address of another function's block and cannot stand alone"
+        raise TaskError(f"{given.name}: {found}. Leave --function out")
+    part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
+    return Code(given.name, part.data, module_of(part, options), symbol, made, _remarks(alone, given.name))
+
+
+def _ir_name(source: str) -> str:
+    return _no_option(f"{Path(source).name.partition('.')[0]}.ll")
+
+
+def _no_option(name: str) -> str:
+    """A file's name, where a command takes what begins with a dash for an option; - itself is stdin."""
+    return f"./{name}" if name.startswith("-") and name != "-" else name
+
+
+def clang_for(version: str) -> str | None:
+    """The newest clang on PATH whose IR an LLVM reads; None for whatever there is."""
+    names = (f"clang-{number}" for number in range(int(version.split(".")[0]), _OLDEST_CLANG - 1, -1))
+    return next((name for name in names if shutil.which(name)), None)
+
+
+def _remarks(text: str, name: str) -> tuple[str, ...]:
+    """What its functions say of themselves that -Oz minds.
+
+    Raises ForeignIRError: no pass would touch any of them, or clang has still to instrument them.
+    """
+    words = list(attributes_of(text))
+    if (added := _ADDED.search(text)) or any("sanitize" in one for one in words):
+        asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
+        by = asked[added.lastgroup or ""] if added else "-fsanitize"
+        raise ForeignIRError(
+            f"{name}: clang instruments it by passes of its own, which no list has, so the result would do without. "
+            f"Compile without {by}"
+        )
+    total, untouched = len(words), sum("optnone" in one for one in words)
+    moderate = sum("optsize" in one and "minsize" not in one for one in words)
+    plain = total - untouched - sum(bool(one & {"minsize", "optsize"}) for one in words)
+    if is_left_alone(text):
+        found = "every function is marked optnone, as -O0 does, so passes leave them alone"
+        raise ForeignIRError(f"{name}: {found}. {_HOW}")
+    remarks = []
+    if untouched:
+        remarks.append(f"{untouched} of {total} functions are marked optnone: passes leave them alone")
+    if plain > 0:
+        found = f"{plain} of {total} functions say neither minsize nor optsize"
+        remarks.append(f"{found}: -Oz of this IR is the weak baseline. {_HOW}")
+    if moderate:  # zig cc takes -Oz for -Os
+        remarks.append(f"{moderate} of {total} functions say optsize without minsize, as at -Os. {_HOW}")
+    return tuple(remarks)
+
+
+TASK = "pass_list"
+_HOISTING = "gvn-hoist"
+# What -Oz runs after gvn-sink where LLVM's own flag puts that into it.
+_SINKING = (
+    "gvn-sink,simplifycfg<bonus-inst-threshold=1;no-forward-switch-cond;switch-range-to-icmp;no-switch-to-lookup;"
+    "keep-loops;no-hoist-common-insts;no-sink-common-insts;speculate-blocks;simplify-cond-branch;"
+    "no-speculate-unpredictables>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedList:
+    """One pass list: a pipeline as ``opt -passes=`` takes it, and where it comes from, in words."""
+
+    pipeline: str
+    origin: str
+
+
+def _with_gvn(passes: str) -> str:
+    """-Oz with other passes where ``-enable-gvn-hoist`` and ``-enable-gvn-sink`` put theirs."""
+    return expanded("Oz").replace("early-cse<memssa>,", f"early-cse<memssa>,{passes},")
+
+
+IDEAS = (
+    FixedList(level("Os"), "-Os"),
+    FixedList(f"{level('Oz')},{level('Oz')}", "-Oz twice"),
+    FixedList(_with_gvn(_HOISTING), "-Oz with gvn-hoist"),
+    FixedList(_with_gvn(_SINKING), "-Oz with gvn-sink"),
+    FixedList(_with_gvn(f"{_HOISTING},{_SINKING}"), "-Oz with gvn-hoist and gvn-sink"),
+    # LLVM's inline threshold is an option of the whole process: no list has it.
+    FixedList(expanded("Oz").replace("devirt<4>(inline,", "devirt<4>("), "-Oz without inlining"),
+)
+"""What people try by hand; always tried, beside the lists that training found."""
+
+
+def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
+    """The first ``count`` lists of a head for ``pass_list``, which its table found, and `IDEAS`.
+
+    Each won most beside -Oz and those before it (`mirenc.decide.tasks.pass_tasks.covering_lists`). Raises HeadError: a
+    head of another task; TaskError: a ``count`` below 1.
+    """
+    if head.task.name != TASK or head.space is None:
+        raise HeadError(f"a head for {head.task.name} has no pass lists. Make one: mirenc fit {TASK} -o FOLDER")
+    if count < 1:
+        raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
+    found = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]
+    return (*(FixedList(one, f"found in training, {rank}") for rank, one in enumerate(found, 1)), *IDEAS)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What one list makes of the code: bytes that are loaded with the program (`Optimised`), and instructions.
+
+    Both are None where the list failed, and ``problem`` says why.
+    """
+
+    pipeline: str
+    loaded_bytes: int | None
+    instructions: int | None
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What trying was worth.
+
+    ``engine`` is the LLVM that ran the lists, ``before`` the loaded bytes without any pass, by the code generation of
+    -O0, ``oz`` -Oz itself, and ``tried`` the lists in their order; ``best`` is the place of the best, -1 where that is
+    -Oz, and ``ir`` its module, as bitcode of the engine's LLVM, whose verifier accepts it.
+    """
+
+    engine: str
+    before: int
+    oz: Tried
+    tried: tuple[Tried, ...]
+    best: int
+    ir: bytes
+
+    @property
+    def winner(self) -> Tried:
+        """The best of the lists and -Oz."""
+        return (*self.tried, self.oz)[self.best]
+
+    @property
+    def saved(self) -> int:
+        """Bytes less than -Oz; never below 0."""
+        assert self.oz.loaded_bytes is not None
+        assert self.winner.loaded_bytes is not None
+        return self.oz.loaded_bytes - self.winner.loaded_bytes
+
+
+def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str) -> Outcome:
+    """Run every list and -Oz, the ``default``, on the same module, text or bitcode; the engine verifies every result.
+
+    A list that fails is told, and the others are tried all the same. -Oz is kept unless another is smaller.
+
+    Raises IRParseError: the engine's LLVM refuses the module; PassError: -Oz itself fails on it, or no machine code can
+    be made of it; ToolchainError: the engine cannot start.
+    """
+    (before,) = engine.run_all(ir, [""], codegen=0)
+    if isinstance(before, Failed):
+        raise PassError(f"{engine.name} makes no machine code of the module: {before.problem}", failed=before.status)
+    oz, *tried = (
+        Tried(pipeline, None, None, f"{result.status}: {result.problem}")
+        if isinstance(result, Failed)
+        else Tried(pipeline, result.loaded_bytes, result.instructions)
+        for pipeline, result in zip([default, *pipelines], engine.run_all(ir, [default, *pipelines]), strict=True)
+    )
+    if oz.loaded_bytes is None:
+        raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
+    sizes = [float("inf") if one.loaded_bytes is None else one.loaded_bytes for one in (*tried, oz)]
+    smallest = min(range(-1, len(tried)), key=sizes.__getitem__)
+    # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
+    # their machine code only where they run together.
+    best = engine.run(ir, (*tried, oz)[smallest].pipeline).ir
+    return Outcome(engine.name, before.loaded_bytes, oz, tuple(tried), smallest, best)

@@ -1,0 +1,264 @@
+"""`UserBuild`: a user's own build command, whose compiler notes what it is asked for and takes sources of ours.
+
+Nothing of the user's is written: what is to be compiled in place of a source is an overlay, which clang reads under the
+source's name. What a build changes is kept as a `Variant`, so that several can be run in turns.
+"""
+
+import contextlib
+import filecmp
+import json
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mirenc.base.deadline import variant_limit
+from mirenc.base.errors import CompileError, ToolchainError
+from mirenc.base.writing import delivered
+from mirenc.llvm.inputs.compiler_wrapper import stand_in
+from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
+from mirenc.tools.measure.supervised import run_supervised
+
+_SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
+# Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
+_WRAPPER = """#!/bin/sh
+note=$(mktemp "$MIRENC_TUNE/calls/XXXXXXXXXX") && printf '%s\\0' "$PWD" "$@" > "$note"
+case ${0##*/} in *++*) mode=g++ ;; *) mode=gcc ;; esac
+exec "$MIRENC_TUNE_CC" --driver-mode=$mode "$@" "@$MIRENC_TUNE/flags"
+"""
+# A pragma that LLVM cannot follow is no error, and flags that a step has no use for are none.
+_FLAGS = ("-Qunused-arguments", "-Wno-error=pass-failed", "-Wno-error=profile-instr-unprofiled")
+_SKIPPED = {".git", ".hg", ".svn"}
+_LEAST = 10.0  # seconds that any build but the first may take
+_SHOWN = 12  # last lines of a build that fails
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the compiler: where, its words without its name, the C and C++ sources, and what it writes."""
+
+    folder: Path
+    words: tuple[str, ...]
+    sources: tuple[Path, ...]
+    outputs: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a build made: each file, and where in ``folder`` a copy of it is kept."""
+
+    files: Mapping[Path, Path]
+    folder: Path
+
+    def same_as(self, other: "Variant") -> bool:
+        """Whether all files that both have are equal."""
+        both = self.files.keys() & other.files.keys()
+        return all(filecmp.cmp(self.files[one], other.files[one], shallow=False) for one in both)
+
+
+class UserBuild:
+    """A build command in a folder; ``work`` is for what is noted and kept.
+
+    ``compiler`` is a clang. It stands for cc, gcc, clang and their C++ names on PATH, and is CC and CXX.
+    """
+
+    def __init__(self, command: str, folder: Path, work: Path, compiler: str) -> None:
+        self.command, self.folder, self.work, self.compiler = command, folder, work, compiler
+        self.calls: dict[tuple[Path, ...], Call] = {}  # by what they write: the last call, of earlier runs too
+        self.count = 0  # builds so far
+        self.seconds = math.inf  # of the first one
+        found = shutil.which(compiler)
+        if found is None:
+            raise ToolchainError(f"compiler {compiler!r} is not on PATH. Name a clang with --compiler")
+        version = Path(found).name.removeprefix("clang")
+        own = {"MIRENC_TUNE": str(work), "MIRENC_TUNE_CC": os.path.abspath(found)}
+        self.environment = {**os.environ, **stand_in(work / "bin", version, _WRAPPER), **own}
+        self._known = work / "calls.json"
+        if self._known.is_file():
+            self._note(json.loads(self._known.read_text(encoding="utf-8")))
+
+    def build(
+        self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None, compiler: str = ""
+    ) -> Variant:
+        """Build with more flags, other texts of some sources, and another ``compiler`` like clang; keep what changed.
+
+        Raises CompileError: the command fails, or does not compile these sources; OverLimitError: it took ten times as
+        long as the first build, and TimeUpError, as `run_supervised`.
+        """
+        texts = sources or {}
+        known = {os.path.realpath(one) for one in self.sources}
+        # Of a header nobody knows what it is in, so that all is made anew.
+        again = [*texts] if {os.path.realpath(one) for one in texts} <= known else self.sources
+        self._forget(again)
+        shutil.rmtree(self.work / "calls", ignore_errors=True)
+        (self.work / "calls").mkdir()
+        with (
+            tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder,
+            tempfile.TemporaryFile() as output,  # no pipe: who goes on in the background would hold it open
+            _newer({*texts, *again}),
+        ):
+            overlay = overlay_flags(Path(folder), texts)
+            words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
+            (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
+            before = dict(self._files())
+            environment = self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {})
+            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
+            limit = variant_limit(self.seconds, _LEAST)
+            done = run_supervised(["sh", "-c", self.command], limit, cwd=self.folder, env=environment, **streams)
+            output.seek(0)
+            said = output.read()
+        self.count += 1
+        if self.count == 1:
+            self.seconds = done.wall
+        compiled = self._note_calls()
+        if done.code:
+            last = "\n".join(said.decode("utf-8", "replace").splitlines()[-_SHOWN:])
+            raise CompileError(
+                f"the build ends with {done.code}. Mend --build, which is run in {self.folder} with clang as CC, "
+                "or add what it needs",
+                diagnostic=f"error: of the build\n{last}\n",  # the first line is this error's own
+            )
+        if texts and not compiled:
+            names = ", ".join(path.name for path in texts)
+            raise CompileError(f"the build does not compile {names} again. Give one that does, as --build 'make -B'")
+        own = {os.path.realpath(path) for path in (*texts, *again)}
+        changed = [path for path, stamp in self._files() if before.get(path) != stamp]
+        return self._keep([path for path in changed if os.path.realpath(path) not in own])
+
+    def forget(self) -> None:
+        """Remove what the compiler wrote: the next build makes it anew."""
+        self._forget([path for call in self.calls.values() for path in call.sources])
+
+    def _forget(self, sources: Iterable[Path]) -> None:
+        """Remove what was made of some sources."""
+        wanted = {os.path.realpath(one) for one in sources}
+        for call in self.calls.values():
+            if wanted & {os.path.realpath(one) for one in call.sources}:
+                for path in call.outputs:
+                    if path.is_file() and not path.is_symlink():
+                        path.unlink()
+
+    def restore(self, variant: Variant) -> None:
+        """Put what a build made where it was."""
+        for path, kept in variant.files.items():
+            if path.is_file() and filecmp.cmp(path, kept, shallow=False):
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with delivered(path) as part:
+                shutil.copy2(kept, part)
+
+    @property
+    def sources(self) -> list[Path]:
+        """C and C++ that was compiled, by this build or an earlier one, and is there."""
+        return sorted({one for call in self.calls.values() for one in call.sources if one.is_file()})
+
+    def compile_commands(self) -> list[dict[str, object]]:
+        """The calls that compile C or C++, as ``compile_commands.json`` has them; of several for a source the last."""
+        entries: dict[Path, dict[str, object]] = {}
+        for call in self.calls.values():
+            for source in call.sources:
+                words = ["clang", *call.words]
+                entries[source] = {"directory": str(call.folder), "file": str(source), "arguments": words}
+        return list(entries.values())
+
+    def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
+        """Files of the folder, and others that the compiler wrote, with what a change would change."""
+        own = os.path.realpath(self.work)
+        outside = {path for call in self.calls.values() for path in call.outputs}
+        for root, folders, names in os.walk(self.folder):
+            folders[:] = [one for one in folders if one not in _SKIPPED and os.path.realpath(f"{root}/{one}") != own]
+            outside.update(Path(root, name) for name in names)
+        for path in outside:
+            if path.is_file() and not path.is_symlink():
+                stat = path.stat()
+                yield path, (stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+    def clear(self) -> None:
+        """Remove the copies of what was built."""
+        shutil.rmtree(self.work / "variants", ignore_errors=True)
+
+    def _keep(self, files: Iterable[Path]) -> Variant:
+        target = self.work / "variants" / str(self.count)
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(parents=True)
+        kept = {}
+        for number, path in enumerate(files):
+            kept[path] = target / f"{number}-{path.name}"
+            shutil.copy2(path, kept[path])
+        return Variant(kept, target)
+
+    def _note_calls(self) -> bool:
+        """Add the calls of this build to those that are known; whether there are any that compile."""
+        notes = sorted((self.work / "calls").iterdir())
+        new = self._note(one.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for one in notes)
+        calls = [[str(call.folder), *call.words] for call in self.calls.values()]
+        self._known.write_text(json.dumps(calls), encoding="utf-8")
+        return any(call.sources for call in new)
+
+    def _note(self, calls: Iterable[Sequence[str]]) -> list[Call]:
+        found = [call for folder, *words in calls if (call := _call(Path(folder), words)) is not None]
+        self.calls |= {call.outputs: call for call in found}
+        return found
+
+
+def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
+    """Flags that make clang read other texts, kept in a folder, under the names of some sources."""
+    if not sources:
+        return []
+    roots: list[dict[str, str]] = []
+    for number, (path, text) in enumerate(sources.items()):
+        (folder / str(number)).write_bytes(text)
+        for name in {str(path), os.path.realpath(path)}:
+            roots.append({"type": "file", "name": name, "external-contents": str(folder / str(number))})
+    overlay = {"version": 0, "case-sensitive": "true", "use-external-names": "false", "roots": roots}
+    (folder / "overlay.json").write_text(json.dumps(overlay), encoding="utf-8")
+    return ["-ivfsoverlay", str(folder / "overlay.json")]
+
+
+@contextlib.contextmanager
+def _newer(files: Iterable[Path]) -> Iterator[None]:
+    """Files that look as if they had changed just now, for make and its like; afterwards they are as they were."""
+    before = {path: path.stat() for path in files}
+    with contextlib.suppress(PermissionError):  # of somebody else: then what was made of them is gone, at least
+        for path in before:
+            os.utime(path)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(PermissionError):
+            for path, stat in before.items():
+                os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+def _call(folder: Path, words: Sequence[str]) -> Call | None:
+    """What a compiler's words ask for; None where it writes nothing, as with ``-E`` and ``--version``."""
+    if {"-E", "-M", "-MM", "-fsyntax-only"}.intersection(words):
+        return None
+    output, sources, inputs = "", [], []
+    every = iter(words)
+    for word in every:
+        if word == "-o":
+            output = next(every, "")
+        elif word.startswith("-o"):
+            output = word[2:]
+        elif word in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-MF", "-MT", "-MQ", "-x", "-L", "-l"):
+            next(every, None)
+        elif not word.startswith("-"):
+            inputs.append(word)
+            if Path(word).suffix in _SOURCES:
+                sources.append(Path(os.path.normpath(folder / word)))
+    if not inputs:
+        return None
+    ending = ".o" if "-c" in words else ".s" if "-S" in words else ""
+    outputs = [output] if output else [Path(one).stem + ending for one in inputs] if ending else ["a.out"]
+    return Call(folder, tuple(words), tuple(sources), tuple(folder / one for one in outputs))
+
+
+def _quoted(word: str) -> str:
+    """A word of a response file, in which a backslash counts in quotes of either kind."""
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,106 @@
+"""`PassLists`: a program, and its hot files, under other pass lists than clang's own.
+
+No line of source makes that: what is kept is a compiler, ``cc`` and ``c++``, that stands alone
+(`mirenc.llvm.inputs.compiler_wrapper`). With -flto LLVM's lists are the linker's, and nothing is changed.
+"""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from mirenc.base.errors import PassError
+from mirenc.decide.task_head import TaskHead
+from mirenc.llvm.inputs.compiler_wrapper import driver, write_script
+from mirenc.llvm.inputs.projects import command_inputs
+from mirenc.llvm.ir.read import ReadOptions
+from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.tools.tune.loops import Loops
+from mirenc.tools.tune.tuning_case import Key, Place, beside, major_of
+
+_SCRIPT = """opt={opt}
+source=${{!#}} level='' passes='' model=''
+if [[ $source != - && " $* " =~ \\ -(emit-obj|S)\\  && " $* " =~ \\ -x\\ c(\\+\\+)?\\  ]]; then
+    case $(realpath -- "$source") in
+{cases}
+    esac
+fi
+[ -n "$passes" ] || exec -a clang "$clang" "$@"
+[[ " $* " != *" -mrelocation-model pic "* ]] || model=-relocation-model=pic
+words=("${{@:1:$#-1}}") front=() # without the source
+for word in "${{words[@]}}"; do
+    case $word in -emit-obj | -S) front+=(-emit-llvm-bc) ;; *) front+=("$word") ;; esac
+done
+bitcode=$(mktemp) && trap 'rm -f "$bitcode" "$bitcode.opt"' EXIT &&
+    "$clang" "${{front[@]}}" "$level" -disable-llvm-passes -o "$bitcode" "$source" &&
+    "$opt" $model -passes="$passes" "$bitcode" -o "$bitcode.opt" &&
+    "$clang" "${{words[@]}}" "$level" -disable-llvm-passes -x ir "$bitcode.opt"
+"""
+
+
+def pass_lists(version: str) -> dict[str, tuple[str, str]]:
+    """What people try, the same for all code: name -> clang's level, which marks functions, and LLVM's list."""
+    lists = {f"-{name}": (f"-{name}", level(name)) for name in ("O1", "O2", "O3", "Os")}
+    lists["-O3 twice"] = "-O3", f"{level('O3')},{level('O3')}"
+    try:
+        whole = expanded("O3", version)
+    except PassError:  # of this LLVM only levels are known
+        return lists
+    vectorize = next(one for one in whole.split(",") if one.startswith("loop-vectorize"))
+    for title, old, new in (
+        ("without loop-vectorize", f"{vectorize},", ""),
+        ("without loop-unroll", "loop-unroll<O3>,", ""),
+        ("with loop-interchange", "loop-distribute,", "loop(loop-interchange),loop-distribute,"),
+        ("with gvn-hoist", "early-cse<memssa>,", "early-cse<memssa>,gvn-hoist,"),
+    ):
+        lists[f"-O3 {title}"] = "-O3", whole.replace(old, new)
+    return lists
+
+
+class PassLists(Loops):
+    """The program first, then its files by what their innermost loops do."""
+
+    places_are = "places"
+
+    def __init__(self, head: TaskHead, compiler: str, program: Path) -> None:
+        super().__init__(head, compiler, program)
+        self.sources: list[Path] = []
+        self.lists = pass_lists(major_of(compiler))
+        self.clang, self.opt = beside(compiler, "clang"), beside(compiler, "opt")
+
+    def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
+        self.sources = [
+            Path(str(one.value)).absolute()
+            for one in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
+        ]
+        shares: dict[Path, float] = {}
+        for one in super().places(commands, flags, report):
+            assert one.source is not None
+            file = Path(str(one.source.value)).absolute()
+            shares[file] = shares.get(file, 0.0) + one.share
+        files = [Place(file, 0, "", share) for file, share in shares.items()] if len(self.sources) > 1 else []
+        return [Place(self.program, 0, "", 1.0), *sorted(files, key=lambda one: -one.share)]
+
+    def proposals(self, place: Place, tries: int) -> list[str]:
+        return [*self.lists]
+
+    def write(self, text: str, wanted: Mapping[int, str]) -> str:
+        return text
+
+    def texts(self, settings: Mapping[Key, str]) -> dict[Path, bytes]:
+        whole = (str(self.program), 0) in settings
+        return super().texts({(str(path), 0): "" for path in self.sources} if whole else settings)
+
+    def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
+        cases = []
+        for (file, _), name in sorted(settings.items(), reverse=True):  # the program's folder is before its files
+            flag, passes = self.lists[name]
+            pattern = "*" if file == str(self.program) else shlex.quote(str(Path(file).resolve()))
+            cases.append(f"    {pattern}) level={flag} passes={shlex.quote(passes)} ;; # {name}")
+        script = driver(self.clang, "mirenc tune passes")
+        script += _SCRIPT.format(opt=shlex.quote(str(self.opt)), cases="\n".join(cases))
+        for name in ("cc", "c++"):
+            write_script(folder / name, script)
+        return str(folder / "cc")
+
+    def take_over(self, folder: Path, patch: str) -> str:
+        return f"make clean, then make CC={folder / 'cc'} CXX={folder / 'c++'}"

@@ -1,0 +1,42 @@
+"""`Loops`: pragmas of innermost loops, which a head proposes that knows how often they run."""
+
+from collections.abc import Mapping, Sequence
+
+from mirenc.base.errors import TaskError
+from mirenc.llvm import IRModule, Region, regions_of
+from mirenc.llvm.analysis.trip_counts import known_trip_count, profiled_iterations
+from mirenc.llvm.inputs.pragmas import with_pragmas
+from mirenc.llvm.passes.loop_hint import Hint
+from mirenc.tools.tune.tuning_case import Case, Place, text_of
+
+_FEATURES = (("+avx512f", 512), ("+avx2", 256))  # feature -> bits of its vectors
+# Unrolling, which no head knows: what best complements the rest in `downstream/vectorization/arms.json`, the best first
+_UNROLLED = (4, 1, 8)  # alone
+_UNROLLED_BESIDE = (2, 8)  # widths and counts
+
+
+class Loops(Case):
+    """Vectorization."""
+
+    def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
+        every = regions_of(module, "loop")
+        size = {(one.symbol, one.header): int((every.region == row).sum()) for row, one in enumerate(every.regions)}
+        work = [size[one.symbol, one.header] * profiled_iterations(module, one) for one in regions]
+        return list(zip(work, [float(known_trip_count(module, one).iterations) for one in regions], strict=True))
+
+    def context(self, module: IRModule, trips: float) -> dict[str, str]:
+        bits = next((bits for feature, bits in _FEATURES if feature in module.text), 128)
+        return {"vector_bits": str(bits), **({"trip_count": f"{trips:.6g}"} if trips else {})}
+
+    def proposals(self, place: Place, tries: int) -> list[str]:
+        assert place.region is not None
+        (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
+        directives = [self.task.directive(one) for one in answer.proposals][:tries]
+        unrolled = _UNROLLED_BESIDE if directives else _UNROLLED
+        directives += [Hint(0, 0, factor).pragma() for factor in unrolled]
+        if doubt := with_pragmas(text_of(place.file), {place.line: directives[0]})[1].get(place.line, ""):
+            raise TaskError(doubt)
+        return directives
+
+    def write(self, text: str, wanted: Mapping[int, str]) -> str:
+        return with_pragmas(text, wanted)[0]

@@ -1,0 +1,115 @@
+"""What a tuning found, as Markdown with a picture, as JSON, and as a patch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mirenc.base.errors import needs
+from mirenc.base.writing import delivered
+from mirenc.tools.tune.turns import Gain
+
+with needs("tasks", "a picture needs matplotlib"):  # said before anything is timed
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from mirenc.tools.tune.tuning_run import Outcome, Tuning
+
+PATCH, TEXT, DATA, PICTURE = "tuned.patch", "report.md", "report.json", "gains.svg"
+_HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again", "kept")
+
+
+def write_report(run: Tuning) -> None:
+    """Write all of it into the run's folder."""
+    drawn = _draw(run.outcomes, run.folder / PICTURE)
+    run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
+    patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
+    table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
+    text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
+    data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
+    data |= {"late": run.late, "loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
+    files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
+    for name, content in files.items():
+        with delivered(run.folder / name) as part:
+            part.write_bytes(content.encode("latin-1" if name == PATCH else "utf-8", "backslashreplace"))
+
+
+def summary(run: Tuning) -> str:
+    """What came of it, in a sentence."""
+    tried = sum(not one.alone for one in run.outcomes)
+    found = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
+    if run.alone:
+        share = sum(one.share for one in run.alone)
+        found += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
+    late = ". The time was up; the same command goes on" if run.late else ""
+    if run.whole is None or not run.kept:
+        return f"{found}: nothing is faster by more than the noise, and nothing is changed{late}"
+    kept = sum(bool(one.kept) for one in run.outcomes)
+    gain, wall, noise = run.whole
+    return (
+        f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
+    )
+
+
+def _lines(run: Tuning) -> list[str]:
+    order = run.order
+    asked = f"Build: {order.build}. Run: {order.run}, {run.seconds:.2f} s"
+    clock = "processor" if run.clock == "cpu" else "wall clock"
+    how = f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
+    rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
+    take = [f"To take it over: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
+    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.unread, *take]
+
+
+def _cells(run: Tuning, one: Outcome) -> list[str]:
+    place = Path(one.file)
+    if place.is_relative_to(run.place):
+        place = place.relative_to(run.place)
+    gains = [f"{each.gain}" if each.gain else each.problem for each in one.tried]
+    return [
+        _named(f"{place}", one),
+        one.function,
+        f"{100 * one.share:.0f} %",
+        f"{one.trip_count:.1f}" if one.trip_count else "not known",
+        "; ".join(_short(each.directive) for each in one.tried),
+        "; ".join(gains),
+        str(one.again or ""),
+        _short(one.kept) or one.alone or "as it was",
+    ]
+
+
+def _named(file: str, one: Outcome) -> str:
+    """A place for people; a folder is the whole program."""
+    return f"{file}:{one.line}" if one.line else "the program" if Path(one.file).is_dir() else file
+
+
+def _short(directive: str) -> str:
+    return directive.removeprefix("#pragma clang loop ")
+
+
+def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
+    """Every setting's gain with its interval, a line a loop; whether anything was timed."""
+    rows: list[tuple[str, Gain, bool]] = [
+        (f"{_named(Path(one.file).name, one)}  {_short(each.directive)}", each.gain, each.directive == one.kept)
+        for one in outcomes
+        for each in one.tried
+        if each.gain
+    ][::-1]
+    if not rows:
+        return False
+    figure = Figure(figsize=(9, 1.2 + 0.28 * len(rows)), layout="constrained")
+    axis = figure.subplots()
+    for place, (_, gain, kept) in enumerate(rows):
+        colour = "#4477aa" if kept else "#bbbbbb"
+        axis.plot([gain.low, gain.high], [place, place], color=colour, linewidth=3, solid_capstyle="round")
+        axis.plot(gain.factor, place, "o", color=colour, markeredgecolor="black")
+    axis.axvline(1.0, color="black", linewidth=0.8)
+    axis.set_yticks(range(len(rows)), [name for name, _, _ in rows])
+    axis.set_xlabel("speedup of the whole program, 95 % interval; blue: kept")
+    with rc_context({"svg.fonttype": "none"}):
+        figure.savefig(path)
+    return True

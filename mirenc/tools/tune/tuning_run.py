@@ -1,0 +1,398 @@
+"""`Tuning`: one hot place after another: a few settings built and timed in turns, and what is surely faster is kept."""
+
+import difflib
+import hashlib
+import json
+import math
+import shutil
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mirenc.base.deadline import OverLimitError, TimeUpError, seconds_left, variant_limit, within
+from mirenc.base.errors import CompileError, MirencError, TaskError
+from mirenc.llvm.inputs.projects import COMMANDS
+from mirenc.tools.measure.machine import compiler_version, describe_machine
+from mirenc.tools.measure.measuring_run import Journal, Plan, Run, one_line
+from mirenc.tools.tune.build import UserBuild, Variant, overlay_flags
+from mirenc.tools.tune.tuning_case import Case, Key, Place, check_profile, merge_profiles, text_of
+from mirenc.tools.tune.turns import LEAST_ROUNDS, Gain, Timing, Turns, WrongRunError, timed
+
+_SHORT = 0.1  # seconds: such a run is mostly its own start
+_LEAST = 1.0  # seconds that a run may take, whatever the default takes: a machine may be busy for so long
+_LEAST_PROFILED = 10.0  # and one with profile counters, which are written in the end
+_SEVERAL = 1.2  # processors that are busy, on average
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the user asked for: commands for a shell, and how much of it."""
+
+    build: str
+    run: str
+    check: str = ""  # a command whose output must stay the same, in place of that of ``run``
+    files: tuple[Path, ...] = ()  # whose places; () for all that are compiled
+    loops: int = 8  # or other places
+    tries: int = 3
+    rounds: int = 12
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One setting of a place; ``problem`` says why it has no gain, as that it was ended after ``limit`` seconds."""
+
+    directive: str
+    gain: Gain | None = None
+    problem: str = ""
+    limit: float | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a place; ``again`` is the gain of the best in rounds of its own."""
+
+    file: str
+    line: int
+    function: str
+    share: float
+    trip_count: float
+    tried: Sequence[Tried] = ()
+    noise: float = 1.0
+    again: Gain | None = None
+    kept: str = ""  # the setting
+    alone: str = ""  # why nothing was tried
+
+
+class Outcomes(Journal):
+    """Places that are done, by file and line; and settings that were ended, at once."""
+
+    def __init__(self, path: Path, setup: dict[str, Any]) -> None:
+        self.done: dict[Key, Outcome] = {}
+        self.ended: dict[tuple[Key, str], Tried] = {}
+        super().__init__(path, setup)
+
+    def take(self, values: dict[str, Any]) -> None:
+        if "ended" in values:
+            file, line = values["place"]
+            setting = Tried(**values["ended"])
+            self.ended[(file, line), setting.directive] = setting
+            return
+        tried = [Tried(**one | {"gain": one["gain"] and Gain(*one["gain"])}) for one in values["tried"]]
+        outcome = Outcome(**values | {"tried": tried, "again": values["again"] and Gain(*values["again"])})
+        self.done[outcome.file, outcome.line] = outcome
+
+
+class Tuning(Run):
+    """Tuning the program that an order builds in a folder; ``say`` is told what happens.
+
+    Raises CompileError: it does not build; TaskError: it fails, or nothing in it can be tuned; ToolchainError.
+    """
+
+    def __init__(
+        self, order: Order, case: Case, folder: Path, output: Path, plan: Plan, say: Callable[[str], None]
+    ) -> None:
+        super().__init__(plan, output)
+        self.order, self.case, self.place, self.say = order, case, folder, say
+        self.seconds = 0.0  # of one run of the build as it was
+        # Of all that was kept, against the build as it was: gain, that by the clock on the wall, and noise
+        self.whole: tuple[Gain, Gain, float] | None = None
+        self.unread: list[str] = []  # sources, and why
+        self.work.mkdir(parents=True, exist_ok=True)
+        check_profile(case.compiler, case.profile)
+        self.user = UserBuild(order.build, folder, self.work, case.compiler)
+        self.kept: dict[Key, str] = {}  # settings
+        self.plain = self.best = Variant({}, self.work)
+        self.late = False  # whether the time was up before all was tried
+        self.unfinished: list[Outcome] = []  # the place at which it was
+        self._default: dict[str, float] = {}  # wall-clock seconds that a command takes in the build as it was
+        self._step = "the first build"
+
+    def find(self) -> int:
+        """Build and run the program, and find where to tune it; how many of these places are left to try."""
+        try:
+            return self._find()
+        except TimeUpError:
+            self.close()
+            raise too_late(self.plan.minutes, self._step) from None
+        except OverLimitError as error:
+            self.close()
+            raise TaskError(
+                f"{self._step} was {error}, far longer than the first one took. Give commands that always end"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _find(self) -> int:
+        self.user.forget()  # what an earlier run left is to be compiled again
+        self.plain = self.best = self.user.build()
+        if not self.user.compile_commands():
+            raise TaskError(
+                "the build compiled no C or C++ with CC, CXX, or a gcc or clang on PATH. If all was built before, "
+                "remove that first, as with: make clean"
+            )
+        self._step = "the first run"
+        first = self._timed(self.order.run)
+        if first.code:
+            raise TaskError(f"--run ends with {first.code}, and nothing can be compared. Mend the command")
+        self.expected, self.seconds = self._said(first), first.cpu
+        self._step = "the second run"
+        again = self._timed(self.order.run)
+        self._default[self.order.run] = min(first.wall, again.wall)
+        if self._said(again) != self.expected:
+            raise TaskError(
+                "the output is another one each time, so nobody could tell a wrong build. Name a command whose output "
+                "stays the same with --check"
+            )
+        # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
+        self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
+        if first.cpu < _SHORT:
+            self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give it more work")
+        wanted, top = {one.resolve() for one in self.order.files}, self.place.resolve()
+
+        def ours(place: Place) -> bool:
+            file = place.file.resolve()
+            return file.is_relative_to(top) and (not wanted or file in wanted)
+
+        commands = self.work / COMMANDS
+        commands.write_text(
+            json.dumps(self.user.compile_commands(), indent=1), encoding="utf-8", errors="surrogateescape"
+        )
+        flags = self._profiled(max(first.cpu, first.wall))
+        self._step = "the search for hot places"
+        found = [*filter(ours, self.case.places(commands, flags, self.unread.append))]
+        self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
+        self.kept = {key: one.kept for key, one in self.journal.done.items() if one.kept}
+        self._propose(found)
+        return len(self.left)
+
+    @property
+    def left(self) -> list[Place]:
+        """Places that are not tried yet."""
+        return [one for one in self.directives if one.key not in self.journal.done]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """Of the places that are done, begun or left alone, the hottest first."""
+        return sorted([*self.journal.done.values(), *self.unfinished, *self.alone], key=lambda one: -one.share)
+
+    def measure(self, advance: Callable[..., None]) -> None:
+        try:
+            with suppress(TimeUpError), within(self._but_for_a_comparison()):
+                self._try_places(advance)
+            self.late = bool(self.left)
+            self._compare_all()
+        except TimeUpError:
+            self.late, self.kept = True, {}
+        except OverLimitError as error:
+            raise TaskError(f"the build that was the best one till now was {error}. Give a --run that ends") from None
+
+    def _but_for_a_comparison(self) -> float:
+        """Seconds left where the shortest comparison of two builds is still to come; at least most of what is left."""
+        left = seconds_left()
+        return left - min(3 * LEAST_ROUNDS * self._default[self.order.run], left / 4)
+
+    def _try_places(self, advance: Callable[..., None]) -> None:
+        if self.kept:
+            self.best = self._built(self.kept)
+        for place in self.in_time(self.left):
+            outcome = self._tune(place)
+            self.journal.write(asdict(outcome))
+            self.journal.done[place.key] = outcome
+            if outcome.kept:
+                self.kept[place.key] = outcome.kept
+            advance(note=place.title)
+
+    def _compare_all(self) -> None:
+        if self.kept:
+            turns = self._in_turns([self.plain, self.best], (0,))
+            if not turns.dropped:
+                self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
+            if not turns.faster(1):
+                self.say("all together is not faster by more than the noise, so nothing is kept")
+                self.kept = {}
+
+    def close(self) -> None:
+        """Leave the build that no tuning had a part in."""
+        self.user.restore(self.plain)
+        self.user.clear()
+
+    def patch(self) -> str:
+        """What was kept, for ``patch -p1`` in the folder."""
+        parts = []
+        for path, text in self.case.texts(self.kept).items():
+            if text == path.read_bytes():
+                continue
+            name = path.resolve().relative_to(self.place.resolve()).as_posix()
+            before, after = (one.decode("latin-1").splitlines(keepends=True) for one in (path.read_bytes(), text))
+            for line in difflib.unified_diff(before, after, f"a/{name}", f"b/{name}"):
+                parts.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+        return "".join(parts)
+
+    # -- steps -----------------------------------------------------------------------------------------
+    def _profiled(self, seconds: float) -> list[str]:
+        """Flags that bring the profile of one run in, which takes so many seconds of processors without counters."""
+        self._step = "the build with profile counters"
+        texts = {path: self.case.profiled_text(text_of(path)).encode("latin-1") for path in self.user.sources}
+        made = self.user.build(flags=self.case.profile, sources=texts)
+        raw, profile, other = self.work / "raw", self.work / "profile.profdata", self.work / "profiled"
+        for folder in (raw, other):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        before = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
+        self._step = "the run with profile counters"
+        done = timed(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
+        self.user.restore(self.plain)
+        shutil.rmtree(made.folder)
+        files = sorted(raw.iterdir())
+        if done.code or not files:
+            why = f"ends with {done.code}" if done.code else "wrote no profile; it has to end by itself"
+            raise TaskError(f"--run {why}. Give a command that runs what --build builds")
+        merge_profiles(files, profile, self.user.compiler)
+        shutil.rmtree(raw)
+        changed = {path: text for path, text in texts.items() if text != path.read_bytes()}
+        return [*(one.format(profile) for one in self.case.profile_use), "-w", *overlay_flags(other, changed)]
+
+    def _tune(self, place: Place) -> Outcome:
+        """Try the proposals for a place beside what is kept by now."""
+        tried: list[Tried] = []
+        try:
+            return self._timed_settings(place, tried)
+        except TimeUpError:
+            late = "the time was up"
+            every = [*tried, *map(Tried, self.directives[place][len(tried) :])]
+            every = [one if one.gain or one.problem else replace(one, problem=late) for one in every]
+            self.unfinished.append(replace(_outcome(place), tried=every, alone=late))
+            raise
+
+    def _timed_settings(self, place: Place, tried: list[Tried]) -> Outcome:
+        """The outcome of a place; ``tried`` gets what is known of each setting before it is timed in turns."""
+        built: dict[int, Variant] = {}  # by their places in what was tried
+        for number, directive in enumerate(self.directives[place]):
+            if before := self.journal.ended.get((place.key, directive)):
+                tried.append(before)
+                continue
+            default = f"the default's build takes {self.user.seconds:.3g} s"
+            try:
+                variant = self._built({**self.kept, place.key: directive})
+                default = self._default_takes(self.order.check or self.order.run)
+                setting = Tried(directive, problem=self._problem(variant, built.values()))
+            except CompileError as error:
+                setting = Tried(directive, problem=one_line(str(error)))
+            except OverLimitError as error:
+                setting = self._dropped(place, directive, error, default)
+            tried.append(setting)
+            if not setting.problem:
+                built[number] = variant
+        outcome = replace(_outcome(place), tried=tried)
+        if not built:
+            return outcome
+        seed = zlib.crc32(repr(place.key).encode())
+        with within(self._but_for_a_comparison()):
+            turns = self._in_turns([self.best, *built.values()], (seed, 0))
+        gains, runs_for = {}, self._default_takes(self.order.run)
+        for turn, number in enumerate(built, 1):
+            if problem := turns.dropped.get(turn):
+                tried[number] = self._dropped(place, tried[number].directive, problem, runs_for)
+            else:
+                gains[number] = turns.gain(turn)
+                tried[number] = replace(tried[number], gain=gains[number])
+        outcome = replace(outcome, noise=turns.noise)
+        best = max(gains, key=lambda number: gains[number].factor, default=-1)
+        if gains and turns.faster([*built].index(best) + 1):
+            # The best of several looks better than it is, so it is timed again, alone.
+            turns = self._in_turns([self.best, built[best]], (seed, 1))
+            if problem := turns.dropped.get(1):
+                tried[best] = self._dropped(place, tried[best].directive, problem, runs_for)
+            else:
+                outcome = replace(outcome, again=turns.gain(1))
+            if turns.faster(1):
+                outcome = replace(outcome, kept=tried[best].directive)
+                self.best = built.pop(best)
+        for variant in built.values():
+            shutil.rmtree(variant.folder)
+        return outcome
+
+    def _default_takes(self, command: str) -> str:
+        return f"the default takes {self._default[command]:.3g} s"
+
+    def _dropped(self, place: Place, directive: str, problem: Exception, default: str) -> Tried:
+        """A setting that is no candidate; one that was ended is said, with the default's time, and not tried again."""
+        if not isinstance(problem, OverLimitError):
+            return Tried(directive, problem=str(problem))
+        self.say(f"{place.title}: {directive}: {problem}, with all it started; {default}")
+        setting = Tried(directive, problem=str(problem), limit=problem.seconds)
+        self.journal.write({"place": place.key, "ended": asdict(setting)})
+        return setting
+
+    def _propose(self, found: Sequence[Place]) -> None:
+        """What to try for the hottest places of which something makes other code: ``directives``."""
+        self.directives: dict[Place, list[str]] = {}
+        self.alone: list[Outcome] = []
+        for place in found:
+            if len(self.directives) == self.order.loops:
+                break
+            seconds_left()
+            try:
+                done = place.key in self.journal.done
+                self.directives[place] = [] if done else self.case.proposals(place, self.order.tries)
+            except MirencError as error:
+                self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
+
+    def _problem(self, variant: Variant, others: Iterable[Variant]) -> str:
+        """Why a variant need not be timed; "" if it does."""
+        if variant.same_as(self.best):
+            return "the same code as without it"
+        if any(map(variant.same_as, others)):
+            return "the same code as with another"
+        self.user.restore(variant)
+        return "" if self._said() == self.expected else "another output"
+
+    def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
+        def once(number: int) -> Timing:
+            self.user.restore(variants[number])
+            done = self._timed(self.order.run)
+            if number and (done.code or not (self.order.check or done.output == self.expected[1])):
+                raise WrongRunError("another output")
+            return done
+
+        return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)
+
+    def _said(self, run: Timing | None = None) -> tuple[int, str]:
+        """What the build that is there says, and how it ends; ``run`` has been timed already."""
+        if run is None or self.order.check:
+            run = self._timed(self.order.check or self.order.run)
+        return run.code, run.output
+
+    def _timed(self, command: str) -> Timing:
+        """Run a command in the build that is there: ten times as long at most as in the build as it was."""
+        done = timed(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
+        self._default.setdefault(command, done.wall)
+        return done
+
+    def _built(self, settings: Mapping[Key, str]) -> Variant:
+        """The program with some settings."""
+        self.user.restore(self.plain)
+        compiler = self.case.write_compiler(settings, self.work / "compiler")
+        made = self.user.build(sources=self.case.texts(settings), compiler=compiler)
+        return replace(made, files={**self.plain.files, **made.files})
+
+    def _setup(self) -> dict[str, Any]:
+        """What makes outcomes comparable."""
+        digest = hashlib.sha256(b"".join(hashlib.sha256(one.read_bytes()).digest() for one in self.user.sources))
+        asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
+        facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
+        return {"format": 1, "tuned": self.case.places_are, **asked, **facts, "sources": digest.hexdigest()}
+
+
+def too_late(minutes: float, step: str) -> TaskError:
+    """The error of a budget that was up in a step that comes before any setting is tried."""
+    found = f"the budget of {60 * minutes:g} s was up in {step}, before any setting was tried"
+    return TaskError(f"{found}. Give --budget more minutes, or --run less work")
+
+
+def _outcome(place: Place) -> Outcome:
+    return Outcome(str(place.file), place.line, place.function, place.share, place.trip_count)

@@ -1,0 +1,127 @@
+"""`timed` and `Turns`: a user's command timed, and several of its builds in turns, with what the machine's noise is."""
+
+import hashlib
+import math
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.stats import trim_mean
+
+from mirenc.base.arrays import Float64
+from mirenc.base.deadline import OverLimitError, TimeUpError
+from mirenc.tools.measure.supervised import run_supervised
+
+LEAST_ROUNDS = 4
+"""So many are a comparison."""
+
+_TRIMMED = 0.25
+_RESAMPLES = 2000
+
+
+class Timing(NamedTuple):
+    """One run of a command."""
+
+    cpu: float  # seconds of processors, of it and all that it started
+    wall: float
+    code: int
+    output: str  # digest of its standard output
+
+
+class Gain(NamedTuple):
+    """How many times as fast, in the geometric mean over rounds, with its 95 % interval."""
+
+    factor: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.factor:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+_NONE = Timing(math.nan, math.nan, 0, "")
+
+
+class WrongRunError(Exception):
+    """A run of a variant that does not say what the build as it was says, or does not end as it."""
+
+
+def timed(command: str, folder: Path, limit: float = math.inf) -> Timing:
+    """Run a command of a shell in a folder, without input, for at most ``limit`` seconds.
+
+    Raises OverLimitError and TimeUpError, as `run_supervised`.
+    """
+    with tempfile.TemporaryFile() as output:
+        used = run_supervised(["sh", "-c", command], limit, cwd=folder, stdin=subprocess.DEVNULL, stdout=output)
+        output.seek(0)
+        said = hashlib.file_digest(output, "sha256").hexdigest()
+    return Timing(used.cpu, used.wall, used.code, said)
+
+
+@dataclass(frozen=True)
+class Turns:
+    """Timings of several variants that ran in turns, the first one twice a round; judged by a clock, cpu or wall."""
+
+    timings: Sequence[Sequence[Timing]]  # R rounds of 1 + V
+    clock: str
+    dropped: Mapping[int, Exception] = field(default_factory=dict)  # variants that are no candidates, and why
+
+    @classmethod
+    def run(cls, variants: int, once: Callable[[int], Timing], rounds: int, seed: Sequence[int], clock: str) -> "Turns":
+        """Run variant 0 twice and each other one once a round, in an order of its own each round.
+
+        A variant for which ``once`` raises OverLimitError or WrongRunError is not run again; for variant 0 that is an
+        error. Rounds end with the call's time. Raises TimeUpError: it is up before `LEAST_ROUNDS`.
+        """
+        order = np.random.default_rng(seed)
+        timings: list[list[Timing]] = []
+        dropped: dict[int, Exception] = {}
+
+        def run(variant: int) -> Timing:
+            try:
+                return _NONE if variant in dropped else once(variant)
+            except (OverLimitError, WrongRunError) as error:
+                if variant == 0:
+                    raise
+                dropped[variant] = error
+                return _NONE
+
+        try:
+            for _ in range(rounds):
+                turn = order.permutation(variants + 1).tolist()  # a variant is one more than its place; 0: the second 0
+                done = {place: run(max(place - 1, 0)) for place in turn}
+                timings.append([done[place] for place in range(variants + 1)])
+        except TimeUpError:
+            if len(timings) < LEAST_ROUNDS:
+                raise
+        return cls(timings, clock, dropped)
+
+    @property
+    def noise(self) -> float:
+        """How far the two copies of the first variant are apart, as a factor above 1: what is less is no gain."""
+        seconds = self._seconds(self.clock)
+        gain = _gain(np.log(seconds[:, 0] / seconds[:, 1]))
+        return max(gain.factor, 1 / gain.factor)
+
+    def gain(self, variant: int, clock: str = "") -> Gain:
+        """Of a variant over the first; NaN where it was dropped."""
+        logs = np.log(self._seconds(clock or self.clock))
+        return _gain((logs[:, 0] + logs[:, 1]) / 2 - logs[:, variant + 1])
+
+    def faster(self, variant: int) -> bool:
+        """Whether a variant is faster by more than the interval and the noise."""
+        return variant not in self.dropped and self.gain(variant).low > self.noise
+
+    def _seconds(self, clock: str) -> Float64:
+        return np.array([[getattr(one, clock) for one in turn] for turn in self.timings])
+
+
+def _gain(logs: Float64) -> Gain:
+    """Of one logarithm a round; of these the quarter at each end does not count, which other work may have slowed."""
+    drawn = logs[np.random.default_rng(0).integers(0, len(logs), size=(_RESAMPLES, len(logs)))]
+    low, high = np.exp(np.percentile(trim_mean(drawn, _TRIMMED, axis=1), [2.5, 97.5])).tolist()
+    return Gain(float(np.exp(trim_mean(logs, _TRIMMED))), low, high)

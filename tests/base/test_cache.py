@@ -1,0 +1,273 @@
+"""The cache: what is stored comes back, nothing grows past its bound, and no damage reaches the user."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from same_vectors import assert_same_vectors
+
+from mirenc.base.cache import Cache, cache_folder, cache_key
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.golden import TOLERANCE, difference
+
+DIGEST = "0123456789abcdef" * 4
+FILE = Path(__file__).resolve().parents[1] / "fixtures" / "ir" / "clang-19" / "O2" / "reduce.ll"
+
+
+def keys(count: int, kind: str = "k") -> list[bytes]:
+    return [cache_key(kind, str(number)) for number in range(count)]
+
+
+# -- entries -------------------------------------------------------------------------------------------
+def test_what_is_put_can_be_got(tmp_path: Path) -> None:
+    cache = Cache(DIGEST, folder=tmp_path)
+    a, b, c = keys(3)
+    assert cache.get([a, b]) == {}
+    cache.put({a: b"one", b: b""})
+    assert cache.get([a, b, c]) == {a: b"one", b: b""}
+    cache.put({a: b"two", c: b"three"})
+    # Another object, and so another run, sees the same.
+    assert Cache(DIGEST, folder=tmp_path).get([c, a]) == {a: b"two", c: b"three"}
+    assert cache.get([]) == {}
+
+
+def test_more_keys_than_sqlite_takes_in_a_query(tmp_path: Path) -> None:
+    cache = Cache(DIGEST, folder=tmp_path)
+    many = keys(70_000)
+    cache.put({key: key[:4] for key in many[::2]})
+    assert cache.get(many) == {key: key[:4] for key in many[::2]}
+
+
+def test_another_digest_is_another_cache(tmp_path: Path) -> None:
+    (key,) = keys(1)
+    Cache(DIGEST, folder=tmp_path).put({key: b"one"})
+    other = Cache("f" * 64, folder=tmp_path)
+    assert other.get([key]) == {}
+    assert other.path.name == "f" * 32 + ".sqlite"
+
+
+def test_clear_empties_it_and_it_can_be_filled_again(tmp_path: Path) -> None:
+    cache = Cache(DIGEST, folder=tmp_path)
+    (key,) = keys(1)
+    cache.put({key: b"one"})
+    cache.clear()
+    assert list(tmp_path.iterdir()) == []
+    assert cache.get([key]) == {}
+    cache.put({key: b"two"})
+    assert cache.get([key]) == {key: b"two"}
+
+
+def test_keys_tell_kinds_and_contents_apart() -> None:
+    found = {cache_key(kind, content) for kind in ("statement", "file-module") for content in ("", "a", "b")}
+    assert len(found) == 6
+    assert {len(key) for key in found} == {16}
+    assert cache_key("file-instruction", "é") == cache_key("file-instruction", "é".encode())
+    assert len(cache_key("k", "\udcff")) == 16  # a byte that is no UTF-8, as Python reads it
+
+
+def test_the_folder_is_mirenc_cache_or_the_platforms(monkeypatch: pytest.MonkeyPatch, cache_folder: Path) -> None:
+    from mirenc.base.cache import cache_folder as found
+
+    assert found() == cache_folder
+    monkeypatch.setenv("MIRENC_CACHE", "")
+    assert found().name == "mirenc"
+
+
+# -- size ----------------------------------------------------------------------------------------------
+def live_bytes(path: Path) -> int:
+    with sqlite3.connect(path) as connection:
+        size, pages, free = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")
+        )
+    connection.close()
+    return size * (pages - free)
+
+
+def test_the_size_is_bounded_and_the_oldest_go_first(tmp_path: Path) -> None:
+    limit = 200_000
+    cache = Cache(DIGEST, folder=tmp_path, max_bytes=limit)
+    every = keys(1000)
+    for number, key in enumerate(every):  # five times what fits
+        cache.put({key: bytes([number % 256]) * 1000})
+        if number % 100 == 99:
+            assert live_bytes(cache.path) <= limit
+    kept = cache.get(every)
+    # A third of the bound at least is data, or the bound would be a poor one.
+    assert limit / 3 <= 1000 * len(kept) <= limit
+    # What is left is the end of the list, without a gap.
+    assert set(kept) == set(every[-len(kept) :])
+    # Deleted pages are used again: the file does not grow with what has passed through it.
+    assert cache.path.stat().st_size < 1.5 * limit
+
+
+def test_one_put_larger_than_the_bound(tmp_path: Path) -> None:
+    cache = Cache(DIGEST, folder=tmp_path, max_bytes=100_000)
+    cache.put(dict.fromkeys(keys(1000), b"x" * 1000))
+    assert live_bytes(cache.path) <= 100_000
+    cache.put({cache_key("new", ""): b"y"})
+    assert cache.get([cache_key("new", "")]) == {cache_key("new", ""): b"y"}
+
+
+def test_what_was_used_lately_stays(tmp_path: Path) -> None:
+    cache = Cache(DIGEST, folder=tmp_path, max_bytes=200_000)
+    every = keys(600)
+    for key in every:
+        cache.put({key: b"x" * 1000})
+        assert cache.get([every[0]])
+    assert cache.get([every[1]]) == {}
+
+
+def test_an_entry_of_a_tenth_of_the_bound_is_not_kept(tmp_path: Path) -> None:
+    cache = Cache(DIGEST, folder=tmp_path, max_bytes=100_000)
+    large, small = keys(2)
+    cache.put({large: b"x" * 10_001, small: b"x" * 10_000})
+    assert list(cache.get([large, small])) == [small]
+
+
+# -- several processes ---------------------------------------------------------------------------------
+WRITER = """
+import sys
+from pathlib import Path
+from mirenc.base.cache import Cache, cache_key
+
+digest, folder, me = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+cache = Cache(digest, folder=folder)
+for turn in range(25):
+    cache.put({cache_key("k", f"{me} {turn} {n}"): f"{me} {turn} {n}".encode() for n in range(10)})
+    cache.put({cache_key("shared", str(turn)): str(turn).encode()})
+    wanted = {cache_key("k", f"{who} {t} 0"): f"{who} {t} 0".encode() for who in range(4) for t in range(turn + 1)}
+    found = cache.get(list(wanted))
+    assert all(found[key] == wanted[key] for key in found), "wrong data"
+    assert sum(key in found for key in wanted) > turn, "own entries are missing"
+"""
+
+
+def test_four_processes_write_and_read_one_file(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", WRITER, DIGEST, str(tmp_path)]
+    running = [subprocess.Popen([*command, str(me)], stderr=subprocess.PIPE, text=True) for me in range(4)]
+    errors = [process.communicate()[1] for process in running]
+    assert errors == [""] * 4
+    expected = {
+        cache_key("k", f"{me} {turn} {n}"): f"{me} {turn} {n}".encode()
+        for me in range(4)
+        for turn in range(25)
+        for n in range(10)
+    }
+    expected |= {cache_key("shared", str(turn)): str(turn).encode() for turn in range(25)}
+    assert Cache(DIGEST, folder=tmp_path).get(list(expected)) == expected
+
+
+# -- damage --------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def filled(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes]:
+    """Name and bytes of a cache with a file and its statements in it."""
+    folder = tmp_path_factory.mktemp("filled")
+    load(model_folder, cache=folder).embed(FILE)
+    (path,) = folder.iterdir()
+    return path.name, path.read_bytes()
+
+
+GARBAGE = {
+    "text": b"this is no database\n" * 100,
+    "random": np.random.default_rng(0).bytes(30_000),
+    "one byte": b"x",
+    "empty": b"",
+}
+
+
+@pytest.mark.parametrize("what", GARBAGE)
+def test_garbage_in_its_place_costs_nothing_but_time(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path, what: str
+) -> None:
+    (tmp_path / filled[0]).write_bytes(GARBAGE[what])
+    expected = encoder.embed(FILE)
+    for _ in range(2):
+        assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), expected)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_truncated_file(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path, share: float
+) -> None:
+    name, data = filled
+    (tmp_path / name).write_bytes(data[: int(share * len(data))])
+    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
+
+
+def test_flipped_bytes_never_give_another_vector(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
+) -> None:
+    name, data = filled
+    text = FILE.read_text(encoding="utf-8")
+    expected = encoder.embed(FILE)
+    wrong = []
+    for number, at in enumerate(np.linspace(200, len(data) - 64, 40).astype(int)):
+        damaged = bytearray(data)
+        damaged[at : at + 32] = bytes(byte ^ 0x5A for byte in damaged[at : at + 32])
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / name).write_bytes(damaged)
+        for given in (FILE, text):  # the whole file's entry, and those of its statements
+            try:
+                same = difference(load(model_folder, cache=folder).embed(given), expected) <= TOLERANCE
+            except Exception as error:  # noqa: BLE001 - whatever comes out of it is what this test is about
+                wrong.append((int(at), type(error).__name__))
+            else:
+                if not same:
+                    wrong.append((int(at), "another vector"))
+    assert wrong == []
+
+
+def test_an_unusable_folder(encoder: Encoder, model_folder: Path, tmp_path: Path) -> None:
+    # A file where a folder should be: nobody can write there, root neither.
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    cached = load(model_folder, cache=tmp_path / "file" / "cache")
+    assert_same_vectors(cached.embed([FILE, FILE]), encoder.embed([FILE, FILE]))
+    assert (tmp_path / "file").read_text(encoding="utf-8") == ""
+
+
+def test_a_folder_in_the_file_s_place(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
+) -> None:
+    (tmp_path / filled[0]).mkdir()
+    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
+
+
+def test_a_cache_of_another_shape(
+    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
+) -> None:
+    connection = sqlite3.connect(tmp_path / filled[0])
+    connection.execute("CREATE TABLE entries (something TEXT)")
+    connection.commit()
+    connection.close()
+    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
+
+
+def test_put_and_get_on_an_unusable_cache_do_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    cache = Cache(DIGEST, folder=tmp_path / "file")
+    (key,) = keys(1)
+    cache.put({key: b"one"})
+    assert cache.get([key]) == {}
+
+
+# -- off -----------------------------------------------------------------------------------------------
+def test_switched_off_it_writes_nothing(model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("MIRENC_CACHE", str(folder))
+    off = load(model_folder, cache=False)
+    off.embed([FILE, FILE.read_text(encoding="utf-8")])
+    off.embed(FILE, level="function")
+    assert off.cache is None
+    assert not folder.exists()
+    assert cache_folder() == folder
+
+
+def test_loading_alone_writes_nothing(model_folder: Path, tmp_path: Path) -> None:
+    load(model_folder, cache=tmp_path / "cache")
+    assert not (tmp_path / "cache").exists()

@@ -1,0 +1,210 @@
+"""`MLPHead`: scikit-learn's contract, its numbers against scikit-learn's own network, and a life without pickle."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mirenc.base.errors import ConfigError, HeadError
+from mirenc.decide.estimators.mlp import MLPHead
+from mirenc.decide.estimators.saved_heads import ARRAY_FILE, load_head, save_head
+
+COLUMNS = 6
+
+
+def made(classes: int = 2, rows: int = 60, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """(rows, 6) float64 features of very different scales, (rows,) labels that depend on them."""
+    generator = np.random.default_rng(seed)
+    plain = generator.normal(size=(rows, COLUMNS))
+    names = np.array(["CPU", "GPU", "NPU", "FPGA"])[:classes]
+    edges = np.quantile(plain[:, 0] + plain[:, 1], np.linspace(0, 1, classes + 1)[1:-1])
+    labels = names[np.digitize(plain[:, 0] + plain[:, 1], edges)]
+    return plain * 10.0 ** np.arange(-3, 3) + 5, labels
+
+
+def head(**parameters: object) -> MLPHead:
+    return MLPHead(**{"hidden": (12, 8), "epochs": 60, "random_state": 0} | parameters)
+
+
+# -- scikit-learn's contract ---------------------------------------------------------------------------
+@parametrize_with_checks([MLPHead(hidden=(32, 16), epochs=100)])
+def test_check_estimator(estimator: MLPHead, check: object) -> None:
+    check(estimator)
+
+
+def test_the_default_is_three_layers() -> None:
+    fitted = MLPHead(epochs=2, random_state=0).fit(*made(3))
+    assert [weights.shape for weights in fitted.coefs_] == [(COLUMNS, 128), (128, 64), (64, 3)]
+    assert [bias.shape for bias in fitted.intercepts_] == [(128,), (64,), (3,)]
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_numbers_are_those_of_scikit_learns_network(classes: int) -> None:
+    """The same rows, seed and settings through MLPClassifier; one network is trained there and one here."""
+    features, labels = made(classes)
+    network = MLPClassifier((12, 8), alpha=0.01, learning_rate_init=0.003, batch_size=16, max_iter=20, random_state=3)
+    network.set_params(n_iter_no_change=20)
+    scaler = StandardScaler().fit(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        network.fit(scaler.transform(features), labels)
+    ours = MLPHead((12, 8), alpha=0.01, learning_rate=0.003, batch_size=16, epochs=20, random_state=3)
+    ours.fit(features, labels)
+    fresh, _ = made(classes, seed=9)
+    np.testing.assert_allclose(ours.predict_proba(fresh), network.predict_proba(scaler.transform(fresh)), rtol=1e-9)
+    np.testing.assert_array_equal(ours.predict(fresh), network.predict(scaler.transform(fresh)))
+    np.testing.assert_array_equal(ours.classes_, network.classes_)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 4])
+def test_it_learns_what_can_be_learned(classes: int) -> None:
+    features, labels = made(classes, rows=120)
+    assert head(learning_rate=0.01).fit(features, labels).score(features, labels) > 0.95
+
+
+@pytest.mark.parametrize("labels", [["b", "a"], [1, 0], [True, False], [8.0, 2.0]])
+def test_labels_keep_their_type(labels: list[object]) -> None:
+    given = np.array(labels * 10)
+    out = head(epochs=5).fit(np.arange(20.0)[:, None], given).predict(np.zeros((3, 1)))
+    assert out.dtype == given.dtype
+    assert set(out.tolist()) <= set(labels)
+
+
+def test_the_scale_of_a_column_does_not_matter() -> None:
+    features, labels = made()
+    moved = features * 1000.0 - 7
+    np.testing.assert_allclose(
+        head(epochs=5).fit(features, labels).predict_proba(features),
+        head(epochs=5).fit(moved, labels).predict_proba(moved),
+        atol=1e-9,
+    )
+
+
+def test_a_constant_column_is_no_division_by_zero() -> None:
+    features, labels = made()
+    features[:, 2] = 4.0
+    assert np.isfinite(head(epochs=2).fit(features, labels).predict_proba(features)).all()
+
+
+def test_one_label_is_always_the_answer() -> None:
+    fitted = head().fit(np.zeros((4, 3)), ["CPU"] * 4)
+    assert fitted.predict(np.ones((2, 3))).tolist() == ["CPU", "CPU"]
+    np.testing.assert_array_equal(fitted.predict_proba(np.ones((2, 3))), [[1.0], [1.0]])
+
+
+def test_all_epochs_are_taken_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert head(epochs=3, batch_size=1000).fit(*made()).n_iter_ == 3
+        # A loss that no longer falls is no reason to stop, either.
+        assert head(epochs=40, learning_rate=1e-12).fit(*made()).n_iter_ == 40
+
+
+def test_ctrl_c_ends_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(MLPClassifier, "_backprop", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        head().fit(*made())
+
+
+# -- refused -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("hidden", 64, "a tuple of widths"),
+        ("hidden", (64, 0), "a tuple of widths"),
+        ("hidden", (64, 3.5), "a tuple of widths"),
+        ("epochs", 0, "from 1 up"),
+        ("epochs", True, "from 1 up"),
+        ("batch_size", "auto", "from 1 up"),
+        ("alpha", -1, "from 0 up"),
+        ("alpha", float("nan"), "from 0 up"),
+        ("learning_rate", 0, "above 0"),
+        ("learning_rate", None, "above 0"),
+    ],
+)
+def test_parameters_out_of_range(name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ConfigError, match=rf"^{name} is .*; allowed: .*{allowed}"):
+        head(**{name: value}).fit(*made())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_nan_and_infinity_are_refused(value: float) -> None:
+    features, labels = made()
+    fitted = head(epochs=1).fit(features, labels)
+    features[3, 2] = value
+    for act in (lambda: head().fit(features, labels), lambda: fitted.predict(features)):
+        with pytest.raises(ValueError, match=r"NaN|infinity"):
+            act()
+
+
+def test_wrong_widths_and_unfitted_heads() -> None:
+    features, labels = made()
+    with pytest.raises(NotFittedError):
+        head().predict(features)
+    with pytest.raises(ValueError, match="5 features, but MLPHead is expecting 6"):
+        head(epochs=1).fit(features, labels).predict(features[:, :5])
+
+
+# -- beside other estimators ---------------------------------------------------------------------------
+def test_pipeline_grid_search_and_clone() -> None:
+    features, labels = made(3)
+    grid = {"mlphead__alpha": [1e-3, 1e3], "mlphead__hidden": [(8,), (8, 4)]}
+    search = GridSearchCV(make_pipeline(StandardScaler(), head(epochs=30)), grid, cv=3).fit(features, labels)
+    # A penalty of 1000 leaves nothing of the weights.
+    assert search.best_params_["mlphead__alpha"] == 1e-3
+    best = search.best_estimator_[-1]
+    twice = [clone(best).fit(features, labels).predict_proba(features) for _ in range(2)]
+    np.testing.assert_array_equal(*twice)
+
+
+# -- saved ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("classes", [1, 2, 3])
+def test_a_saved_head_gives_the_same_answers(classes: int, tmp_path: Path) -> None:
+    features, labels = made(classes)
+    fitted = head(alpha=np.float64(0.1), epochs=np.int64(4)).fit(features, labels)
+    back, extra = load_head(save_head(fitted, tmp_path, extra={"task": "device_mapping"}))
+    np.testing.assert_array_equal(back.predict_proba(features), fitted.predict_proba(features))
+    np.testing.assert_array_equal(back.predict(features), fitted.predict(features))
+    assert back.predict(features).dtype == fitted.predict(features).dtype
+    assert back.get_params() == fitted.get_params()
+    assert (back.n_iter_, back.n_features_in_, extra) == (fitted.n_iter_, COLUMNS, {"task": "device_mapping"})
+
+
+def test_a_saved_head_knows_the_names_of_its_columns(tmp_path: Path) -> None:
+    features, labels = made()
+    fitted = head(epochs=1).fit(features, labels)
+    fitted.feature_names_in_ = np.array(list("abcdef"), dtype=object)  # as fitting on a table leaves them
+    back, _ = load_head(save_head(fitted, tmp_path))
+    assert back.feature_names_in_.tolist() == list("abcdef")
+
+
+def test_a_loaded_head_can_be_trained_again(tmp_path: Path) -> None:
+    features, labels = made(3)
+    back, _ = load_head(save_head(head(epochs=4).fit(features, labels), tmp_path))
+    np.testing.assert_array_equal(
+        back.fit(features, labels).predict_proba(features),
+        head(epochs=4).fit(features, labels).predict_proba(features),
+    )
+
+
+def test_what_cannot_be_saved(tmp_path: Path) -> None:
+    with pytest.raises(NotFittedError):
+        save_head(head(), tmp_path)
+    random = head(epochs=1, random_state=np.random.RandomState(0)).fit(*made())
+    with pytest.raises(HeadError, match="a RandomState cannot be saved"):
+        save_head(random, tmp_path)
+    save_head(random.set_params(random_state=0), tmp_path)
+    assert (tmp_path / ARRAY_FILE).is_file()

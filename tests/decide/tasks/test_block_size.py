@@ -1,0 +1,256 @@
+"""Block size as a task: kernels of a module, what the code tells, a tuner's words for shapes, and a made-up table."""
+
+import json
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from mirenc.base.errors import ForeignIRError, TaskError
+from mirenc.decide.prediction import Choice, Evidence
+from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample, MeasuredTable
+from mirenc.decide.tasks.block_size import BlockSize, block_space, likely_shapes, permitted_shapes, tuner_restriction
+from mirenc.llvm import parse_ir, read_ir
+from mirenc.llvm.analysis.block_bounds import BlockBounds
+from mirenc.llvm.analysis.regions import Region
+
+OPENCL = """target triple = "spir64-unknown-unknown"
+define spir_kernel void @line(ptr addrspace(1) %x) {
+  %i = tail call i64 @_Z13get_global_idj(i32 0)
+  ret void
+}
+define spir_func i32 @helper(i32 %x) {
+  ret i32 %x
+}
+define spir_kernel void @plane(ptr addrspace(1) %x) {
+  %i = tail call i64 @_Z13get_global_idj(i32 0)
+  %j = tail call i64 @_Z13get_global_idj(i32 noundef 1)
+  ret void
+}
+declare i64 @_Z13get_global_idj(i32)
+"""
+CUDA = """target triple = "nvptx64-nvidia-cuda"
+define ptx_kernel void @plane(ptr %x) {
+  %i = tail call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %j = tail call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+  ret void
+}
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
+"""
+TASK = BlockSize()
+BOUNDS = Path(__file__).parents[2] / "fixtures" / "bounds"
+
+
+def test_kernels_are_decided_about_and_helpers_are_not() -> None:
+    module = parse_ir(OPENCL)
+    regions = TASK.regions(module)
+    assert [region.symbol for region in regions] == ["line", "plane"]
+    assert [TASK.context_from_ir(module, region) for region in regions] == [
+        {"dimensions": 1, "cuda": 0},
+        {"dimensions": 2, "cuda": 0},
+    ]
+
+
+def test_cuda_is_told_by_its_target() -> None:
+    module = parse_ir(CUDA)
+    assert TASK.context_from_ir(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
+
+
+def test_a_module_without_a_kernel_is_refused() -> None:
+    with pytest.raises(ForeignIRError, match="no OpenCL or CUDA kernel"):
+        TASK.regions(parse_ir("define i32 @main() {\n  ret i32 0\n}\n"))
+
+
+def test_a_question_gives_only_the_size() -> None:
+    assert TASK.ask_context({"n": "64"}) is None
+    assert TASK.parse_context({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
+    assert TASK.encode_context((64, 2, 0)).tolist() == [6, 2, 0]
+    with pytest.raises(TaskError, match="'dimensions' is '3'; allowed: 1 or 2"):
+        TASK.parse_context({"n": "64", "dimensions": "3", "cuda": "0"})
+    with pytest.raises(TaskError, match=r"'n' is '0'; allowed: .*1 or more"):
+        TASK.parse_context({"n": "0", "dimensions": "1", "cuda": "0"})
+
+
+@pytest.mark.parametrize(("language", "dimensions"), list(product(("cl", "cuda"), (1, 2))))
+def test_every_space_has_the_habitual_default(language: str, dimensions: int) -> None:
+    space = block_space(language, dimensions)
+    assert space.settings[space.default] == ((256, 1) if dimensions == 1 else (16, 16))
+    assert len(space) >= (12 if language == "cl" else 10)
+    assert TASK.space_for((64, dimensions, int(language == "cuda"))) is space
+
+
+def test_three_dimensions_have_no_shapes() -> None:
+    with pytest.raises(TaskError, match="no block shapes for 'cl' in 3 dimensions"):
+        block_space("cl", 3)
+
+
+def test_a_restriction_keeps_the_named_shapes_and_no_other() -> None:
+    ratios = {"block_x=8 block_y=8": 1.2, "block_x=32 block_y=8": 1.0, "block_x=64 block_y=1": 3.0}
+    planes = likely_shapes(ratios, 2)
+    assert planes == [(32, 8), (8, 8)]
+    kept = [
+        (block_size_x, block_size_y)
+        for block_size_x, block_size_y in product((8, 32, 64), (1, 8))
+        if eval(tuner_restriction(planes), {"block_size_x": block_size_x, "block_size_y": block_size_y})
+    ]
+    assert kept == [(8, 8), (32, 8)]
+    assert tuner_restriction([(64, 1), (128, 1)]) == "block_size_x in [64, 128]"
+
+
+@pytest.mark.parametrize(
+    ("cuda", "dimensions", "bounds", "permitted"),
+    [
+        (True, 1, BlockBounds(), [256, 32, 64, 96, 128, 192, 384, 512, 768, 1024]),
+        (True, 1, BlockBounds(most=96), [96, 32, 64]),  # the default is the nearest to what people write
+        (False, 1, BlockBounds(least=512, most=1024), [512, 1024]),
+        (True, 2, BlockBounds(most=64), [(8, 8)]),
+        (False, 2, BlockBounds(most=64, words=("a bound",)), [(8, 8), (1, 1), (4, 4), (16, 4), (64, 1), (1, 64)]),
+        (True, 2, BlockBounds(widest=(16, 8, 1)), [(16, 8), (8, 8)]),
+        (False, 1, BlockBounds(required=(48, 2, 1)), [(48, 2)]),  # whatever the shapes are
+    ],
+)
+def test_shapes_that_a_kernel_permits(
+    cuda: bool, dimensions: int, bounds: BlockBounds, permitted: list[object]
+) -> None:
+    shapes = [(int(x), int(y)) for x, y in block_space("cuda" if cuda else "cl", dimensions).settings]
+    wanted = [one if isinstance(one, tuple) else (one, 1) for one in permitted]
+    assert permitted_shapes(shapes, shapes[0], "k", bounds, cuda=cuda) == wanted
+
+
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        (BlockBounds(most=16, words=("BOUND",)), "k has BOUND; answers are chosen among 32 x 1, .* Launch it with"),
+        (
+            BlockBounds(required=(8, 8, 8), words=("BOUND",)),
+            "k has BOUND; answers have two dim.* Launch it with 8 x 8 x 8",
+        ),
+        (
+            BlockBounds(required=(2048, 1, 1), words=("BOUND",)),
+            "no GPU can launch it: 2048 work-items, and at most 1024",
+        ),
+    ],
+)
+def test_no_shape_at_all_is_said(bounds: BlockBounds, words: str) -> None:
+    with pytest.raises(TaskError, match=words):
+        permitted_shapes([(256, 1), (32, 1)], (256, 1), "k", bounds, cuda=True)
+
+
+def test_every_kernel_has_its_own_bounds() -> None:
+    module = read_ir(BOUNDS / "clang-19.cuda.ll")
+    space = block_space("cuda", 1)
+    found = {}
+    for region in TASK.regions(module):
+        if region.symbol != "small":
+            found[region.symbol] = TASK.permitted(space, module, region, (64.0, 1.0, 1.0))
+    assert found["anything"] == (space.settings, "")
+    assert found["bounded"].settings == ((64, 1), (32, 1))
+    assert found["both"].settings == tuple(one for one in space.settings if one[0] <= 512)
+    assert found["bounded"].limit == "__launch_bounds__(64): at most 64 threads a block"
+
+
+def made_up(folder: Path) -> Path:
+    """Kernels of one dimension where those that multiply want 8 in place of 256, and of two where nothing matters."""
+    kernels, samples = {}, []
+    for number in range(24):
+        dimensions, works = 1 + number % 2, number % 3 == 0
+        space = block_space("cl", dimensions)
+        step = "mul" if works else "add"
+        second = "" if dimensions == 1 else "  %j = tail call i64 @_Z13get_global_idj(i32 1)\n"
+        body = "".join(f"  %v{k} = {step} i64 %i, {k + number}\n" for k in range(4 + number))
+        ir = (
+            'target triple = "spir64-unknown-unknown"\ndefine spir_kernel void @f(ptr %x) {\n'
+            f"  %i = tail call i64 @_Z13get_global_idj(i32 0)\n{second}{body}  ret void\n}}\n"
+            "declare i64 @_Z13get_global_idj(i32)\n"
+        )
+        name = f"k{number}"
+        context = {"n": 64 * (1 + number % 4), "dimensions": dimensions, "cuda": 0}
+        kernels[name] = MeasuredKernel(
+            name,
+            name,
+            f"family{number % 4}",
+            "cl",
+            "f",
+            0,
+            64,
+            context,
+            "",
+            "",
+            ir,
+            Region("function", "f", "f", "", 0, "", 0, "f"),
+        )
+        costs = tuple(0.5 if works and dimensions == 1 and x == 8 else 1.0 for x, _ in space.settings)
+        count = len(space)
+        samples.append(
+            MeasuredSample(
+                name,
+                "cpu",
+                0.01,
+                12,
+                9,
+                "",
+                space.settings,
+                space.settings,
+                ("ok",) * count,
+                ("",) * count,
+                costs,
+                costs,
+            )
+        )
+    machine = {"task": "block_size", "format": 1, "knobs": ["block_x", "block_y"], "title": "made up"}
+    MeasuredTable(machine, kernels, samples).write(folder)
+    return folder
+
+
+def test_a_measured_table_becomes_samples_of_two_spaces(tmp_path: Path) -> None:
+    data = TASK.load(made_up(tmp_path))
+    assert len(data) == 24
+    assert not data.shares_space
+    assert {len(space) for space in data.spaces} == {13, 16}
+    assert data.spaces[0].settings[data.labels[0]] == (8, 1)
+
+
+def test_a_kernel_that_forbids_the_default_is_measured_against_another(tmp_path: Path) -> None:
+    space = block_space("cl", 1)
+    costs = tuple(1.0 + x / 64 if x <= 64 else float("nan") for x, _ in space.settings)
+    status = tuple("ok" if x <= 64 else "compile" for x, _ in space.settings)
+    ir = OPENCL.replace("(ptr addrspace(1) %x) {", "(ptr addrspace(1) %x) !reqd_work_group_size !0 {", 1)
+    region = Region("function", "line", "line", "", 0, "", 0, "line")
+    context = {"n": 64, "dimensions": 1, "cuda": 0}
+    kernel = MeasuredKernel("k", "k", "f", "cl", "line", 0, 64, context, "", "", ir, region)
+    settings = space.settings
+    sample = MeasuredSample("k", "cpu", 0.01, 12, 9, "", settings, settings, status, ("",) * len(space), costs, costs)
+    machine = {"task": "block_size", "format": 1, "knobs": ["block_x", "block_y"], "title": "made up"}
+    MeasuredTable(machine, {"k": kernel}, [sample]).write(tmp_path)
+    data = TASK.load(tmp_path)
+    own = data.spaces[0]
+    assert own.settings[own.default] == own.settings[0] == (64, 1)
+    assert sorted(own.settings) == sorted(settings)
+    assert data.baseline.tolist() == [2.0]
+    assert own.settings[data.labels[0]] == (1, 1)
+
+
+@pytest.mark.parametrize(("default", "matters"), [(1.02, False), (1.2, True)])
+def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool) -> None:
+    space = block_space("cl", 2)
+    ratios = dict.fromkeys(space.names, 2.0) | {space.names[1]: 1.0, space.names[space.default]: default}
+    found = Choice(
+        choice=space.names[1],
+        setting=space.settings[1],
+        default=space.names[space.default],
+        preference=ratios,
+        expected=ratios,
+        region=None,
+        context={},
+        machine="",
+        distance=0.5,
+        evidence=Evidence("default", None),
+    )
+    details, remarks = TASK.details(found), TASK.remarks(found)
+    assert details["matters"] is matters
+    assert details["loss"][space.names[space.default]] == pytest.approx(default - 1)
+    assert details["restriction"].startswith("(block_size_x, block_size_y) in [(1, 1), (16, 16), ")
+    assert any(line.startswith("block size does not matter here: block_x=16") for line in remarks) is not matters
+    assert any(repr(details["restriction"]) in line for line in remarks)
+    assert json.dumps(details)

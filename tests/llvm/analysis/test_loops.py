@@ -1,0 +1,238 @@
+"""Natural loops: worked by hand, against a slow second writing on random graphs, and against LLVM's own ``opt``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from llvm_loops import Loop, compare, find_opts, mirenc_loops, opt_loops
+
+from mirenc.llvm import IRModule, parse_ir, read_ir
+from mirenc.llvm.analysis.loops import find_loops
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+SHAPES = FIXTURES / "loops" / "shapes.ll"
+OPTS = find_opts()
+
+# Function -> its loops in order: depth, header, all blocks.
+HAND_WORKED: dict[str, list[tuple[int, str, set[str]]]] = {
+    "straight": [],
+    "backward_jump_without_cycle": [],
+    "itself": [(1, "again", {"again"})],
+    "endless": [(1, "a", {"a", "b"})],
+    "nested": [(1, "outer", {"outer", "inner", "body", "latch"}), (2, "inner", {"inner", "body"})],
+    "inner_first": [
+        (1, "outer", {"outer", "inner", "second"}),
+        (2, "inner", {"inner"}),
+        (2, "second", {"second"}),
+    ],
+    "two_latches": [(1, "head", {"head", "body", "rest"})],
+    "one_header": [(1, "head", {"head", "outer"})],
+    "irreducible": [],
+    "irreducible_inside": [(1, "head", {"head", "a", "b", "latch"})],
+    "half_reducible": [(1, "head", {"head"})],
+    "unreachable": [(1, "head", {"head"})],
+    "numbered": [(1, "3", {"3", "5"})],
+    "quoted name": [(1, "again, please", {"again, please"})],
+    "terminators": [(1, "head", {"head", "call", "pad", "jump", "latch"}), (2, "jump", {"jump"})],
+    "deep": [
+        (1, "one", {"one", "two", "three", "four", "end_three", "end_two", "end_one"}),
+        (2, "two", {"two", "three", "four", "end_three", "end_two"}),
+        (3, "three", {"three", "four", "end_three"}),
+        (4, "four", {"four"}),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def shapes() -> IRModule:
+    return read_ir(SHAPES)
+
+
+def test_every_shape_is_worked_by_hand(shapes: IRModule) -> None:
+    assert [function.name for function in shapes.defined_functions] == list(HAND_WORKED)
+
+
+@pytest.mark.parametrize("name", HAND_WORKED)
+def test_loops_worked_by_hand(shapes: IRModule, name: str) -> None:
+    forest = find_loops(shapes)
+    function = shapes.function(name)
+    blocks = function.blocks
+    own = np.flatnonzero(forest.function == function.index)
+    block, loop = forest.members()
+    found = [
+        (
+            int(forest.depth[row]),
+            blocks[forest.header[row] - function.header.first_block].name,
+            {blocks[inside - function.header.first_block].name for inside in block[loop == row]},
+        )
+        for row in own
+    ]
+    assert found == HAND_WORKED[name]
+
+
+def random_function(random: Random, name: str) -> str:
+    """A function of up to 20 blocks with edges at random: nested, irreducible, unreachable, whatever comes."""
+    count = random.randint(2, 20)
+    lines = [f"define void @{name}(i32 %n) {{", "entry:", "  br label %b0"]
+    for block in range(count):
+        near = [
+            min(count - 1, max(0, block + random.choice([-6, -3, -1, 0, 1, 1, 2, 2, 3])))
+            for _ in range(random.choice([0, 1, 2, 2, 2, 2, 3, 3]))
+        ]
+        lines.append(f"b{block}:")
+        if not near:
+            lines.append("  ret void")
+        else:
+            cases = " ".join(f"i32 {number}, label %b{target}" for number, target in enumerate(near[1:]))
+            lines.append(f"  switch i32 %n, label %b{near[0]} [ {cases} ]")
+    return "\n".join([*lines, "}"])
+
+
+@pytest.fixture(scope="module")
+def random_text() -> str:
+    random = Random(11)
+    return "\n".join(random_function(random, f"f{number}") for number in range(600))
+
+
+def reached(successors: list[list[int]], start: int, without: int = -1) -> set[int]:
+    """Blocks that a walk from the start meets; it never enters ``without``."""
+    seen: set[int] = set()
+    work = [start]
+    while work:
+        block = work.pop()
+        if block != without and block not in seen:
+            seen.add(block)
+            work += successors[block]
+    return seen
+
+
+def slow_loops(successors: list[list[int]]) -> set[Loop]:
+    """The definition, word for word: a dominates b if no walk from the entry reaches b without a."""
+    reachable = reached(successors, 0)
+    bodies: dict[int, set[int]] = {}
+    for head in reachable:
+        dominated = reachable - reached(successors, 0, without=head)
+        latches = {block for block in dominated if head in successors[block]}
+        if latches:
+            inside = {block for block in dominated if latches & reached(successors, block, without=head)}
+            bodies[head] = inside | {head}
+    return {(sum(head in other for other in bodies.values()), head, frozenset(body)) for head, body in bodies.items()}
+
+
+def test_random_graphs_against_the_definition(random_text: str) -> None:
+    module = parse_ir(random_text)
+    found = mirenc_loops(module)
+    irreducible = 0
+    for function in module.defined_functions:
+        successors = [block.successors for block in function.blocks]
+        expected = slow_loops(successors)
+        assert found[function.name] == expected, function.name
+        irreducible += still_cyclic(successors, expected)
+    assert sum(map(len, found.values())) > 600
+    assert max(depth for loops in found.values() for depth, _, _ in loops) >= 4
+    assert irreducible > 50
+
+
+def still_cyclic(successors: list[list[int]], loops: set[Loop]) -> bool:
+    """Whether cycles are left when the back edges of all loops are cut."""
+    bodies = {head: body for _, head, body in loops}
+    cut = [
+        [target for target in targets if block not in bodies.get(target, ())]
+        for block, targets in enumerate(successors)
+    ]
+    return any(block in reached(cut, target) for block in reached(successors, 0) for target in cut[block])
+
+
+def test_a_forest_is_in_order_and_nested(fixture_modules: dict[str, IRModule]) -> None:
+    loops = 0
+    for module in fixture_modules.values():
+        forest = find_loops(module)
+        loops += len(forest)
+        block, loop = forest.members()
+        bodies = [set(block[loop == row].tolist()) for row in range(len(forest))]
+        for row, body in enumerate(bodies):
+            parent = int(forest.parent[row])
+            assert forest.header[row] in body
+            assert {module.arrays.function[module.arrays.block_start[inside]] for inside in body} == {
+                forest.function[row]
+            }
+            if parent < 0:
+                assert forest.depth[row] == 1
+            else:
+                assert parent < row  # outer before inner
+                assert body < bodies[parent]
+                assert forest.depth[row] == forest.depth[parent] + 1
+            assert body == {inside for inside in range(module.block_count) if forest.contains(row, inside)}
+        siblings: dict[tuple[int, int], list[int]] = {}
+        for row in range(len(forest)):
+            siblings.setdefault((int(forest.function[row]), int(forest.parent[row])), []).append(forest.header[row])
+        assert all(headers == sorted(headers) for headers in siblings.values())
+        for inside, inner in enumerate(forest.innermost):
+            around = [row for row, body in enumerate(bodies) if inside in body]
+            assert inner == max(around, key=lambda row: forest.depth[row], default=-1)
+    assert loops > 400
+
+
+@pytest.mark.needs("opt")
+# opt 15 reads neither text of LLVM 10 with `byval` and `callbr` nor that of newer ones.
+@pytest.mark.parametrize("version", [version for version in OPTS if version != 15] or [19])
+def test_the_same_loops_as_opt(version: int, tmp_path: Path, random_text: str) -> None:
+    """Files of compilers as old as this opt or older; a few of each are too new or too old for it, and counted."""
+    folders = ["llvm10"] if version < 17 else ["clang-16", "clang-19"]
+    folders += [f"clang-{version}"] if version in (14, 16) else []
+    paths = [path for folder in folders for path in sorted((FIXTURES / "ir" / folder).rglob("*.ll"))]
+    result = compare(paths, OPTS[version])
+    assert result.different == []
+    assert len(result.refused) <= len(paths) // 10
+    assert result.loops > 50
+    drawn = tmp_path / "random.ll"
+    drawn.write_text(random_text, encoding="utf-8")
+    assert opt_loops(drawn, OPTS[version]) == mirenc_loops(parse_ir(random_text))
+
+
+@pytest.mark.needs("opt")  # of LLVM 15 or later: shapes.ll has opaque pointers
+def test_opt_agrees_with_what_was_worked_by_hand(shapes: IRModule) -> None:
+    assert opt_loops(SHAPES, OPTS[max(OPTS)]) == mirenc_loops(shapes)
+
+
+def test_a_long_chain_of_early_exits() -> None:
+    """20,000 edges into one block, and a back edge over them all: recursion or n^2 steps would not come back."""
+    count = 20_000
+    blocks = [f"b{i}:\n  br i1 %c, label %b{i + 1}, label %exit" for i in range(count)]
+    text = "\n".join(
+        [
+            "define void @f(i1 %c) {",
+            *blocks,
+            f"b{count}:",
+            "  br i1 %c, label %b1, label %exit",
+            "exit:",
+            "  ret void",
+            "}",
+        ]
+    )
+    forest = find_loops(parse_ir(text))
+    assert forest.header.tolist() == [1]
+    assert (forest.innermost >= 0).sum() == count
+
+
+def test_a_long_chain_of_cycles_with_a_second_way_in() -> None:
+    """20,000 blocks that each jump back by one, and a way into the end: looking past each of them is n^2 steps."""
+    count = 20_000
+    blocks = [f"b{i}:\n  br i1 %c, label %b{i + 1}, label %b{i - 1}" for i in range(1, count)]
+    text = "\n".join(
+        [
+            "define void @f(i1 %c) {",
+            f"  br i1 %c, label %b0, label %b{count}",
+            "b0:\n  br label %b1",
+            *blocks,
+            f"b{count}:",
+            f"  br i1 %c, label %b{count - 1}, label %exit",
+            "exit:",
+            "  ret void",
+            "}",
+        ]
+    )
+    assert len(find_loops(parse_ir(text))) == 0

@@ -1,0 +1,243 @@
+"""Commands of a build: whose source, for what target, and what cannot be done here; nothing is compiled."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mirenc.llvm.inputs.compile_commands import Command, read_commands
+from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
+
+HERE = f"{platform.machine()}-linux-gnu"
+
+
+def read(folder: Path, *entries: Any, said: list[str] | None = None) -> list[Command]:
+    path = folder / "compile_commands.json"
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    return read_commands(path, SOURCE_LANGUAGES, (said if said is not None else []).append)
+
+
+def one(folder: Path, command: str, file: str = "a.c") -> Command:
+    (only,) = read(folder, {"directory": ".", "file": file, "command": command})
+    return only
+
+
+def words(command: Command) -> list[str]:
+    return [word for flag in command.flags for word in flag]
+
+
+@pytest.mark.parametrize(
+    ("compiler", "target"),
+    [
+        ("arm-linux-gnueabihf-gcc", "arm-linux-gnueabihf"),
+        ("/opt/x/bin/aarch64-linux-gnu-g++-12", "aarch64-linux-gnu"),
+        ("ccache arm-none-eabi-gcc", "arm-none-eabi"),
+        ("x86_64-w64-mingw32-gcc", "x86_64-w64-mingw32"),
+        ("aarch64-linux-android21-clang", "aarch64-linux-android21"),
+        ("avr-gcc", "avr"),
+        ("emcc", "wasm32-unknown-emscripten"),
+        ("cc -arch arm64", "arm64-apple-macosx"),
+        (f"{HERE}-gcc-12", ""),
+        ("gcc-12", ""),
+        ("clang-19", ""),
+        ("afl-gcc", ""),
+        ("c99-gcc", ""),
+        ("my-wrapper", ""),
+    ],
+)
+@pytest.mark.skipif(platform.system() != "Linux", reason="elsewhere another target is this machine's")
+def test_the_target_is_what_the_compilers_name_says(tmp_path: Path, compiler: str, target: str) -> None:
+    assert words(one(tmp_path, f"{compiler} -c a.c")) == ([f"--target={target}"] if target else [])
+
+
+@pytest.mark.parametrize("said", ["--target=riscv64-linux-gnu", "-target riscv64-linux-gnu"])
+def test_a_flag_says_more_of_the_target_than_a_name(tmp_path: Path, said: str) -> None:
+    assert words(one(tmp_path, f"arm-none-eabi-gcc {said} -c a.c")) == said.split()
+
+
+@pytest.mark.parametrize(
+    "launched",
+    [
+        "ccache gcc",
+        "/usr/lib/ccache/gcc",
+        "distcc sccache /usr/bin/g++-12",
+        "env LANG=C CC=/opt/arm-none-eabi-gcc gcc",
+        "/bin/sh ../libtool --tag=CC --mode=compile gcc",
+        "cd . && nice -n 5 cc",
+        ": && zig cc",
+    ],
+)
+def test_launchers_are_no_part_of_it(tmp_path: Path, launched: str) -> None:
+    found = one(tmp_path, f"{launched} -DX -c sub/../a.c -o a.o && true")
+    assert (words(found), found.source, found.problem) == (["-DX"], "sub/../a.c", "")
+
+
+def test_folders_of_headers_in_variables_are_named(tmp_path: Path) -> None:
+    assert one(tmp_path, "env CPATH=/x LANG=C gcc -c a.c").left_out == ("CPATH=/x",)
+
+
+def test_a_shell_may_change_the_folder(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, {"directory": "b", "file": "../a/x.c", "command": "cd ../a && gcc -c x.c"})
+    assert (found.directory, found.source) == (tmp_path / "a", "x.c")
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "language"),
+    [
+        ("gcc -x c++ -c a.c", "a.c", "c++"),
+        ("gcc -xc++ -c a.c", "a.c", "c++"),
+        ("gcc --language=c++ -c a.c -x c b.c", "a.c", "c++"),
+        ("gcc -x c++ -x none -c a.c", "a.c", "c"),
+        ("g++ -c a.c", "a.c", "c++"),
+        ("g++ -x c -c a.c", "a.c", "c"),
+        ("clang --driver-mode=g++ -c a.c", "a.c", "c++"),
+        ("clang++-19 -c a.cl", "a.cl", "cl"),
+        ("nvcc -x cu -c a.cpp", "a.cpp", "cuda"),
+        ("gcc -x c -c a.inc", "a.inc", "c"),
+        ("icc -xHost -c a.c", "a.c", "c"),
+    ],
+)
+def test_languages(tmp_path: Path, command: str, file: str, language: str) -> None:
+    assert one(tmp_path, command, file).language == language
+
+
+def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
+    said: list[str] = []
+    header = {"directory": ".", "file": "pch.cxx", "command": "c++ -x c++-header -c pch.cxx"}
+    (found,) = read(tmp_path, header, {"directory": ".", "file": "a.c", "command": "cc -c a.c"}, said=said)
+    assert found.file == tmp_path / "a.c"
+    assert "no source that is compiled here: .cxx 1" in said[0]
+
+
+# -- response files ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("-DA=1 -DB=2\n-DC\r\n\t-DD", ["-DA=1", "-DB=2", "-DC", "-DD"]),
+        ("'-DA=a b' -DB=\"c 'd'\"", ["-DA=a b", "-DB=c 'd'"]),
+        (r"-DA=\"x\" -DB=a\ b -DC='d\'e'", ['-DA="x"', "-DB=a b", "-DC=d'e"]),
+        (r'-DA="q\"r" -DB="\\"', ['-DA=q"r', "-DB=\\"]),
+        ("-DA='' ''", ["-DA="]),
+        ("-DA @second", ["-DA", "-DB=b c"]),
+        ("", []),
+    ],
+)
+def test_response_files_have_the_rules_of_gnu(tmp_path: Path, text: str, expected: list[str]) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/first").write_text(text)
+    (tmp_path / "b/second").write_text('"-DB=b c"')
+    (found,) = read(tmp_path, {"directory": "b", "file": "a.c", "arguments": ["cc", "@first", "-c", "a.c"]})
+    assert words(found) == expected
+
+
+def test_flags_in_a_response_file_are_left_out_too(tmp_path: Path) -> None:
+    (tmp_path / "r").write_text("-o a.o -O3 -fsanitize=address -MD -MF a.d -DX a.c")
+    found = one(tmp_path, "gcc @r -c")
+    assert (words(found), found.level, found.left_out, found.source) == (["-DX"], "-O3", ("-fsanitize=address",), "a.c")
+
+
+# -- what cannot be done here --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("gcc @none.rsp -c a.c", "response file none.rsp is not there. Build again"),
+        ("gcc @loop.rsp -c a.c", "response file loop.rsp names itself"),
+        ("clang-cl /DX /c a.c", "clang-cl's, Microsoft's kind"),
+        (r"C:\VC\bin\cl.exe /c C:\src\a.c", "written on Windows"),
+        ("clang --driver-mode=cl -c a.c", "Microsoft's kind"),
+        ("python gen.py a.c", "runs no compiler"),
+        ("sh -c 'gcc -DX -c a.c'", "runs no compiler"),
+        ("env CC=/usr/bin/gcc python gen.py a.c", "runs no compiler"),
+        ("clang -cc1 -emit-obj a.c", "inner one, -cc1"),
+        ("cc -arch arm64 -arch x86_64 -c a.c", "compiles for arm64 and x86_64 at once"),
+    ],
+)
+def test_what_cannot_be_done_is_that_entrys_problem(tmp_path: Path, command: str, why: str) -> None:
+    (tmp_path / "loop.rsp").write_text("@loop.rsp")
+    bad = {"directory": str(tmp_path), "file": "a.c", "command": command}
+    first, second = read(tmp_path, bad, {"directory": ".", "file": "b.c", "command": "cc -DX -c b.c"})
+    assert (first.file.name, first.problem, words(first)) == ("b.c", "", ["-DX"])
+    assert why in second.problem
+
+
+def test_a_broken_entry_is_told_and_the_others_delivered(tmp_path: Path) -> None:
+    said: list[str] = []
+    good = {"directory": ".", "file": "b.c", "arguments": ["cc", "-c", "b.c"]}
+    (found,) = read(tmp_path, None, {"file": "a.c"}, good, said=said)
+    assert found.file == tmp_path / "b.c"
+    assert [f"entry {n} is no command (" in line for n, line in enumerate(said, 1)] == [True, True]
+
+
+def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
+    said: list[str] = []
+    entries = [
+        {"directory": ".", "file": "a.c", "command": f"{cc} -DN={n} -c a.c"} for n, cc in enumerate(("cl", "cc", "cc"))
+    ]
+    (found,) = read(tmp_path, *entries, said=said)
+    assert words(found) == ["-DN=1"]
+    assert said == [f"{tmp_path / 'compile_commands.json'}: 2 entries are left out: their file had one before"]
+
+
+# -- the file ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "text", ["{0},\n{1},\n", "{0},{1}", "[{0},\n{1},\n]", "[{0}, {1}]", "\ufeff[{0}, {1}]", "{0},\n{1}"]
+)
+def test_fragments_of_clang(tmp_path: Path, text: str) -> None:
+    entries = [
+        {"directory": str(tmp_path), "file": file, "output": "x.o", "arguments": ["clang", "-xc", file, "-c", f"-D{n}"]}
+        for n, file in enumerate(("b.c", "a.c"))
+    ]
+    path = tmp_path / "all.json"
+    path.write_text(text.format(*map(json.dumps, entries)), encoding="utf-8")
+    assert [words(each) for each in read_commands(path, SOURCE_LANGUAGES, print)] == [["-D0"], ["-D1"]]
+
+
+def test_one_fragment(tmp_path: Path) -> None:
+    path = tmp_path / "a.o.json"
+    path.write_text(json.dumps({"directory": "/b", "file": "a.c", "arguments": ["clang", "a.c"]}) + ",\n")
+    assert [str(each.file) for each in read_commands(path, SOURCE_LANGUAGES, print)] == ["/b/a.c"]
+
+
+def test_arguments_go_before_the_command(tmp_path: Path) -> None:
+    entry = {"directory": ".", "file": "a.c", "arguments": ["cc", "-DX=a b", "a.c"], "command": "cc -DY a.c"}
+    assert words(read(tmp_path, entry)[0]) == ["-DX=a b"]
+
+
+def test_quotes_of_a_shell(tmp_path: Path) -> None:
+    assert words(one(tmp_path, shlex.join(["cc", '-DX="a b"', "-D", "Y='c'", "-c", "a.c"]))) == [
+        '-DX="a b"',
+        "-D",
+        "Y='c'",
+    ]
+
+
+@pytest.mark.parametrize("broken", [{"arguments": []}, {"command": 5}, {"command": None}, {"command": ""}])
+def test_a_command_without_words_costs_itself(broken: dict[str, Any], tmp_path: Path) -> None:
+    said: list[str] = []
+    entries = [{"directory": ".", "file": "a.c"} | broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}]
+    (found,) = read(tmp_path, *entries, said=said)
+    assert found.file.name == "b.c"
+    assert "entry 1 is no command" in said[0]
+
+
+def test_response_files_that_multiply_end(tmp_path: Path) -> None:
+    for level in range(15):
+        (tmp_path / f"b{level}.rsp").write_text(f"@b{level + 1}.rsp " * 10)
+    (tmp_path / "b15.rsp").write_text("-DX")
+    command = one(tmp_path, "cc @b0.rsp -c a.c")
+    assert "names itself" in command.problem
+
+
+def test_levels_are_no_other_words(tmp_path: Path) -> None:
+    assert one(tmp_path, "clang -ObjC -c a.c").level == ""
+    assert [one(tmp_path, f"cc {level} -c a.c").level for level in ("-O", "-O3", "-Oz", "-Ofast")] == [
+        "-O",
+        "-O3",
+        "-Oz",
+        "-Ofast",
+    ]

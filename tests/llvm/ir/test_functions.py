@@ -1,0 +1,132 @@
+"""Kernels are found however clang marks them, and nothing else is; a linker keeps one of several copies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mirenc.base.errors import ForeignIRError, MirencError
+from mirenc.llvm import IRModule, check_kernels, kernels_of, parse_ir, read_ir
+from mirenc.llvm.ir.functions import Linker, linkages_of, object_name
+
+HERE = Path(__file__).parents[2]
+SOURCES = HERE / "fixtures" / "sources"
+KERNELS_OF = {"reduce": ["reduce", "blur", "tally"], "vectors": ["integrate", "pack", "resample"]}
+KERNELS_OF["device"] = ["evaluate", "transpose", "count"]
+COMPILED = sorted((HERE / "fixtures" / "ir").glob("*/*/*.ll"))
+
+
+def stem(path: Path) -> str:
+    return path.name.partition(".")[0]
+
+
+@pytest.mark.parametrize("path", [path for path in COMPILED if stem(path) in KERNELS_OF], ids=str)
+def test_every_compiled_kernel_is_found(path: Path) -> None:
+    names = kernels_of(read_ir(path))
+    assert names == KERNELS_OF[stem(path)]
+
+
+def test_no_compiled_cpu_code_has_one() -> None:
+    others = [path for path in COMPILED if stem(path) not in KERNELS_OF]
+    others += [path for path in (HERE.parent / "examples").glob("*.ll") if path.stem != "vector_add"]
+    found = {}
+    for path in others:
+        try:
+            found[path] = kernels_of(read_ir(path))
+        except MirencError:
+            continue  # an old text that only an older clang reads
+    assert len(found) > 50
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+LOWERED = """
+declare i64 @{query}(i32)
+define i64 @where() {{
+  %i = call i64 @{query}(i32 0)
+  ret i64 %i
+}}
+define void @work(ptr %p) {{
+  %i = call i64 @where()
+  %q = getelementptr i32, ptr %p, i64 %i
+  store i32 0, ptr %q
+  ret void
+}}
+define void @idle(ptr %p) {{
+  store i32 0, ptr %p
+  ret void
+}}
+"""
+
+
+@pytest.mark.parametrize("query", ["get_global_id", "_Z12get_group_idj"])
+def test_an_unmarked_function_that_asks_for_its_work_item(query: str) -> None:
+    assert kernels_of(parse_ir(LOWERED.format(query=query))) == ["work"]
+
+
+def test_a_simulator_that_defines_the_question_is_none() -> None:
+    text = LOWERED.format(query="get_global_id").replace(
+        "declare i64 @get_global_id(i32)", "define i64 @get_global_id(i32 %d) {\n  ret i64 0\n}"
+    )
+    assert kernels_of(parse_ir(text)) == []
+
+
+def test_the_list_of_an_old_module() -> None:
+    text = "define void @f(ptr %p) {\n  ret void\n}\n!opencl.kernels = !{!0}\n!0 = !{ptr @f}\n"
+    assert kernels_of(parse_ir(text)) == ["f"]
+
+
+def test_an_argument_mark_and_a_quoted_name() -> None:
+    text = 'define void @"my kernel"(ptr %p) !kernel_arg_type !0 {\n  ret void\n}\n!0 = !{!"int*"}\n'
+    assert kernels_of(parse_ir(text)) == ["my kernel"]
+
+
+def test_a_declared_kernel_is_none() -> None:
+    text = "declare spir_kernel void @k(ptr)\ndefine void @f() {\n  ret void\n}\n"
+    assert kernels_of(parse_ir(text)) == []
+
+
+def test_the_refusal_names_the_functions() -> None:
+    with pytest.raises(ForeignIRError, match=r"host\.ll: no OpenCL or CUDA kernel among its 1 functions \(main\)"):
+        check_kernels(parse_ir("define i32 @main() {\n  ret i32 0\n}\n", name="host.ll"))
+
+
+def module(**linkages: str) -> IRModule:
+    return parse_ir("".join(f"define {word} i32 @{name}() {{\n  ret i32 1\n}}\n" for name, word in linkages.items()))
+
+
+def test_each_linkage_is_read() -> None:
+    words = ("linkonce", "linkonce_odr", "weak", "weak_odr", "internal", "private", "available_externally")
+    assert linkages_of(module(**{word: word for word in words})) == {word: word for word in words}
+    assert linkages_of(module(a="", b="external")) == {"a": "external", "b": "external"}
+
+
+def test_what_stands_around_a_linkage_does_not_matter() -> None:
+    text = """\
+declare i32 @seen()
+define linkonce_odr hidden noundef nonnull align 8 ptr @"an odd (name)"(ptr returned %linkonce) #0 {
+  %x = call i32 @seen()
+  ret ptr %linkonce
+}
+define dso_local i32 @weak(ptr byref(i32) %weak) personality ptr @seen {
+  ret i32 1
+}
+attributes #0 = { "weak" }
+"""
+    assert linkages_of(parse_ir(text)) == {"an odd (name)": "linkonce_odr", "weak": "external"}
+
+
+def test_names_are_those_of_an_object_file() -> None:
+    assert object_name('"an odd (name)"') == "an odd (name)"
+    assert object_name(r'"\01_\C3\A9t\C3\A9\22"') == '_été"'
+
+
+@pytest.mark.parametrize("word", ["linkonce", "linkonce_odr", "weak", "weak_odr"])
+def test_the_first_of_many_is_kept(word: str) -> None:
+    linker = Linker()
+    assert linker.add({"f": word, "own": "internal"}, ["f", "own"]) == ["f", "own"]
+    # What has no code in one file may have it in the next.
+    assert linker.add({"f": word, "own": "internal", "g": word}, ["own", "f"]) == ["own"]
+    assert linker.add({"g": word}, ["g", "made by a pass"]) == ["g", "made by a pass"]
+    assert linker.add({"g": word}, ["g"]) == []
+    assert linker.copies == 2

@@ -1,0 +1,220 @@
+"""Source places: worked by hand, against opt's own start of a loop, and no part of anything else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from llvm_loops import find_opts
+
+from mirenc.llvm import IRModule, Regions, parse_ir, read_ir, regions_of, statements_of
+from mirenc.llvm.ir.source_places import Places, source_name
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+PLACES = FIXTURES / "loops" / "places.ll"
+OPTS = find_opts()
+
+
+@pytest.fixture(scope="module")
+def module() -> IRModule:
+    return read_ir(PLACES)
+
+
+def places(regions: Regions) -> dict[str, tuple[str, int]]:
+    return {region.name: (region.file, region.line) for region in regions.regions}
+
+
+def test_loops(module: IRModule) -> None:
+    assert places(regions_of(module, "loop")) == {
+        "nest:%outer": ("nest.c", 5),
+        "nest:%inner": ("nest.c", 7),
+        "no_preheader:%head": ("café/other.h", 15),
+        "unknown:%head": ("", 0),
+    }
+
+
+def test_functions(module: IRModule) -> None:
+    assert places(regions_of(module, "function")) == {
+        "nest": ("nest.c", 3),
+        "no_preheader": ("café/other.h", 13),
+        "unknown": ("nest.c", 0),
+        "without_debug_information": ("", 0),
+    }
+
+
+def test_blocks_and_instructions(module: IRModule) -> None:
+    blocks = places(regions_of(module, "block", function="nest|no_pre"))
+    assert [line for _, line in blocks.values()] == [4, 4, 7, 8, 8, 0, 14, 14, 15, 14, 0]
+    assert blocks["nest:%done"] == ("", 0)  # line 0 is no line
+    instructions = [
+        (region.file, region.line) for region in regions_of(module, "instruction", function="no_pre").regions
+    ]
+    scope = "café/other.h"
+    assert instructions == [
+        ("", 0),
+        (scope, 14),
+        (scope, 14),
+        ("", 0),  # what looks like an attachment stands in a string
+        ("", 0),
+        (scope, 15),
+        (scope, 14),
+        ("", 0),
+    ]
+
+
+def without_debug_information(text: str) -> str:
+    text = re.sub(r"(?:, !dbg !\d+)?(?:, !llvm\.loop !\d+)?$", "", text, flags=re.MULTILINE)
+    return re.sub(r" !dbg !\d+(?= \{$)|\n![^\n]*", "", text, flags=re.MULTILINE)
+
+
+def test_nothing_else_depends_on_them(module: IRModule) -> None:
+    plain = parse_ir(without_debug_information(PLACES.read_text(encoding="utf-8")), name=module.name)
+    assert plain.annotated == ""
+    assert module.annotated != ""
+    assert [form.statement for form in plain.forms] == [form.statement for form in module.forms]
+    assert statements_of(plain).texts == statements_of(module).texts
+    for level in ("function", "loop", "block", "instruction"):
+        bare, full = regions_of(plain, level), regions_of(module, level)
+        assert {(region.file, region.line) for region in bare.regions} == {("", 0)}
+        assert [region.name for region in bare.regions] == [region.name for region in full.regions]
+        assert bare.instruction.tolist() == full.instruction.tolist()
+        assert bare.region.tolist() == full.region.tolist()
+
+
+def test_metadata_without_places_and_weights_is_not_kept(fixture_modules: dict[str, IRModule]) -> None:
+    texts = {name: (FIXTURES / name).read_text(encoding="utf-8") for name in fixture_modules if name.endswith(".ll")}
+    having = {name for name, text in texts.items() if "!DILocation(" in text or "!prof !" in text}
+    assert {name for name in texts if fixture_modules[name].annotated} == having
+    assert 10 < len(having) < len(texts) / 5
+
+
+def forced(text: str, *, keep_locations: bool) -> str:
+    """All loops that have metadata ask to be unrolled and for nothing else: opt warns of each, with its place.
+
+    Without locations in the metadata LLVM looks at blocks.
+    """
+    locations = set(re.findall(r"^!(\d+) = (?:distinct )?!DILocation", text, re.MULTILINE)) if keep_locations else set()
+    number = 1 + max(map(int, re.findall(r"^!(\d+) =", text, re.MULTILINE)))
+
+    def rewritten(match: re.Match[str]) -> str:
+        kept = [reference for reference in match[2].split(", ") if reference[1:] in locations]
+        return f"!{match[1]} = distinct !{{{', '.join([f'!{match[1]}', *kept, f'!{number}'])}}}"
+
+    text = re.sub(r"^!(\d+) = distinct !\{!\1(.*)\}$", rewritten, text, flags=re.MULTILINE)
+    return f'{text}\n!{number} = !{{!"llvm.loop.unroll.enable"}}\n'
+
+
+def warned_places(path: Path, opt: str) -> Counter[tuple[str, int]]:
+    """Where opt says that a loop begins which it has not unrolled."""
+    command = [opt, "-passes=transform-warning", "-disable-output", str(path)]
+    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
+    found = re.findall(r"^warning: (.*):(\d+):\d+: loop not unrolled", run.stderr, re.MULTILINE)
+    return Counter((file.replace("<unknown>", ""), int(line)) for file, line in found)
+
+
+def assert_begins_as_opt_says(path: Path, opt: str, scratch: Path) -> int:
+    """Compare all loops that have metadata; how many there were."""
+    count = 0
+    for keep_locations in (True, False):
+        scratch.write_text(forced(path.read_text(encoding="utf-8"), keep_locations=keep_locations), encoding="utf-8")
+        expected = warned_places(scratch, opt)
+        found = Counter((region.file, region.line) for region in regions_of(read_ir(scratch), "loop").regions)
+        assert expected <= found, (path, keep_locations, expected - found)
+        count += expected.total()
+    return count
+
+
+@pytest.mark.needs("opt")  # of LLVM 15 or later: places.ll has opaque pointers
+def test_loops_begin_where_opt_says(tmp_path: Path) -> None:
+    assert assert_begins_as_opt_says(PLACES, OPTS[max(OPTS)], tmp_path / "forced.ll") == 2
+
+
+INLINED = """
+define void @f() !dbg !4 {
+  call void asm sideeffect "nop", ""(), !dbg !8
+  call void asm sideeffect "nop", ""(), !dbg !9
+  ret void, !dbg !12
+}
+define void @g() {
+  ret void
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!1}
+!0 = distinct !DICompileUnit(language: DW_LANG_C99, file: !2, emissionKind: FullDebug)
+!1 = !{i32 2, !"Debug Info Version", i32 3}
+!2 = !DIFile(filename: "name: \\22no\\22.c", directory: "")
+!3 = !DISubroutineType(types: !{})
+!4 = distinct !DISubprogram(name: "f", file: !2, line: 1, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "inner", file: !2, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!6 = distinct !DISubprogram(name: "between", file: !2, line: 3, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!7 = distinct !DILexicalBlock(scope: !5, file: !2, line: 2)
+!8 = !DILocation(line: 2, scope: !7, inlinedAt: !10)
+!9 = !DILocation(line: 1, scope: !4)
+!10 = distinct !DILocation(line: 3, scope: !6, inlinedAt: !11)
+!11 = distinct !DILocation(line: 1, scope: !4)
+!12 = !DILocation(line: 1, scope: !4)
+"""
+
+
+def test_inlined_functions_are_named_through_blocks_and_calls() -> None:
+    inlined = Places(parse_ir(INLINED)).inlined
+    assert (inlined(0), inlined(1)) == ({"inner", "between"}, frozenset())
+    assert (
+        Places(parse_ir(re.sub(", !dbg !\\d+|!dbg !4 ", "", INLINED.partition("!llvm")[0]))).inlined(0) == frozenset()
+    )
+
+
+# Debug information's name and folder, what the input is called, and what an answer says; TOP is a folder that holds
+# src/, inc/, link -> src and work/, which is the working folder.
+NAMES = [
+    # The input itself, as clang names it from another folder: without what both folders have in common.
+    ("src/x.c", "TOP", "TOP/src/x.c", "TOP/src/x.c"),
+    ("../src/x.c", "TOP/work", "../src/x.c", "../src/x.c"),
+    ("TOP/src/x.c", "TOP/work", "../src/x.c", "../src/x.c"),
+    ("src/x.c", "TOP", "../link/x.c", "../link/x.c"),
+    ("x.c", "TOP/work", "./x.c", "./x.c"),
+    ("x.c", "TOP/work", "TOP/work/x.c", "TOP/work/x.c"),
+    # A header below the input's folder.
+    ("src/h.h", "TOP", "TOP/src/x.c", "TOP/src/h.h"),
+    ("src/sub/h.h", "TOP", "../link/x.c", "../link/sub/h.h"),
+    ("TOP/work/h.h", "/", "x.c", "h.h"),
+    ("h.h", "TOP/work", "./x.c", "./h.h"),
+    # One beside it: relative where the input is, and no further up than what was typed.
+    ("inc/h.h", "TOP", "TOP/src/x.c", "TOP/inc/h.h"),
+    ("inc/h.h", "TOP", "../src/x.c", "../inc/h.h"),
+    ("../inc/h.h", "TOP/work", "x.c", "../inc/h.h"),
+    ("./../link/../inc/h.h", "TOP/work", "x.c", "../inc/h.h"),
+    ("inc/h.h", "TOP", "x.c", "TOP/inc/h.h"),
+    ("TOP/link/../inc/h.h", "", "TOP/src/x.c", "TOP/inc/h.h"),
+    ("/usr/include/stdio.h", "TOP/work", "x.c", "/usr/include/stdio.h"),
+    # IR, of a source elsewhere, here, or nobody knows where.
+    ("src/x.c", "/a/build", "x.ll", "/a/build/src/x.c"),
+    ("src/x.c", "TOP/work", "x.ll", "src/x.c"),
+    ("src/x.c", "TOP/work", "TOP/work/x.ll", "TOP/work/src/x.c"),
+    ("src/x.c", "TOP/work", "<stdin>", "src/x.c"),
+    ("src/x.c", ".", "x.ll", "src/x.c"),
+    ("src/x.c", "", "x.ll", "src/x.c"),
+    ("", "TOP", "x.ll", ""),
+    ("a\0b/x.c", "TOP", "x.ll", "a\0b/x.c"),
+]
+
+
+@pytest.mark.parametrize(("name", "folder", "given", "said"), NAMES)
+def test_a_source_is_called_as_it_was_given(
+    name: str, folder: str, given: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for below in ("src/sub", "inc", "work"):
+        (tmp_path / below).mkdir(parents=True)
+    (tmp_path / "link").symlink_to("src")
+    monkeypatch.chdir(tmp_path / "work")
+    name, folder, given, said = (word.replace("TOP", str(tmp_path)) for word in (name, folder, given, said))
+    assert source_name(name, folder, given) == said
+
+
+def test_a_compiled_source_is_the_input_whatever_flags_made_of_its_name() -> None:
+    ir = "define void @f() !dbg !4 {\n  ret void, !dbg !12\n}\n" + INLINED[INLINED.index("!llvm.dbg") :]
+    for name, said in (("TOP/work.c", "TOP/work.c"), ("work.ll", 'name: "no".c')):
+        assert Places(parse_ir(ir, name=name)).of_function(0) == (said, 1)

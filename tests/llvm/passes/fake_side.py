@@ -1,0 +1,53 @@
+"""A child's side without LLVM: it does what a list tells it, so that the parent's side can be tested."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from typing import Any
+
+from mirenc.llvm.child.pass_library import PassLibrary, RefusedError
+
+
+class Library(PassLibrary):
+    version = "99.1"
+
+    def read(self, ir: bytes, debug: bool) -> bytes:
+        if ir == b"refused":
+            raise ValueError("<string>:1:1: error: no\nrefused\n^")
+        if ir == b"deadly":
+            print("LLVM ERROR: deadly", file=sys.stderr, flush=True)
+            os.abort()
+        return ir
+
+    def answer(self, module: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
+        if pipeline == "abort":
+            print("LLVM ERROR: as asked", file=sys.stderr, flush=True)
+            os.abort()
+        if pipeline == "loop":
+            time.sleep(1000)
+        if pipeline == "eat":
+            bytearray(1 << 34)
+        if pipeline == "eat in C++":
+            print("LLVM ERROR: out of memory", file=sys.stderr, flush=True)
+            os._exit(1)
+        if pipeline == "talk":
+            os.write(1, b"words on standard output\n")
+        if pipeline == "raise":
+            raise RuntimeError("a mistake of the library")
+        if pipeline == "break":
+            raise RefusedError("broken", "the result is broken")
+        return {
+            "instructions": len(module),
+            "text_bytes": codegen,
+            "data_bytes": 0,
+            "loaded_bytes": 0,
+            "digest": pipeline,
+        }, module[::-1]
+
+
+def open_library(arguments: list[str]) -> Library:
+    if arguments == ["missing"]:
+        raise OSError("libfake.so: No such file")
+    return Library()

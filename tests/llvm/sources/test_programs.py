@@ -1,0 +1,140 @@
+"""A folder of sources: which files, which project, which compiler; and that real IR comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fake_tools import FakeTools
+
+from mirenc.base.errors import IRFileError, ToolchainError
+from mirenc.llvm import read_ir
+from mirenc.llvm.inputs.projects import header_flags, header_folders
+from mirenc.llvm.sources.compile_programs import Choices, Limits, compile_programs
+from mirenc.llvm.sources.ir_folder import IRFolder
+from mirenc.llvm.sources.programs import compile_command, find_sources, source_programs
+
+WriteTree = Callable[[Path, dict[str, str]], Path]
+
+
+def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
+    files = ("one/a.c", "one/src/b.cpp", "two/tests/c.c", "top.c", ".git/x.c", "two/.git/y.c", "two/readme.txt")
+    write_tree(tmp_path / "code", dict.fromkeys(files, ""))
+    programs = list(source_programs(tmp_path / "code", Choices(levels=["O1"])))
+    assert sorted((program.project, program.file, program.language) for program in programs) == [
+        ("code", "top.c", "c"),
+        ("one", "a.c", "c"),
+        ("one", "src/b.cpp", "c++"),
+        ("two", "tests/c.c", "c"),
+    ]
+    assert {program.root.name for program in programs} == {"code", "one", "two"}
+    assert {tuple(program.commands) for program in programs} == {("O1",)}
+
+
+def test_a_folder_without_folders_is_one_project(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path / "code", {"a.c": "", "b.c": ""})
+    assert {program.project for program in source_programs(tmp_path / "code")} == {"code"}
+
+
+def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path, {"lua5.4/a.c": "", "mine/sqlite3.c": "", "mine/deps/lz4/x.c": "", "mine/a.c": ""})
+    said: list[str] = []
+    programs = [program for program in source_programs(tmp_path, report=said.append) if program.project != "bin"]
+    assert [(program.project, program.file) for program in programs] == [("mine", "a.c")]
+    assert said == ["lua5.4 is left out: it is reserved for evaluation"]
+
+
+def test_a_folder_without_sources(tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path, {"readme.txt": "", "a/x.h": ""})
+    with pytest.raises(IRFileError, match=r"no source file below it. Give a folder with files that end in .*\.c"):
+        list(source_programs(tmp_path))
+
+
+def test_links_and_folders_of_version_control_are_not_taken(tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path, {"a.c": "", "sub/b.cc": "", ".git/c.c": "", "x.h": ""})
+    (tmp_path / "link.c").symlink_to(tmp_path / "a.c")
+    assert set(find_sources(tmp_path)) == {("a.c", "c"), ("sub/b.cc", "c++")}
+
+
+def test_the_order_is_fixed_and_no_order_of_names(tmp_path: Path, write_tree: WriteTree) -> None:
+    names = [f"f{number:02}.c" for number in range(30)]
+    write_tree(tmp_path / "one", dict.fromkeys(names, ""))
+    write_tree(tmp_path / "two", dict.fromkeys(reversed(names), ""))
+    order = [file for file, _ in find_sources(tmp_path / "one")]
+    assert order == [file for file, _ in find_sources(tmp_path / "two")]
+    assert sorted(order) == names != order
+
+
+def test_header_folders_come_shallow_first_and_last_in_the_search(tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path / "p", {"a/b/x.h": "", "inc/y.hpp": "", "debian/z.h": "", "empty/x.c": "", "f/m.fh": ""})
+    assert header_folders(tmp_path / "p", "c") == [".", "a", "inc", "a/b"]
+    assert header_flags(["a", "a/b"], "c") == ["-idiraftera", "-idiraftera/b"]
+    assert header_flags(header_folders(tmp_path / "p", "fortran"), "fortran") == ["-I.", "-Ia", "-If", "-Ia/b"]
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"),
+    [
+        ("opencl", "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-default-header -O2 -DX -- a"),
+        ("cuda", "-x cuda -std=gnu++17 --cuda-device-only --cuda-gpu-arch=sm_70 -Wno-unknown-cuda-version -O2"),
+    ],
+)
+def test_flags_of_a_language(language: str, wanted: str) -> None:
+    words = " ".join(compile_command(["clang"], language, "O2", "a", ["-DX", "--"], cuda_path=Path("toolkit")))
+    assert wanted in words
+    assert ("--cuda-path=toolkit" in words) == (language == "cuda")
+
+
+def test_a_name_that_begins_with_a_dash_is_no_option() -> None:
+    assert compile_command(["clang"], "c", "O2", "-rf.c", [])[-1] == "./-rf.c"
+
+
+def test_languages_without_a_compiler_are_reported(
+    fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree
+) -> None:
+    write_tree(tmp_path / "code", {"p/a.c": "", "p/k.cu": "", "p/s.f90": ""})
+    said: list[str] = []
+    programs = list(source_programs(tmp_path / "code", report=said.append))
+    assert [(program.file, program.compiler) for program in programs] == [("a.c", "clang-19")]
+    assert len(said) == 2
+    assert "cuda sources are left out: CUDA needs the toolkit's headers. Give their folder with --cuda-path" in said[0]
+    assert "fortran sources are left out: no flang on PATH to compile Fortran. Type: apt-get install" in said[1]
+
+
+@pytest.mark.usefixtures("no_clang")
+def test_no_compiler_at_all_is_an_error(tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path / "code", {"p/k.cl": "", "p/s.f90": ""})
+    with pytest.raises(ToolchainError, match="apt-get install"):
+        list(source_programs(tmp_path / "code"))
+
+
+@pytest.mark.usefixtures("no_clang")
+def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> None:
+    """With the ziglang wheel's clang: headers of the project are found, and no folder of this machine is in the IR."""
+    write_tree(
+        tmp_path / "code",
+        {
+            "one/include/twice.h": "static const char *where = __FILE__;\n#define TWICE(x) (2 * (x))\n",
+            "one/src/a.c": '#include "twice.h"\nchar *f() { return (char *)where; }\nint g(int x) { return TWICE(x); }',
+            "two/b.cpp": "template <class T> T add(T x, T y) { return x + y; }\nint h(int x) { return add(x, N); }\n",
+            "two/c.c": "int broken(\n",
+        },
+    )
+    with IRFolder(tmp_path / "ir") as folder:
+        programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]))
+        compile_programs(programs, folder, workers=2, limits=Limits())
+        failed = [record for record in folder.records() if record.status != "ok"]
+        assert {record.compiler for record in folder.kept()} == {"zig cc"}
+    assert [(record.file, record.status) for record in failed] == [("c.c", "failed")]
+    assert failed[0].reason.startswith("c.c:1:12: error: ")
+    files = {path.relative_to(tmp_path / "ir").as_posix(): path for path in (tmp_path / "ir").rglob("*.ll")}
+    assert sorted(files) == ["one/O0/src__a.c.ll", "one/O2/src__a.c.ll", "two/O0/b.cpp.ll", "two/O2/b.cpp.ll"]
+    for path in files.values():
+        text = path.read_text(encoding="utf-8")
+        assert str(tmp_path) not in text
+        assert " optnone " not in text
+        assert "!DICompileUnit" not in text
+    functions = {name: len(read_ir(path).functions) for name, path in files.items()}
+    # At -O2 `add` is inlined and gone.
+    assert functions["two/O0/b.cpp.ll"] == functions["two/O2/b.cpp.ll"] + 1

@@ -1,0 +1,56 @@
+"""Which projects are held out: none that an ancestor of the model saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from mirenc.base.errors import ConfigError
+from mirenc.pretrain.corpus.store import hold_out
+
+PROJECTS = [f"p{number}" for number in range(10) for _ in range(10)]
+
+
+def held(
+    share: float = 0.2, *, seed: int = 0, seen: Mapping[str, str] | None = None, named: Sequence[str] = ()
+) -> list[str]:
+    return hold_out(PROJECTS, share, seed, seen=seen or {}, named=named)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_an_ancestor_saw_is_not_held_out(seed: int) -> None:
+    first = held(seed=seed)
+    assert len(first) == 2
+    assert not set(held(seed=seed, seen=dict.fromkeys(first, "old"))) & set(first)
+    # A run that goes on from one on the same corpus holds out the same.
+    trained = dict.fromkeys(sorted(set(PROJECTS) - set(first)), "old")
+    assert held(seed=seed, seen=trained) == first
+
+
+def test_a_large_project_is_held_out_where_nothing_else_was_unseen() -> None:
+    assert held(0.01, seen={f"p{number}": "old" for number in range(9)}) == ["p9"]
+
+
+def test_named_projects_are_held_out_and_no_others() -> None:
+    assert held(named=["p3", "p7", "p8"], seen={"p1": "old"}) == ["p3", "p7", "p8"]
+
+
+def test_a_named_project_that_an_ancestor_saw_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="held_out: p7 was in the training of old-model"):
+        held(named=["p3", "p7"], seen={"p7": "old-model"})
+    with pytest.raises(ConfigError, match="no project 'p77' in the corpus"):
+        held(named=["p77"])
+
+
+def test_where_nothing_is_left_the_models_are_named() -> None:
+    seen = dict.fromkeys(PROJECTS, "old") | {"p4": "older"}
+    with pytest.raises(ConfigError, match=r"no project is left .* p9\) were in the training of old and older"):
+        held(seen=seen)
+
+
+def test_something_is_left_to_train_on() -> None:
+    with pytest.raises(ConfigError, match="one at least must be left to train on"):
+        held(named=sorted(set(PROJECTS)))
+    with pytest.raises(ConfigError, match=r"1 project\(s\)"):
+        hold_out(["only"] * 5, 0.1, 0, seen={}, named=())

@@ -1,0 +1,146 @@
+"""The baselines, worked out by hand, and their file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mirenc.base.errors import ModelError
+from mirenc.encoder.weights import load_files, seal, verify_files
+from mirenc.encoder.weights.store import BASELINES_FILE
+from mirenc.model.tokenizer import CLS, SEP, UNK
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.evaluation import Baselines
+from mirenc.pretrain.evaluation.baselines import draw_modules, fit_size, partners, size_accuracy
+
+A, B, C, D, E = 10, 11, 12, 13, 14
+
+
+@pytest.fixture(scope="module")
+def corpus(make_corpus: Callable[..., Corpus]) -> Corpus:
+    """Weights (roots of the counts): 2 for the first text, 1 for the others; the last is no training module's."""
+    texts = [[CLS, A, B, C, SEP], [CLS, A, D, C, SEP], [CLS, E, D, C, SEP], [CLS, E, E, E, SEP], [CLS, UNK, B, SEP]]
+    modules = [("p/a.ll", {0: 1, 1: 1}, 0, []), ("p/b.ll", {0: 3, 2: 1, 4: 1}, 0, []), ("q/c.ll", {3: 9}, 0, [])]
+    return make_corpus(texts, modules)
+
+
+@pytest.fixture(scope="module")
+def fitted(corpus: Corpus) -> Baselines:
+    return Baselines.fit(corpus, np.array([0, 1]))
+
+
+def guess(baselines: Baselines, left: int, right: int) -> int:
+    return int(baselines.between(np.array([left]), np.array([right]))[0])
+
+
+def test_most_frequent_token(fitted: Baselines) -> None:
+    # C 2 + 1 + 1; A 2 + 1; B 2 + 1; D 1 + 1; E 1.
+    assert fitted.frequent == C
+
+
+def test_between_two_neighbours(fitted: Baselines) -> None:
+    assert guess(fitted, A, C) == B  # B 2, D 1
+    assert guess(fitted, E, C) == D
+    assert guess(fitted, CLS, D) == A  # A 1, E 1: the smaller of two equal ones
+
+
+def test_an_unseen_pair_falls_back_to_the_left_and_then_to_the_most_frequent(fitted: Baselines) -> None:
+    assert guess(fitted, A, SEP) == B  # after A: B 2, D 1
+    assert guess(fitted, 30, SEP) == C
+
+
+def test_special_tokens_are_never_guessed(fitted: Baselines) -> None:
+    assert guess(fitted, CLS, B) == A  # [UNK] stands there, too
+    assert min(fitted.between_token.min(), fitted.after.min()) >= A
+    assert guess(fitted, UNK, SEP) == B  # but a special token is a neighbour like any other
+
+
+def test_the_most_heard_contexts_are_kept(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mirenc.pretrain.evaluation.baselines._CONTEXTS", 1)
+    small = Baselines.fit(corpus, np.array([0, 1]))
+    assert small.between_key.tolist() == [A << 16 | C]  # 2 + 1; every other pair of neighbours has 2 at most
+    assert guess(small, A, C) == B
+    assert guess(small, E, C) == D  # from the left alone
+
+
+def test_several_at_once(fitted: Baselines) -> None:
+    assert fitted.between(np.array([A, E, 30]), np.array([C, C, C])).tolist() == [B, D, C]
+
+
+# -- sizes ---------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def sized(make_corpus: Callable[..., Corpus]) -> Corpus:
+    """Modules of 10, 11, 20, 21 and no nodes; the second and the third are one file."""
+    names = ["p/O0/a.ll", "p/O0/b.ll", "p/O2/b.ll", "q/O0/c.ll", "q/O0/d.ll"]
+    nodes = [10, 11, 20, 21, 0]
+    return make_corpus([[CLS, A, SEP]], [(name, {0: n + 1}, n, []) for name, n in zip(names, nodes, strict=True)])
+
+
+def test_partners_are_other_files_the_nearest_in_size(sized: Corpus) -> None:
+    chosen = draw_modules(sized, np.arange(5), 10, np.random.default_rng(0))
+    assert chosen.tolist() == [0, 1, 2, 3]
+    found = partners(sized, chosen, np.random.default_rng(0))
+    assert found["near_size"].tolist() == [1, 0, 3, 2]
+    for module, other in enumerate(found["random"]):
+        assert {module, int(other)} != {1, 2}
+        assert module != other
+
+
+def test_one_file_has_no_partners(sized: Corpus) -> None:
+    assert partners(sized, np.array([1, 2]), np.random.default_rng(0)) == {}
+    assert partners(sized, np.array([], dtype=np.int64), np.random.default_rng(0)) == {}
+
+
+def test_the_size_baseline_tells_sizes_apart() -> None:
+    nodes = np.array([10, 100, 1000, 10_000] * 5)
+    partner = np.array([1, 0, 3, 2] * 5)
+    # Statements in proportion to nodes: a partner is off by a factor of ten, always.
+    fitted = fit_size(nodes // 2, nodes, partner)
+    assert size_accuracy(fitted, nodes // 2, nodes, partner) == 1
+    # A partner of the same size cannot be told: right for one of each two.
+    assert size_accuracy(fitted, nodes // 2, nodes, np.arange(20)) == 0.5
+
+
+# -- file ----------------------------------------------------------------------------------------------
+def test_what_is_saved_is_loaded(fitted: Baselines, levels_corpus: Corpus, tmp_path: Path) -> None:
+    sizes = Baselines.fit(levels_corpus, np.arange(len(levels_corpus))).sizes
+    assert sizes.keys() == {"random", "near_size"}
+    Baselines(fitted.source, fitted.frequent, fitted.after, fitted.between_key, fitted.between_token, sizes).save(
+        tmp_path
+    )
+    loaded = Baselines.load(tmp_path, 32)
+    assert loaded is not None
+    assert (loaded.frequent, loaded.source) == (C, "training modules")
+    for name in ("after", "between_key", "between_token"):
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(fitted, name))
+    for name, size in sizes.items():
+        np.testing.assert_array_equal(loaded.sizes[name], size)
+
+
+def test_a_model_may_have_none(tmp_path: Path) -> None:
+    assert Baselines.load(tmp_path, 32) is None
+
+
+def test_damaged_or_foreign_baselines_are_refused(fitted: Baselines, tmp_path: Path) -> None:
+    path = fitted.save(tmp_path)
+    with pytest.raises(ModelError, match="of a tokenizer of 32 pieces, the model's has 33"):
+        Baselines.load(tmp_path, 33)
+    path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(ModelError, match="models verify"):
+        Baselines.load(tmp_path, 32)
+
+
+def test_checksums_cover_them(fitted: Baselines, model_folder: Path, tmp_path: Path) -> None:
+    for path in model_folder.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    digest = load_files(tmp_path).digest
+    path = fitted.save(tmp_path)
+    seal(tmp_path)
+    assert BASELINES_FILE in verify_files(tmp_path)
+    assert load_files(tmp_path).digest == digest  # no vector depends on them
+    path.write_bytes(path.read_bytes() + b"\0")
+    with pytest.raises(ModelError, match=BASELINES_FILE):
+        verify_files(tmp_path)

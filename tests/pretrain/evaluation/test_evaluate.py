@@ -1,0 +1,109 @@
+"""All figures together: those that can be measured are numbers, the others say why they are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mirenc.model.config import ModelConfig
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.tokenizer import CLS, SEP, UNK
+from mirenc.model.torch_runtime import TorchRuntime
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.evaluation import Baselines, evaluate_model, figure_rows
+from mirenc.pretrain.evaluation.figures import finite
+
+
+@pytest.fixture(scope="module")
+def model(model_config: ModelConfig, model_weights: dict[str, np.ndarray]) -> MIREncoder:
+    return TorchRuntime(model_config, model_weights).model
+
+
+@pytest.fixture(scope="module")
+def figures(model: MIREncoder, levels_corpus: Corpus) -> dict[str, Any]:
+    train = np.array([module for module, name in enumerate(levels_corpus.names) if name.startswith("clang-14")])
+    held = np.setdiff1d(np.arange(len(levels_corpus)), train)
+    baselines = Baselines.fit(levels_corpus, train)
+    known = levels_corpus.text_counts(train.tolist()) > 0
+    return evaluate_model(model, levels_corpus, held, baselines=baselines, known_texts=known)
+
+
+def test_every_figure_is_there(figures: dict[str, Any]) -> None:
+    assert figures["data"]["projects"] == ["clang-19"]
+    assert figures["data"]["modules"] == figures["data"]["graphs"] == 4
+    assert figures["data"]["largest_graph"] > 10
+    assert figures["baselines"] == "fitted on the training modules"
+    for name in ("distinct", "occurring", "unseen"):
+        assert figures["mlm"][name]["positions"] > 0
+        assert figures["mlm"][name]["perplexity"] > 1
+    assert figures["mlm"]["unseen"]["statements"] < figures["mlm"]["distinct"]["statements"]
+    assert figures["mlm"]["distinct"]["statements"] == figures["data"]["distinct_statements"]
+    assert figures["mlm"]["occurring"]["statements"] == figures["data"]["statements"]
+    assert figures["gae"]["data"]["modules"] == 4
+    assert figures["matching"]["modules"] == 4
+    assert figures["missing"].keys() == {"retrieval"} | {
+        f"gae.{flow}" for flow, found in figures["gae"].items() if found is None
+    }
+
+
+def test_figures_do_not_change(model: MIREncoder, levels_corpus: Corpus, figures: dict[str, Any]) -> None:
+    train = np.array([module for module, name in enumerate(levels_corpus.names) if name.startswith("clang-14")])
+    held = np.setdiff1d(np.arange(len(levels_corpus)), train)
+    again = evaluate_model(
+        model,
+        levels_corpus,
+        held,
+        baselines=Baselines.fit(levels_corpus, train),
+        known_texts=levels_corpus.text_counts(train.tolist()) > 0,
+    )
+    assert again == figures
+
+
+def test_one_module_without_edges(model: MIREncoder, make_corpus: Callable[..., Corpus]) -> None:
+    corpus = make_corpus([[CLS, SEP]], [("p/a.ll", {0: 1}, 0, [])], vocabulary=512)
+    modules = np.array([0])
+    found = evaluate_model(model, corpus, modules, baselines=Baselines.fit(corpus, modules, source="this folder"))
+    assert found["mlm"] == {"distinct": None, "occurring": None, "unseen": None}
+    assert found["gae"] == {"control": None, "data": None, "call": None}
+    assert found["matching"] is found["retrieval"] is None
+    assert found["baselines"] == "fitted on this folder"
+    reasons = found["missing"]
+    assert reasons.keys() == {
+        *("mlm.distinct", "mlm.occurring", "mlm.unseen"),
+        *("gae.control", "gae.data", "gae.call"),
+        *("matching", "retrieval"),
+    }
+    assert "not known" in reasons["mlm.unseen"]
+    json.dumps(found, allow_nan=False)
+    # Each reason stands in the table.
+    assert {row[2] for row in figure_rows(found)} == set(reasons.values()) | {""}
+
+
+def test_shares_of_unknown_tokens_and_long_statements(model: MIREncoder, make_corpus: Callable[..., Corpus]) -> None:
+    long = [CLS, *[10] * 62, SEP]
+    corpus = make_corpus([[CLS, UNK, 10, SEP], long, [CLS, 11, SEP]], [("p/a.ll", {0: 3, 1: 1}, 0, [])], 512)
+    modules = np.array([0])
+    data = evaluate_model(model, corpus, modules, baselines=Baselines.fit(corpus, modules))["data"]
+    # Three [UNK] among 3 * 2 + 62 tokens; one of four statements fills all 64 places.
+    assert data["unk_share"] == pytest.approx(3 / 68)
+    assert data["truncated_share"] == 0.25
+    assert (data["statements"], data["distinct_statements"]) == (4, 2)
+    assert (data["graphs"], data["largest_graph"]) == (0, 0)
+
+
+def test_numbers_that_are_not_finite_become_null() -> None:
+    given = {"a": float("nan"), "b": [float("inf"), 1.5], "c": {"d": -float("inf"), "e": 2}}
+    assert finite(given) == {"a": None, "b": [None, 1.5], "c": {"d": None, "e": 2}}
+
+
+def test_rows_for_people(figures: dict[str, Any]) -> None:
+    rows = figure_rows(figures)
+    accuracy = figures["mlm"]["unseen"]["accuracy"]
+    (shown,) = [row for row in rows if row[0].startswith("MLM accuracy, distinct statements not in training ")]
+    assert shown[1] == f"{100 * accuracy:.1f} %"
+    assert f"{100 * figures['mlm']['unseen']['accuracy_neighbours']:.1f} %" in shown[2]
+    assert all(len(row) == 3 for row in rows)

@@ -1,0 +1,149 @@
+"""What is learned from a table of passes, on the small table whose numbers can be told by heart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_answers import write_answers
+
+from mirenc.base.errors import ConfigError, TaskError
+from mirenc.decide.tables.compiled import CompiledTable
+from mirenc.pretrain.answers import Answers, read_answers
+from mirenc.pretrain.config import AnswersConfig, PretrainConfig
+from mirenc.pretrain.corpus import Corpus
+
+
+@pytest.fixture(scope="module")
+def given(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> tuple[AnswersConfig, CompiledTable]:
+    return write_answers(tmp_path_factory.mktemp("answers"), corpus)
+
+
+def read(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, **changes: object) -> Answers:
+    config = given[0].model_copy(update=changes.pop("config", {}))
+    held_out = changes.pop("held_out", ())
+    run = PretrainConfig.from_dict({"answers": config.model_dump(), **changes})
+    return read_answers(run, corpus.tokenizer, held_out=held_out)  # type: ignore[arg-type]
+
+
+def test_pieces_are_found_by_their_hashes(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+    answers = read(given, corpus)
+    assert answers.missing == 0
+    for number, piece in zip(answers.modules.tolist(), given[1].pieces, strict=True):
+        assert answers.corpus.names[number] == f"{piece.project}/{piece.ir_hash}.ll"
+
+
+def test_no_project_is_in_two_parts(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+    seen = set()
+    for seed in range(8):
+        answers = read(given, corpus, seed=seed, held_out=["p1", "alpha"])
+        parts = [
+            {answers.projects[row] for row in rows} for rows in (answers.training, answers.choosing, answers.held_out)
+        ]
+        assert [len(part) for part in parts] == [3, 1, 2]
+        assert len(set.union(*parts)) == 6
+        # What the table holds out, and what the run does.
+        assert parts[2] == {"p1", "p5"}
+        seen |= parts[1]
+        assert sorted(np.concatenate([answers.training, answers.choosing, answers.held_out])) == list(range(24))
+    assert len(seen) > 1
+
+
+def test_sizes_are_logarithms_standardised_on_the_pieces_for_training(
+    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus
+) -> None:
+    answers = read(given, corpus)
+    labels = answers.labels["sizes"]
+    assert labels.names == (
+        *(f"{what} {level}" for level in ("O0", "Oz", "Oz_plain", "O2", "O3") for what in ("bytes", "instructions")),
+        *("Oz over O0", "O3 over Oz", "Oz over before"),
+    )
+    rows = np.arange(24)
+    oz, o3 = 100 + 9 * rows - 2.0, 100 + 9 * rows - 8.0
+    for name, expected in {
+        "bytes Oz": np.log(oz),
+        "instructions O2": np.log(rows + 3),
+        "O3 over Oz": np.log(o3 / oz),
+        "Oz over before": np.log(oz / (100 + 10 * rows)),
+    }.items():
+        known = expected[answers.training]
+        found = labels.values[:, labels.names.index(name)]
+        np.testing.assert_allclose(found, (expected - known.mean()) / known.std(), rtol=1e-4, atol=1e-4)
+
+
+def test_fires_are_passes_that_change_some_and_are_unknown_where_nothing_is_known(
+    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus
+) -> None:
+    labels = read(given, corpus).labels["fires"]
+    assert labels.names == ("instcombine Oz", "sroa Oz")
+    rows = np.arange(24)
+    expected = np.stack([rows % 2 == 0, rows % 3 == 0], 1).astype(np.float32)
+    expected[1] = np.nan
+    np.testing.assert_array_equal(labels.values, expected)
+
+
+def test_lists_are_ratios_to_oz_by_one_number(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+    answers = read(given, corpus)
+    labels = answers.labels["lists"]
+    assert labels.names == tuple(one.pipeline for one in given[1].lists[1:])
+    rows = np.arange(24)
+    oz = 100 + 9 * rows - 2.0
+    expected = np.stack([np.log(np.where(rows % 2, oz + 5, oz - 3) / oz), np.log((oz + 1) / oz)], 1)
+    expected[-1, 1] = np.nan  # it crashed
+    known = expected[answers.training]
+    np.testing.assert_allclose(labels.values, expected / known.std(), rtol=1e-4, atol=1e-5)
+
+
+def test_a_list_that_does_something_else_is_clipped(
+    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = given[1]
+    code = table.sizes.code_bytes.copy()
+    code[3, 1], code[4, 1] = 1e6, 0
+    changed = replace(table, sizes=replace(table.sizes, code_bytes=code))
+    monkeypatch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: changed)
+    values = read(given, corpus).labels["lists"].values
+    assert values[3, 0] == -values[4, 0] == values[:, 0].max()
+
+
+def test_larger_pieces_are_not_learned_from(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+    whole = read(given, corpus)
+    nodes = whole.corpus.node_count[whole.modules]
+    limit = int(np.median(nodes))
+    some = read(given, corpus, max_nodes=limit)
+    assert sorted(some.training) == sorted(row for row in whole.training if nodes[row] <= limit)
+    assert sorted(some.held_out) == sorted(whole.held_out)
+
+
+def test_kinds_may_be_left_out(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+    assert list(read(given, corpus, config={"kinds": ("lists",)}).labels) == ["lists"]
+    with pytest.raises(ConfigError, match=r"answers\.kinds"):
+        AnswersConfig.from_dict({"corpus": "a", "table": "b", "kinds": ["size"]}, where="answers.kinds")
+
+
+def test_a_kind_that_the_table_does_not_know(
+    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: replace(given[1], fires={}))
+    assert set(read(given, corpus, config={"kinds": ("sizes", "lists")}).labels) == {"sizes", "lists"}
+    with pytest.raises(ConfigError, match="says nothing of 'fires'"):
+        read(given, corpus)
+
+
+def test_what_does_not_belong_together(
+    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(TaskError, match="no table of passes"):
+        read(given, corpus, config={"table": str(tmp_path)})
+    with pytest.raises(ConfigError, match="no corpus"):
+        read(given, corpus, config={"corpus": str(tmp_path)})
+    other = replace(given[1], pieces=tuple(replace(piece, ir_hash="0" * 64) for piece in given[1].pieces))
+    with monkeypatch.context() as patch:
+        patch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: other)
+        with pytest.raises(ConfigError, match=r"0 of the table's 24 pieces.*python pretrain/pieces\.py"):
+            read(given, corpus)
+    monkeypatch.setattr(type(corpus.tokenizer), "to_json", lambda self: str(id(self)))
+    with pytest.raises(ConfigError, match="another tokenizer"):
+        read(given, corpus)

@@ -1,0 +1,35 @@
+"""Dropout belongs to the steps of a run: what is computed once of texts that stay as they are has none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.pretrain import encoding
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.trainer import Trainer
+
+
+def test_dropout_is_for_steps_alone(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = {"steps": 1, "batch": 4, "learning_rate": 1e-3}
+    config = PretrainConfig.from_dict(short_run.model_dump() | {"mlm": one, "gae": one, "igm": one})
+    asked: list[bool] = []
+    steps: list[bool] = []
+    compute = encoding.statement_vectors
+
+    def told(model: MIREncoder, *args: Any, **how: Any) -> NDArray[np.float32]:
+        asked.append(model.training)
+        return compute(model, *args, **how)
+
+    monkeypatch.setattr(encoding, "statement_vectors", told)
+    trainer = Trainer(config, corpus, tmp_path, report=lambda _: steps.append(trainer.model.training))
+    trainer.run()
+    assert (asked, steps) == ([False, False], [True, True, True])

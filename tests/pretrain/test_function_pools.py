@@ -1,0 +1,256 @@
+"""The recipe `pretrain/function_pools.py`, which is no package: its figures by hand, and a run in miniature."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures" / "ir"
+# Text that LLVM 22 reads without an older clang.
+PROJECTS = {"one": ("control_flow", "numeric"), "two": ("reduce",), "three": ("structs",)}
+# Two functions that differ in what they call, and one that is the first's twin.
+TWINS = """define i32 @first(i32 %x) {
+  %y = call i32 @help(i32 %x)
+  %z = add i32 %y, 7
+  ret i32 %z
+}
+define i32 @second(i32 %x) {
+  %y = call i32 @other(i32 %x)
+  %z = add i32 %y, 7
+  ret i32 %z
+}
+define i32 @twin(i32 %a) {
+  %b = call i32 @help(i32 %a)
+  %c = add i32 %b, 7
+  ret i32 %c
+}
+declare i32 @help(i32)
+declare i32 @other(i32)
+"""
+
+
+@pytest.fixture
+def pools(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT / "pretrain")
+    return importlib.import_module("function_pools")
+
+
+@pytest.fixture
+def forms(pools: ModuleType) -> Any:
+    return sys.modules["function_forms"]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    """Fixtures by two compilers at two levels, as `compile_pairs.py` lays them out."""
+    for (project, names), compiler, level in itertools.product(
+        PROJECTS.items(), ("clang-14", "clang-19"), ("O0", "O2")
+    ):
+        for name in names:
+            target = tmp_path / "pairs" / compiler / project / level / f"{name}.c.ll"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(FIXTURES / compiler / level / f"{name}.ll", target)
+    return tmp_path / "pairs"
+
+
+def run(pools: ModuleType, monkeypatch: pytest.MonkeyPatch, folder: Path, *more: str) -> dict[str, Any]:
+    """What the command line writes about a folder."""
+    out, work = folder.parent / "out", folder.parent / "work"
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "argv", ["function_pools.py", str(folder), str(out), "--work", str(work), *more])
+        pools.main()
+    record: dict[str, Any] = json.loads(out.with_suffix(".json").read_text(encoding="utf-8"))
+    assert out.with_suffix(".md").read_text(encoding="utf-8") == pools.markdown(record)
+    return record
+
+
+@pytest.mark.parametrize(("nearer", "equal"), [(0, 0), (3, 0), (0, 2), (2, 3), (7, 0), (4, 3)])
+def test_a_pool_drawn_at_random_in_expectation(pools: ModuleType, nearer: int, equal: int) -> None:
+    others, drawn = 7, 3
+    recall, reciprocal, cases = 0.0, 0.0, 0
+    # The query's own is among the equals at any place; every pool that can be drawn.
+    for before in range(equal + 1):
+        for pool in itertools.combinations(range(others), drawn):
+            rank = 1 + sum(each < nearer + before for each in pool)
+            recall, reciprocal, cases = recall + (rank == 1), reciprocal + 1 / rank, cases + 1
+    found = pools.expected(np.array([nearer]), np.array([equal]), others, drawn)
+    np.testing.assert_allclose(found["recall_at_1"], recall / cases)
+    np.testing.assert_allclose(found["mrr"], reciprocal / cases)
+
+
+def test_all_drawn_is_the_rank_itself(pools: ModuleType) -> None:
+    found = pools.expected(np.array([0, 1, 4]), np.zeros(3, dtype=int), 6, 6)
+    np.testing.assert_allclose(found["recall_at_1"], [1, 0, 0])
+    np.testing.assert_allclose(found["mrr"], [1, 1 / 2, 1 / 5])
+
+
+def test_simulated_pools_of_100(pools: ModuleType) -> None:
+    generator = np.random.default_rng(1)
+    own, rest = 0.9, generator.random(400)
+    nearer = int((rest > own).sum())
+    drawn = np.array([generator.permutation(rest)[:99] for _ in range(4000)])
+    rank = 1 + (drawn > own).sum(1)
+    found = pools.expected(np.array([nearer]), np.array([0]), 400, 99)
+    assert abs(found["mrr"][0] - (1 / rank).mean()) < 5 * (1 / rank).std() / 4000**0.5
+    own = np.sort(rest)[-3]  # two are nearer
+    hits = (drawn > own).sum(1) == 0
+    found = pools.expected(np.array([2]), np.array([0]), 400, 99)
+    assert abs(found["recall_at_1"][0] - hits.mean()) < 5 * 0.5 / 4000**0.5
+
+
+def test_who_stands_before_a_querys_own(pools: ModuleType) -> None:
+    scores = np.array([[0.5, 0.9, 0.5], [0.1, 0.3, 0.2], [0.7, 0.8, 0.6]], dtype=np.float32)
+    nearer, equal = pools.standing(scores)
+    np.testing.assert_array_equal(nearer, [1, 0, 2])
+    np.testing.assert_array_equal(equal, [1, 0, 0])
+
+
+def test_settings_draw_the_builds_they_name(pools: ModuleType) -> None:
+    every = list(itertools.product(("a", "b"), pools.LEVELS))
+    groups = [("a", "b"), ("c",)]
+    assert pools.drawn_builds("O0-O2", ("p", "f"), every, groups) == (("a", "O0"), ("b", "O2"))
+    assert pools.drawn_builds("O3-Os", ("p", "f"), [("c", "Os"), ("c", "O3")], groups) == (("c", "O3"), ("c", "Os"))
+    assert pools.drawn_builds("O0-O2", ("p", "f"), [("a", "O0"), ("a", "O2")], groups) is None
+    drawn = [pools.drawn_builds("XM", ("p", str(number)), every, groups) for number in range(300)]
+    assert all(one != other for one, other in drawn)
+    assert {one for pair in drawn for one in pair} == set(every)
+    assert pools.drawn_builds("XM", ("p", "f"), every[:1], groups) is None
+
+
+def test_each_side_has_the_form_of_its_rule(pools: ModuleType) -> None:
+    programs = {("p", "x"): {("a", level): f"{level}.ll" for level in pools.LEVELS}}
+
+    def readings(query: str, candidate: str, *rules: str) -> set[tuple[str, str]]:
+        drawn = {("p", "x"): (("a", query), ("a", candidate))}
+        return pools.readings_of(drawn, programs, [pools.RULES[rule] for rule in rules]) - {
+            (f"{level}.ll", "plain") for level in (query, candidate)
+        }
+
+    assert readings("O0", "O2", "plain") == set()
+    assert readings("O0", "O2", "auto") == {("O0.ll", "O2"), ("O2.ll", "O2")}
+    assert readings("O0", "Oz", "auto") == {("O0.ll", "O2"), ("Oz.ll", "O2")}
+
+
+def test_of_functions_that_no_vector_tells_apart_the_first_is_kept(
+    pools: ModuleType, forms: Any, tmp_path: Path
+) -> None:
+    for compiler, level in (("a", "O0"), ("b", "O2")):
+        (tmp_path / "ir" / compiler / "p" / level).mkdir(parents=True)
+        (tmp_path / "ir" / compiler / "p" / level / "x.ll").write_text(TWINS, encoding="utf-8")
+    programs = forms.programs_of(tmp_path / "ir", ("a", "b"), pools.LEVELS)
+    assert programs == {("p", "x.ll"): {("a", "O0"): "a/p/O0/x.ll", ("b", "O2"): "b/p/O2/x.ll"}}
+    drawn = {("p", "x.ll"): (("a", "O0"), ("b", "O2"))}
+    left = {}
+    for names in ("written", "hidden"):
+        store = forms.Store(tmp_path / "ir", tmp_path / "work", "mirenc-tiny", names)
+        assert store.read([("a/p/O0/x.ll", "plain"), ("b/p/O2/x.ll", "plain")]) == []
+        # Hidden names are numbers, and their functions are known by what they were called.
+        assert list(store.places("a/p/O0/x.ll", "plain")) == ["first", "second", "twin"]
+        pairs = pools.pairs_of(store, drawn, programs, 3)
+        left[names] = [pair.key[2] for pair in pairs]
+        bags = store.bags([pair.places[0] for pair in pairs], ["whole"]).toarray()
+        assert bags.shape == {"written": (2, 4), "hidden": (1, 3)}[names]
+        assert len(pools.pairs_of(store, drawn, programs, 4)) == 0  # instructions
+    assert left == {"written": ["first", "second"], "hidden": ["first"]}
+
+
+def test_functions_that_passes_delete_are_there_once(forms: Any, tmp_path: Path) -> None:
+    text = """
+define internal i32 @gone(i32 %x) {
+  %y = mul i32 %x, 7
+  ret i32 %y
+}
+define i32 @stays(i32 %x) {
+  %y = call i32 @gone(i32 %x)
+  %z = add i32 %y, 1
+  ret i32 %z
+}
+"""
+    (tmp_path / "ir" / "a" / "p" / "O0").mkdir(parents=True)
+    (tmp_path / "ir" / "a" / "p" / "O0" / "x.ll").write_text(text, encoding="utf-8")
+    for names in ("written", "hidden"):
+        store = forms.Store(tmp_path / "ir", tmp_path / "work", "mirenc-tiny", names)
+        assert store.read([("a/p/O0/x.ll", "O2")]) == []
+        places = store.places("a/p/O0/x.ll", "O2")
+        # The call has become the mul of what it called.
+        assert {name: place.size for name, place in places.items()} == {"stays": 3, "gone": 2}
+        assert store.vectors(list(places.values())).shape == (2, store.encoder(names).dimension)
+
+
+def test_scores_take_the_forms_of_the_rule(pools: ModuleType, forms: Any) -> None:
+    builds = [(("a", "O0"), ("b", "Oz")), (("a", "Os"), ("b", "O2"))]
+    pairs = [
+        pools.Pair(("p", "f", str(at)), both, tuple(forms.Place(f"{at}{side}", "plain", 0, 9, b"") for side in (0, 1)))
+        for at, both in enumerate(builds)
+    ]
+
+    class AllThere:
+        def places(self, file: str, form: str) -> dict[str, Any]:
+            return {file[0]: forms.Place(file, form, 0, 9, b"")}
+
+    sides = pools.Sides(AllThere(), pairs, ("Oz", "O2"))
+    number = {(place.file, place.form): at for at, place in enumerate(sides.places)}
+    column = {"00 Oz": 0, "10 Oz": 1, "01 O2": 0, "11 O2": 2}
+    assert {f"{file} {form}" for file, form in number} == set(column)
+    rows = np.zeros((len(number), 4))
+    for place, at in number.items():
+        rows[at, column[" ".join(place)]] = 1
+    np.testing.assert_array_equal(sides.scores(rows), [[1, 0], [0, 0]])
+
+
+def test_ir_that_a_folder_keeps_once_is_there_at_both_levels(forms: Any, tmp_path: Path) -> None:
+    from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
+
+    with IRFolder(tmp_path / "a") as folder:
+        for level, digest in (("O0", "1"), ("O2", "2"), ("O3", "2")):
+            folder.add(IRRecord("p", "1", "src/x.c", "c", level, "a", digest, 9, "ok"), b"; IR")
+    found = forms.programs_of(tmp_path, ["a"], ["O0", "O2", "O3"])
+    places = {("a", "O0"): "a/p/O0/src__x.c.ll", ("a", "O2"): "a/p/O2/src__x.c.ll", ("a", "O3"): "a/p/O2/src__x.c.ll"}
+    assert found == {("p", "src__x.c.ll"): places}
+
+
+def test_a_run_in_miniature(pools: ModuleType, monkeypatch: pytest.MonkeyPatch, pairs: Path) -> None:
+    levels = ["--levels", "O0", "O2", "--settings", "O0-O2", "O2-O0", "XM"]
+    record = run(pools, monkeypatch, pairs, *levels)
+    assert record["programs"] == 4
+    assert record["unread"] == []
+    for way in record["names"].values():
+        main = way["O0-O2"]
+        assert main["projects"] == {"C": 3}
+        assert main["files"] == 4
+        assert main["functions"] == main["by"]["C"] == sum(main["by"][size] for size in pools.SIZES) > 10
+        assert main["rows"].keys() == {"plain", "auto"}  # nothing was built for size
+        for row in main["rows"]["auto"].values():
+            assert row["small"]["recall_at_1"] == row["large"]["recall_at_1"]  # all are fewer than 100
+            assert row["large"]["by"]["C"] == row["large"]["recall_at_1"]
+        rows = main["rows"]["auto"]
+        ours = rows[pools.MODEL]["large"]
+        mean, low, high = ours["over_best_bag"]
+        assert mean == pytest.approx(
+            ours["recall_at_1"][0] - rows[ours["best_bag"]]["large"]["recall_at_1"][0], abs=2e-4
+        )
+        assert low <= mean <= high
+        # By chance one in more than ten.
+        assert rows[pools.MODEL]["large"]["recall_at_1"][0] > 0.5
+    # What is kept is not read again, and makes the same record; newer IR is read.
+    kept = {path: path.stat().st_mtime_ns for path in (pairs.parent / "work").glob("*/mirenc-search-*/**/*.npz")}
+    assert len(kept) == 16 * 2 * 2  # forms, ways with names
+    assert run(pools, monkeypatch, pairs, *levels) == record
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept
+    changed = pairs / "clang-14" / "two" / "O0" / "reduce.c.ll"
+    os.utime(changed, ns=(changed.stat().st_atime_ns, max(kept.values()) + 10**9))
+    run(pools, monkeypatch, pairs, *levels)
+    again = {path for path, stamp in kept.items() if path.stat().st_mtime_ns != stamp}
+    assert {path.name for path in again} == {"reduce.c.ll.npz"}
+    assert len(again) == 2 * 2

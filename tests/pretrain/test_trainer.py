@@ -1,0 +1,413 @@
+"""The trainer: resumption to the last bit, clear ends, a model that can be used."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from random_model import random_weights
+
+from mirenc import load
+from mirenc.base.errors import ConfigError, ModelError
+from mirenc.base.writing import only_one
+from mirenc.encoder.golden import GOLDEN_IR, check_golden
+from mirenc.encoder.weights import Source, load_files, read_provenance, save_files, seen_by, write_provenance
+from mirenc.encoder.weights.provenance import PROVENANCE_FILE
+from mirenc.model.config import ConvolutionConfig, preset
+from mirenc.pretrain.batches import Sampler
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.corpus import Corpus, build_corpus
+from mirenc.pretrain.optimiser import Optimiser
+from mirenc.pretrain.package import package
+from mirenc.pretrain.parallel import Processes
+from mirenc.pretrain.trainer import StepReport, Trainer
+
+
+class Killed(BaseException):
+    """Stands for kill -9: nothing of mirenc catches it."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A run: its trainer, the weights it ended with (packaging rounds the trainer's), and the packaged model."""
+
+    trainer: Trainer
+    weights: dict[str, torch.Tensor]
+    model: Path
+
+
+def run(config: PretrainConfig, corpus: Corpus, folder: Path) -> dict[str, torch.Tensor]:
+    return Trainer(config, corpus, folder).run().state_dict()
+
+
+@pytest.fixture(scope="module")
+def whole(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """A run that nothing stops, and the model that is made of it."""
+    folder = tmp_path_factory.mktemp("whole")
+    trainer = Trainer(short_run, corpus, folder)
+    weights = {name: value.clone() for name, value in trainer.run().state_dict().items()}
+    return Whole(trainer, weights, package(trainer, folder / "model", name="model"))
+
+
+@pytest.mark.parametrize("stop", [("mlm", 5), ("gae", 2), ("igm", 4)])
+def test_resume_gives_the_same_bits(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole, stop: tuple[str, int]
+) -> None:
+    def kill(step: StepReport) -> None:
+        if (step.stage, step.step) == stop:
+            raise Killed
+
+    with pytest.raises(Killed):
+        Trainer(short_run, corpus, tmp_path / "killed", report=kill).run()
+    resumed = Trainer(short_run, corpus, tmp_path / "killed").run(resume=True).state_dict()
+    assert whole.weights.keys() == resumed.keys()
+    for name, value in whole.weights.items():
+        assert torch.equal(value, resumed[name]), name
+
+
+def test_a_convolutional_model_is_trained_resumed_and_packaged(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    config = short_run.model_copy(update={"preset": "fast", "text": None})
+    expected = {
+        name: value.clone() for name, value in Trainer(config, corpus, tmp_path / "one").run().state_dict().items()
+    }
+
+    def kill(step: StepReport) -> None:
+        if (step.stage, step.step) == ("mlm", 5):
+            raise Killed
+
+    with pytest.raises(Killed):
+        Trainer(config, corpus, tmp_path / "two", report=kill).run()
+    trainer = Trainer(config, corpus, tmp_path / "two")
+    for name, value in trainer.run(resume=True).state_dict().items():
+        assert torch.equal(value, expected[name]), name
+    folder = package(trainer, tmp_path / "model", name="model")
+    assert "2 convolutions over 5 tokens, 192 channels" in (folder / "MODEL_CARD.md").read_text()
+    assert check_golden(folder) < 1e-5
+    files = load_files(folder)
+    assert isinstance(files.config.text, ConvolutionConfig)
+    assert load(folder, cache=False).embed(GOLDEN_IR["sum"]).shape == (384 + 256,)
+
+
+def test_convolutions_learn(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    """MLM leaves the layers between the tokens' states and the statement vector alone."""
+    changes: dict[str, Any] = {"preset": "fast", "text": None}
+    changes |= {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
+    mlm = short_run.mlm.model_copy(update={"steps": 12})
+    losses: list[float] = []
+    trainer = Trainer(
+        short_run.model_copy(update={**changes, "mlm": mlm}),
+        corpus,
+        tmp_path,
+        report=lambda step: losses.append(step.loss),
+    )
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    after = trainer.run().state_dict()
+    same = {name for name in after if name.startswith(("text.", "mlm.")) and torch.equal(before[name], after[name])}
+    assert same == {name for name in after if name.startswith("text.pool")}
+    assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
+
+
+def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    text = {"kind": "convolution", "embedding": 16, "channels": 24, "hidden": 40}
+    config = PretrainConfig.from_dict({**short_run.model_dump(), "text": text})
+    trainer = Trainer(config, corpus, tmp_path)
+    assert trainer.model_config.text == ConvolutionConfig(embedding=16, channels=24, hidden=40)
+    assert trainer.model_config.graph == preset("tiny").graph
+    with pytest.raises(ConfigError, match=r"unknown key 'text.chanels'; did you mean 'channels'\?"):
+        PretrainConfig.from_dict({"text": {"kind": "convolution", "chanels": 24}})
+
+
+@pytest.mark.parametrize(("name", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
+def test_muon_takes_the_matrices_of_the_layers(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, name: str, matrices: int
+) -> None:
+    """Of a Transformer's layer four, of a convolution's two: its depthwise weights are no matrix."""
+    trainer = Trainer(short_run.model_copy(update={"preset": name, "text": None}), corpus, tmp_path)
+    adam, muon = Optimiser([trainer.model.text, trainer.model.mlm], trainer.config).state()
+    assert sum(len(group["params"]) for group in muon["param_groups"]) == matrices
+    everything = [*trainer.model.text.parameters(), *trainer.model.mlm.parameters()]
+    assert sum(len(group["params"]) for group in adam["param_groups"]) == len(everything) - matrices
+
+
+def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole) -> None:
+    other = run(short_run.model_copy(update={"seed": 1}), corpus, tmp_path)
+    assert not torch.equal(whole.weights["text.token.weight"], other["text.token.weight"])
+
+
+@pytest.mark.parametrize(("only", "steps", "rate"), [("mlm", 20, 1e-2), ("gae", 12, 3e-3), ("igm", 12, 3e-3)])
+def test_training_lowers_the_loss(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str, steps: int, rate: float
+) -> None:
+    """Each stage by itself, from random weights.
+
+    After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
+    few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss with any of five seeds.
+    """
+    stages = {
+        name: getattr(short_run, name).model_copy(update={"steps": steps if name == only else 0, "learning_rate": rate})
+        for name in ("mlm", "gae", "igm")
+    }
+    losses: list[float] = []
+    Trainer(short_run.model_copy(update=stages), corpus, tmp_path, report=lambda step: losses.append(step.loss)).run()
+    assert len(losses) == steps
+    assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
+
+
+def test_started_folder_is_not_overwritten(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
+    with pytest.raises(ConfigError, match="--resume"):
+        run(short_run, corpus, whole.trainer.folder)
+
+
+def test_nothing_to_resume(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no checkpoint"):
+        Trainer(short_run, corpus, tmp_path).run(resume=True)
+
+
+def test_resume_refuses_another_configuration(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
+    with pytest.raises(ConfigError, match="another configuration"):
+        Trainer(short_run.model_copy(update={"seed": 5}), corpus, whole.trainer.folder).run(resume=True)
+
+
+def test_a_loss_that_is_no_number_keeps_the_checkpoint(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    trainer = Trainer(short_run, corpus, tmp_path)
+
+    def poison(step: StepReport) -> None:
+        if (step.stage, step.step) == ("mlm", 4):
+            with torch.no_grad():
+                trainer.model.text.norm_out.weight.fill_(float("nan"))
+
+    trainer.report = poison
+    with pytest.raises(ModelError, match="mlm loss is nan at step 4"):
+        trainer.run()
+    kept = torch.load(tmp_path / "checkpoint.pt", weights_only=True)
+    assert kept["step"] == 3
+    assert torch.isfinite(kept["model"]["text.norm_out.weight"]).all()
+
+
+def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
+    from mirenc.encoder.weights import verify_files
+
+    folder = whole.model
+    assert set(verify_files(folder)) == {
+        *("config.json", "tokenizer.json", "model.safetensors"),
+        *("MODEL_CARD.md", "golden.json", "baselines.safetensors", "provenance.json"),
+    }
+    assert check_golden(folder) < 1e-5
+    encoder = load(folder, cache=False)
+    # The directions of a model of eight steps hardly vary, so whitening enlarges what the runtimes round differently.
+    other = load(folder, cache=False, backend="torch")
+    for text in GOLDEN_IR.values():
+        np.testing.assert_allclose(encoder.embed(text), other.embed(text), rtol=1e-2, atol=1e-2)
+    assert encoder.embed(GOLDEN_IR["sum"]).shape == (encoder.dimension,)
+    figures = json.loads((folder.parent / "model.figures.json").read_text())
+    accuracy = figures["mlm"]["distinct"]["accuracy"]
+    assert 0 <= accuracy <= 1
+    assert set(figures["gae"]) == {"control", "data", "call"}
+    assert f"{100 * accuracy:.1f} %" in (folder / "MODEL_CARD.md").read_text()
+
+
+def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
+    corpus: Corpus, ir_folder: Path, whole: Whole
+) -> None:
+    """Over the very modules that the maps were fitted on."""
+    encoder = load(whole.model, cache=False)
+    modules = whole.trainer.train_modules.tolist()
+    files = [ir_folder / corpus.names[module] for module in modules]
+    programs = [corpus.programs[module] for module in modules]
+    same = np.array([[one == other for other in programs] for one in programs])
+    assert same.sum() > len(modules)  # some are there at two levels
+
+    def level_share(vectors: NDArray[np.float32]) -> float:
+        """Mean squared distance within a program over that between programs."""
+        distance = ((vectors[:, None] - vectors[None]) ** 2).sum(-1)
+        within = same & ~np.eye(len(same), dtype=bool)
+        return float(distance[within].mean() / distance[~same].mean())
+
+    for part, dimension in (("text", encoder.text_dimension), ("graph", encoder.graph_dimension)):
+        vectors = encoder.embed(files, part=part, form="plain")
+        assert np.abs(vectors.mean(0)).max() < 0.02
+        assert np.trace(np.cov(vectors, rowvar=False)) == pytest.approx(dimension, rel=0.02)
+        assert level_share(vectors) < 0.5 * level_share(encoder.embed(files, part=part, form="plain", whiten=False))
+
+
+def test_stages_of_a_run() -> None:
+    stage = {"batch": 4, "learning_rate": 1e-3}
+    steps = {"mlm": {"steps": 3, **stage}, "gae": {"steps": 0, **stage}, "igm": {"steps": 0, **stage}}
+    assert list(PretrainConfig.from_dict(steps).stages) == ["mlm"]
+    assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
+    with pytest.raises(ConfigError, match="nothing to train"):
+        PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
+
+
+def test_a_trunk_that_nothing_trains_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"):
+        PretrainConfig.from_dict({"taught": {"width": 8}})
+
+
+@pytest.mark.parametrize("only", ["mlm", "gae"])
+def test_a_single_objective_moves_its_own_part(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str
+) -> None:
+    others = {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("mlm", "gae", "igm")}
+    others.pop(only)
+    trainer = Trainer(short_run.model_copy(update=others), corpus, tmp_path)
+    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
+    after = trainer.run().state_dict()
+    moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
+    assert moved == ({"text", "mlm"} if only == "mlm" else {"graph"})
+
+
+def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:
+    def spread(share: float) -> float:
+        config = short_run.model_copy(update={"hard_negatives": share})
+        sampler = Sampler(corpus, np.arange(len(corpus)), config, Processes(torch.device("cpu")))
+        batches = [corpus.node_count[sampler.modules("igm", step)] for step in range(40)]
+        return float(np.mean([np.log(batch).std() for batch in batches]))
+
+    assert spread(1.0) < 0.6 * spread(0.0)
+
+
+def test_tensorboard_has_the_curves(whole: Whole) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    folder = whole.trainer.folder
+    events = EventAccumulator(str(folder))
+    events.Reload()
+    assert {"mlm/loss", "gae/loss", "igm/loss", "mlm/learning_rate"} <= set(events.Tags()["scalars"])
+    first = json.loads((folder / "metrics.jsonl").read_text().splitlines()[0])
+    assert events.Scalars("mlm/loss")[0].value == pytest.approx(first["loss"], abs=1e-4)
+
+
+def test_a_full_disk_keeps_the_checkpoint(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(payload: object, stream: BinaryIO) -> None:
+        stream.write(b"half a checkpoint")
+        raise OSError(28, "No space left on device")
+
+    def fill(step: StepReport) -> None:
+        if (step.stage, step.step) == ("mlm", 4):
+            monkeypatch.setattr(torch, "save", full)
+
+    with pytest.raises(ModelError, match=r"No space left on device.*the one before it is kept"):
+        Trainer(short_run, corpus, tmp_path, report=fill).run()
+    assert torch.load(tmp_path / "checkpoint.pt", weights_only=True)["step"] == 3
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ConfigError, match="no GPU"):
+        Trainer(short_run.model_copy(update={"device": "cuda"}), corpus, tmp_path)
+
+
+def test_resume_refuses_another_corpus(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
+) -> None:
+    """Same vocabulary, other modules."""
+    files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
+    other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
+    with pytest.raises(ConfigError, match="another configuration or corpus"):
+        Trainer(short_run, other, whole.trainer.folder).run(resume=True)
+
+
+def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    for content in (b"", b"PK\x03\x04 cut off", b"nonsense"):
+        (tmp_path / "checkpoint.pt").write_bytes(content)
+        with pytest.raises(ModelError, match=r"checkpoint.pt: damaged .* Start in another folder"):
+            Trainer(short_run, corpus, tmp_path).run(resume=True)
+
+
+def test_too_few_graphs_are_told_before_anything_is_trained(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
+) -> None:
+    config = short_run.model_copy(update={"max_nodes": 16})
+    with pytest.raises(ConfigError, match=r"0 training module.* with at most 16 nodes"):
+        Trainer(config, corpus, tmp_path / "run")
+    text_only = config.model_copy(
+        update={name: getattr(config, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
+    )
+    assert list(Trainer(text_only, corpus, tmp_path / "run").stages) == ["mlm"]
+
+
+def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    with only_one(tmp_path), pytest.raises(ConfigError, match="another run is at work there"):
+        Trainer(short_run, corpus, tmp_path).run()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
+    again = short_run.model_copy(update={"start_from": str(whole.model)})
+    trainer = Trainer(again, corpus, tmp_path / "run")
+    weights = load_files(whole.model).weights
+    for name, value in trainer.model.state_dict().items():
+        if name.startswith("whiten_"):
+            assert torch.equal(value, torch.eye(len(value)) if value.ndim == 2 else torch.zeros_like(value)), name
+        else:
+            np.testing.assert_array_equal(value.numpy(), weights[name])
+    trainer.run()
+    card = (package(trainer, tmp_path / "second", name="second") / "MODEL_CARD.md").read_text()
+    assert "weights of model" in card
+    first, second = read_provenance(whole.model), read_provenance(tmp_path / "second")
+    assert first is not None
+    assert second is not None
+    assert second[: len(first)] == first
+    assert {source.model for source in second[len(first) :]} == {"second"}
+    assert f"The model, its ancestors included, learned from {len(seen_by(second))} projects" in card
+    resumed = Trainer(again, corpus, tmp_path / "run").run(resume=True).state_dict()
+    assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
+    assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
+
+
+def test_a_run_holds_out_only_what_no_ancestor_saw(
+    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
+) -> None:
+    def held_out(start: Path, **changes: Any) -> set[str]:
+        trainer = Trainer(short_run.model_copy(update={"start_from": str(start), **changes}), corpus, tmp_path)
+        return {corpus.projects[module] for module in trainer.held_out}
+
+    seen = {corpus.projects[module] for module in whole.trainer.train_modules}
+    unseen = set(corpus.projects) - seen
+    assert read_provenance(whole.model) == tuple(
+        Source("model", kind, tuple(sorted(seen))) for kind in ("corpus", "maps")
+    )
+    for seed in range(5):
+        assert held_out(whole.model, seed=seed) == unseen
+    assert held_out(whole.model, held_out=tuple(unseen)) == unseen
+    with pytest.raises(ConfigError, match=f"held_out: {min(seen)} was in the training of model"):
+        held_out(whole.model, held_out=(min(seen),))
+    copy = shutil.copytree(whole.model, tmp_path / "copy")
+    write_provenance(copy, [Source("grandmother", "words", tuple(sorted(set(corpus.projects))))])
+    with pytest.raises(ConfigError, match=r"no project is left to hold out: .* in the training of grandmother"):
+        held_out(copy)
+    (copy / PROVENANCE_FILE).unlink()
+    with pytest.warns(UserWarning, match="what model was trained on is not known"):
+        assert held_out(copy)
+
+
+def test_start_needs_the_same_tokenizer_and_architecture(
+    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match="--tokenizer mirenc-tiny"):
+        Trainer(short_run.model_copy(update={"start_from": "mirenc-tiny"}), corpus, tmp_path)
+    config = preset("tiny").model_copy(update={"tokenizer": corpus.tokenizer.config})
+    tiny = tmp_path / "tiny"
+    save_files(tiny, name="tiny", config=config, tokenizer=corpus.tokenizer, weights=random_weights(config))
+    for start, hint in ((tiny, 'Set preset = "tiny"'), (whole.model, r"Give the run its \[text\] table")):
+        other = short_run.model_copy(update={"start_from": str(start), "preset": "small", "text": None})
+        with pytest.raises(ConfigError, match=hint):
+            Trainer(other, corpus, tmp_path)
+    with pytest.raises(ModelError, match="unknown model 'no-such'"):
+        Trainer(short_run.model_copy(update={"start_from": "no-such"}), corpus, tmp_path)

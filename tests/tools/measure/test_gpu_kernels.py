@@ -1,0 +1,209 @@
+"""The project's own OpenCL and CUDA kernels: enough of them, right in any block, and as people write them."""
+
+import itertools
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.llvm import parse_ir
+from mirenc.llvm.inputs.compile_source import compile_source
+from mirenc.llvm.inputs.dialect import WITHOUT_CUDA
+from mirenc.llvm.ir.functions import kernels_of
+from mirenc.tools.measure.child import same_outputs
+from mirenc.tools.measure.gpu_driver import read_driver
+from mirenc.tools.measure.gpu_kernels import KEYS, LANGUAGES, SIZES, GpuText, gpu_kernels, variants
+from mirenc.tools.measure.kernel_files import KERNELS, KernelText, read_folder
+from mirenc.tools.measure.runners import Cell
+from mirenc.tools.measure.runners.opencl import OpenCLRunner
+
+SUM = """// name: sum
+// T: uint
+// total: 1
+// part: bx
+__kernel void sum(__global const T *x, __global T *total, __local T *part, const int n)
+{
+    const int i = get_global_id(0);
+    part[get_local_id(0)] = i < n ? x[i] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(total, part[get_local_id(0)]);
+}
+"""
+ROOTS = """// name: roots
+// T: float | double
+// LOW by T: 0.5 | (T)0.25
+__kernel void roots(__global T *y)
+{
+    y[0] = sqrt(y[0]) * LOW + (T)x;
+}
+"""
+
+
+def variants_of(text: str, folder: Path) -> list[GpuText]:
+    (folder / "family.c").write_text(text)
+    return [one for kernel in read_folder(folder, KEYS)["family"] for one in variants(kernel)]
+
+
+def test_one_template_is_natural_in_both_languages(tmp_path: Path) -> None:
+    (one,) = variants_of(SUM, tmp_path)
+    assert one.opencl() == (
+        "__kernel void sum(__global const uint *x, __global uint *total, __local uint *part, const int n)\n{\n"
+        "    const int i = get_global_id(0);\n"
+        "    part[get_local_id(0)] = i < n ? x[i] : 0;\n"
+        "    barrier(CLK_LOCAL_MEM_FENCE);\n"
+        "    atomic_add(total, part[get_local_id(0)]);\n}\n"
+    )
+    assert one.cuda() == (
+        'extern "C" __global__ void sum'
+        "(const unsigned int *__restrict__ x, unsigned int *__restrict__ total, int n)\n{\n"
+        "    extern __shared__ unsigned int part[];\n"
+        "    const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "    part[threadIdx.x] = i < n ? x[i] : 0;\n"
+        "    __syncthreads();\n"
+        "    atomicAdd(total, part[threadIdx.x]);\n}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "get_global_id(0)",
+        "get_global_id(0) * 4",
+        "2 * get_global_id(0) + 1",
+        "100 - get_global_id(1)",
+        "-get_global_id(0)",
+        "(get_global_id(0) + 1) * 2",
+        "900 // get_global_size(0)",
+        "900 % get_global_size(1)",
+        "max(get_global_id(0), get_global_id(1))",
+        "get_local_id(0) * get_local_size(0) + get_group_id(1) * get_num_groups(1)",
+    ],
+)
+def test_an_expression_has_one_value_in_both_languages(expression: str, tmp_path: Path) -> None:
+    """Brackets stand where an operator beside a call would take its expression apart; values worked out by Python."""
+    (one,) = variants_of(SUM.replace("= get_global_id(0);", f"= {expression};"), tmp_path)
+    cuda = re.search(r"const int i = (.*);", one.cuda())
+    assert cuda is not None
+    group, size, place, groups = (7, 2), (32, 4), (5, 3), (9, 6)
+    calls = {
+        "get_global_id": lambda axis: group[axis] * size[axis] + place[axis],
+        "get_global_size": lambda axis: groups[axis] * size[axis],
+        "get_local_id": lambda axis: place[axis],
+        "get_local_size": lambda axis: size[axis],
+        "get_group_id": lambda axis: group[axis],
+        "get_num_groups": lambda axis: groups[axis],
+    }
+    axes = {"blockIdx": group, "blockDim": size, "threadIdx": place, "gridDim": groups}
+    words = {name: SimpleNamespace(x=values[0], y=values[1]) for name, values in axes.items()}
+    assert eval(cuda[1], words) == eval(expression, calls)
+
+
+def test_functions_and_literals_take_the_type_of_the_kernel(tmp_path: Path) -> None:
+    floats, doubles = variants_of(ROOTS, tmp_path)
+    assert "y[0] = sqrtf(y[0]) * 0.5 + (float)x;" in floats.cuda()
+    assert "y[0] = sqrt(y[0]) * 0.25 + (double)x;" in doubles.cuda()
+    assert (floats.name, doubles.name) == ("roots-float", "roots-double")
+
+
+def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
+    (one,) = variants_of(SUM, tmp_path)
+    driver = read_driver(one.driver(64), "here")
+    assert driver.local_bytes(64, (32,)) == 128
+    assert [one.name for one in driver.arguments if one.output] == ["total"]
+
+
+TEXTS = [text for texts in read_folder(KERNELS / "gpu", KEYS).values() for text in texts]
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
+def test_headers_say_what_is_allowed(text: KernelText) -> None:
+    assert text.function == text.name
+    assert text.keys["power_of_two"] in ("yes", "no")
+    assert all(len(values) == len(text.words["T"]) for word, values in text.words.items() if word.endswith(" by T"))
+    if text.keys["sizes"]:
+        assert text.keys["sizes"] in SIZES
+    else:
+        assert [len([int(size) for size in text.keys[key].split(", ")]) for key in ("cpu", "gpu")] == [3, 3]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_enough_and_their_drivers_fit(language: str) -> None:
+    kernels = list(gpu_kernels(language))
+    assert len({kernel.source for kernel in kernels}) >= 200
+    assert len({kernel.group for kernel in kernels}) >= 100
+    assert len({kernel.family for kernel in kernels}) >= 10
+    assert len({kernel.name for kernel in kernels}) == len(kernels)
+    assert all(number == 3 for number in Counter(kernel.name.rpartition(" ")[0] for kernel in kernels).values())
+    for kernel in kernels:
+        driver = read_driver(kernel.driver, kernel.name)
+        assert driver.dimensions == kernel.context["dimensions"]
+        assert driver.sizes == (kernel.size,)
+
+
+def test_a_seed_gives_one_order_and_any_beginning_is_spread() -> None:
+    first = [kernel.name for kernel in itertools.islice(gpu_kernels("cl", 1), 90)]
+    assert first == [kernel.name for kernel in itertools.islice(gpu_kernels("cl", 1), 90)]
+    assert first != [kernel.name for kernel in itertools.islice(gpu_kernels("cl", 2), 90)]
+    assert len({name.split("-")[0] for name in first}) == 90
+
+
+def one_of_each(language: str) -> list[MeasuredKernel]:
+    """The first kernel of each structure, at its least size."""
+    found: dict[str, MeasuredKernel] = {}
+    for kernel in gpu_kernels(language):
+        known = found.setdefault(kernel.group, kernel)
+        if known.source == kernel.source and kernel.size < known.size:
+            found[kernel.group] = kernel
+    return list(found.values())
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_all_structures_compile(language: str, tmp_path: Path) -> None:
+    # Files of many kernels: CUDA's shared memory of one name has one type in a file.
+    files: dict[str, list[MeasuredKernel]] = defaultdict(list)
+    for kernel in one_of_each(language):
+        shared = re.search(r"extern __shared__ (.*) \w+\[\]", kernel.source)
+        files[shared[1] if shared else ""].append(kernel)
+    for number, kernels in enumerate(files.values()):
+        path = tmp_path / f"{number}.{'cl' if language == 'cl' else 'cu'}"
+        path.write_text("\n".join(kernel.source for kernel in kernels))
+        ir = compile_source(path, language, dialect=WITHOUT_CUDA).decode()
+        assert set(kernels_of(parse_ir(ir))) == {kernel.function for kernel in kernels}
+
+
+def outputs(kernel: MeasuredKernel, folder: Path) -> None:
+    """The kernel's results are those of the habitual block in every shape that it takes."""
+    (folder / "driver.toml").write_text(kernel.driver)
+    (folder / "kernel.cl").write_text(kernel.source)
+    driver = read_driver(kernel.driver, kernel.name)
+    runner = OpenCLRunner()
+    runner.load(folder, "driver.toml", kernel.size)
+    shapes = [[256], [1], [8], [64]] if driver.dimensions == 1 else [[16, 16], [1, 1], [4, 8], [64, 2]]
+    found = [
+        runner.outputs(Cell(tuple(shape), tuple(shape), "", "kernel.cl", kernel.function, {"local": shape}))
+        for shape in shapes
+    ]
+    for shape, arrays in zip(shapes, found, strict=True):
+        assert same_outputs(arrays, found[0]), f"{kernel.name} in blocks of {shape}"
+    assert any(np.ptp(array) > 0 for array in found[0] if array.size > 1) or found[0][0].size == 1, kernel.name
+
+
+SOME = ("matmul_tiled", "transpose_tiled", "softmax_rows", "scan_row_block", "histogram_in_local", "convolve_tiled")
+
+
+@pytest.mark.needs("OpenCL")
+@pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group in SOME], ids=lambda k: k.group)
+def test_tiles_are_right_in_any_shape(kernel: MeasuredKernel, tmp_path: Path) -> None:
+    outputs(kernel, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.needs("OpenCL")
+@pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group not in SOME], ids=lambda k: k.group)
+def test_all_structures_are_right_in_any_shape(kernel: MeasuredKernel, tmp_path: Path) -> None:
+    outputs(kernel, tmp_path)
