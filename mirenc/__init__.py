@@ -30,11 +30,14 @@ __all__ = ["__version__", *_HOME]
 if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types strictly
     from mirenc.base.cosines import compare as compare, nearest as nearest
     from mirenc.base.errors import MirencError as MirencError
-    from mirenc.decide.evaluation.evaluate_task import evaluate as evaluate
-    from mirenc.decide.fit import fit_head as fit_head
-    from mirenc.decide.registry import get_task as get_task, list_tasks as list_tasks
-    from mirenc.decide.task import Task as Task
-    from mirenc.decide.task_head import TaskHead as TaskHead
+    from mirenc.decide import (
+        Task as Task,
+        TaskHead as TaskHead,
+        evaluate as evaluate,
+        fit_head as fit_head,
+        get_task as get_task,
+        list_tasks as list_tasks,
+    )
     from mirenc.encoder import Embedding as Embedding, Encoder as Encoder, fit_map as fit_map, load as load
     from mirenc.encoder.weights import list_models as list_models
     from mirenc.llvm import (

@@ -21,7 +21,7 @@ from traitlets import default
 
 FOLDER = Path(__file__).resolve().parents[1] / "notebooks"
 NOTEBOOKS = sorted(path.stem for path in FOLDER.glob("*.ipynb"))
-PUBLIC = ("mirenc", "mirenc.decide", "mirenc.llvm.passes")
+PUBLIC = ("mirenc", "mirenc.decide", "mirenc.llvm.passes", "mirenc.tools.suggest")
 
 # What the prose draws a conclusion from. A changed model or rule may move it: then the prose changes, too.
 SAID = {
