@@ -38,7 +38,7 @@ from function_pools import (
 )
 
 from mirenc.llvm import ReadOptions, parse_ir
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.passes.normal_form import FORMS
 
 BAG = "bag of terms and statements"

@@ -80,7 +80,7 @@ class CompileError(MirencError, ValueError):
 class PassError(MirencError, ValueError):
     """A list of passes is not usable: LLVM does not know it, or it fails on this module.
 
-    ``failed`` says at what step, as a status of `mirenc.llvm.passes.engine.Failed`; "" where it was not run.
+    ``failed`` says at what step, as a status of `mirenc.llvm.passes.size_after_passes.Failed`; "" where it was not run.
     """
 
     def __init__(self, message: str, *, failed: str = "") -> None:

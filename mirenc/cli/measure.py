@@ -158,7 +158,7 @@ def _deliver(run: TimedRun, wanted: int) -> None:
 
 
 def _measure_passes(plan: Plan, output: Path) -> None:
-    from mirenc.llvm.passes.engines import SharedEngine
+    from mirenc.llvm.passes.find_llvm import SharedEngine
     from mirenc.tools.measure.passes.run import PassRun
 
     failures = common.Failures(0)  # how many files there are is known later

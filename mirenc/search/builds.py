@@ -31,9 +31,9 @@ from mirenc.llvm.ir.functions import object_name
 from mirenc.llvm.ir.module import FunctionHeader
 from mirenc.llvm.ir.read import load_input, module_from, module_of
 from mirenc.llvm.ir.source_places import Places
-from mirenc.llvm.passes.engine import Engine
 from mirenc.llvm.passes.normal_form import Form
 from mirenc.llvm.passes.object_file import elf_functions, is_elf
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.search.pairs import Side, centred
 
 SIZE_FORM: Form = "Oz"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mirenc.base.errors import CompileError, IRFileError, IRResourceError, ToolchainError
 from mirenc.base.run_program import memory_advice, run_limited, without_memory
-from mirenc.llvm.child.llvm_worker import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
+from mirenc.llvm.child.parsing_worker import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, check_file, read_limited
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from mirenc.base.errors import IRFileError, MirencError, needs
-from mirenc.llvm.child.child_main import BITCODE_MAGIC
+from mirenc.llvm.child.parsing_service import BITCODE_MAGIC
 
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits

@@ -3,7 +3,7 @@
 import re
 
 from mirenc.base.errors import ForeignIRError, IRParseError
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.llvm5_text import as_llvm5
 from mirenc.llvm.ir.canonical_reader import read_canonical

@@ -20,7 +20,7 @@ from mirenc.base.errors import (
     one_input,
 )
 from mirenc.llvm.analysis.detect_level import levels_by_symbol, stated_levels
-from mirenc.llvm.child.llvm_worker import TEXT_FACTOR, default_worker
+from mirenc.llvm.child.parsing_worker import TEXT_FACTOR, default_worker
 from mirenc.llvm.inputs.compile_source import assemble_old_text, compile_source
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input

@@ -6,19 +6,19 @@ function is compiled, with nothing inlined into it; other loops of it are left a
 
 import functools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mirenc.base.child_process import Answer, EndedError
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.regions import Region, find_loop
-from mirenc.llvm.child.child_process import EndedError
-from mirenc.llvm.child.vectorizer_library import LOOP
+from mirenc.llvm.child.vectorizer_service import LOOP
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.passes.assembly import Loop, loops_of
 from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.loop_hint import PLAIN, Hint
-from mirenc.llvm.passes.vectorizer import asked, loop_node, marked, with_hint
+from mirenc.llvm.passes.vectorizer import ask_llvm, loop_node, marked, with_hint
 
 _STILL = (*PLAIN.nodes(), '!{!"llvm.loop.unroll.disable"}')
 _REST = re.compile(rf"{re.escape(LOOP)}\S*\.(?:prol|epil)")
@@ -66,24 +66,20 @@ def _ending(place: int, hint: Sequence[str], free: int) -> str:
     return with_hint(f"!{node} = distinct !{{!{node}, !{node + 1}}}\n", hint, free)
 
 
-def _answers(
-    module: IRModule, text: str, endings: list[str], bits: int, loop: Region
-) -> Iterator[tuple[dict[str, Any], memoryview] | None]:
-    """What `asked` says, and None in place of an ending that ends the child."""
+def _answers(module: IRModule, text: str, endings: list[str], bits: int, loop: Region) -> list[Answer | None]:
+    """What `ask_llvm` gives, and None in place of an ending that ends the child."""
     forest, row = find_loops(module), find_loop(module, loop)
-    inside = int(forest.header[row]) - module.headers[int(forest.function[row])].first_block
-    done = 0
-    while done < len(endings):
+    header = int(forest.header[row]) - module.headers[int(forest.function[row])].first_block
+    answers: list[Answer | None] = []
+    while len(answers) < len(endings):
         try:
-            for answer in asked(module, text, endings[done:], bits, function=loop.symbol, header=inside):
-                done += 1
-                yield answer
+            rest = endings[len(answers) :]
+            answers += ask_llvm(module, text, rest, bits, function=loop.symbol, header=header)
         except EndedError as ended:
             if ended.status == "start":
-                yield from [None] * (len(endings) - done)
-                return
-            done += 1
-            yield None
+                return [None] * len(endings)
+            answers += [*ended.answers, None]
+    return answers
 
 
 def _loop_code(said: dict[str, Any], loops: list[Loop], line: int) -> LoopCode:

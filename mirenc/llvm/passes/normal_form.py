@@ -24,7 +24,7 @@ PASSES: dict[str, dict[str, Any]] = {
     "Os": {"speed": 2, "attributes": ["optsize"]},
     "Oz": {"speed": 2, "attributes": ["optsize", "minsize"]},
 }
-"""What the child process is asked for, by form (`mirenc.llvm.child.reading_library`)."""
+"""What the child process is asked for, by form (`mirenc.llvm.child.parsing_service`)."""
 FORMS = ("plain", *PASSES)
 PASSES_OF = "LLVM 22"
 """Whose passes these are: those of the only llvmlite that setup.cfg allows."""

@@ -1,7 +1,7 @@
 """What an object file holds: the bytes that are loaded of it, and the size of each function.
 
 ELF is read here, by the flags that loaders and ``size`` go by; of other formats LLVM tells the sections' names alone.
-Stand-alone: the child process imports it, too (`mirenc.llvm.child.pass_library`).
+Stand-alone: the child process imports it, too (`mirenc.llvm.child.pass_service`).
 """
 
 import struct
@@ -44,7 +44,7 @@ def named_section(name: bytes, size: int) -> Section:
 
 
 def sums(sections: Iterable[Section]) -> dict[str, int]:
-    """Bytes of machine code, of read-only data, and of all that is loaded, as `mirenc.llvm.passes.engine.Optimised`."""
+    """Bytes of machine code, of read-only data and of all that is loaded, as `Optimised` has them."""
     every = list(sections)
     return {
         "text_bytes": sum(one.size for one in every if one.name.startswith(_TEXT)),

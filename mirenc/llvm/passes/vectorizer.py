@@ -4,20 +4,20 @@ import atexit
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from mirenc.base.child_process import Answer, ChildProcess, EndedError
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.regions import block_name
-from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
+from mirenc.llvm.child.parsing_worker import llvmlite_folder
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.passes.loop_hint import Hint
 
 Key = tuple[str, str]  # symbol of the function, header of the loop
-_SIDE = Path(__file__).parents[1] / "child" / "vectorizer_library.py"
+_SERVICE = Path(__file__).parents[1] / "child" / "vectorizer_service.py"
 _TIMEOUT = 60.0  # seconds for one module
 _MEMORY = 4 * 2**30  # bytes of address space
 # Architecture and bits of its widest vectors -> a processor that has these and no wider ones.
@@ -77,7 +77,7 @@ def _choices(module: IRModule, text: str, loops: Sequence[Key], vector_bits: int
         return {}
     choices = dict.fromkeys(loops, (1, 1))
     try:
-        ((answer, _),) = asked(module, text, [""], vector_bits)
+        ((answer, _),) = ask_llvm(module, text, [""], vector_bits)
     except EndedError:
         return {}
     for line, width, count in answer["choices"]:
@@ -131,13 +131,13 @@ def loop_node(place: int) -> int:
     return _NODES + 2 * place
 
 
-def asked(
+def ask_llvm(
     module: IRModule, text: str, endings: Sequence[str], vector_bits: int, *, function: str = "", header: int = 0
-) -> Iterator[tuple[dict[str, Any], memoryview]]:
-    """What LLVM says of ``text`` with each ending (`mirenc.llvm.child.vectorizer_library`), as each is done.
+) -> list[Answer]:
+    """What LLVM answers to ``text`` with each ending (`mirenc.llvm.child.vectorizer_service`).
 
-    ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or nobody knows
-    the processor.
+    ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or no processor
+    is known for the module.
     """
     named = _ARCHITECTURE.search(module.text)
     architecture = _SAME.get(named[1], named[1]) if named else ""
@@ -146,18 +146,12 @@ def asked(
     if not (processor and folder):
         raise EndedError("start", f"no processor of {architecture or 'no'} architecture with {vector_bits} bits")
     child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
-    try:
-        child.send({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
-        for _ in endings:
-            yield child.receive(_TIMEOUT)
-    except BaseException:
-        child.close()  # what was not answered would be taken for the next one's answer
-        raise
+    return child.ask({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
 
 
 @functools.cache
-def _child(*arguments: str) -> Child:
-    child = Child(_SIDE, arguments, _MEMORY)
+def _child(*arguments: str) -> ChildProcess:
+    child = ChildProcess(_SERVICE, arguments, _MEMORY)
     atexit.register(child.close)
     return child
 

@@ -10,11 +10,11 @@ import pytest
 from small_programs import SUM
 
 from mirenc.base.errors import IRParseError, PassError
-from mirenc.llvm.child.llvmlite_library import PASSES
-from mirenc.llvm.passes.engine import Failed, Optimised
-from mirenc.llvm.passes.engines import EmbeddedEngine
+from mirenc.llvm.child.llvmlite_pass_service import PASSES
 from mirenc.llvm.passes.extract import without_size_attributes
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine
 from mirenc.llvm.passes.pass_lists import random_list
+from mirenc.llvm.passes.size_after_passes import Failed, Optimised
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SORTING = (FIXTURES / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()

@@ -8,8 +8,8 @@ import pytest
 from small_programs import SUM
 
 from mirenc.llvm import parse_ir
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import EmbeddedEngine, SharedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine, SharedEngine
+from mirenc.llvm.passes.size_after_passes import Engine
 
 
 @pytest.fixture(scope="module", params=[EmbeddedEngine, pytest.param(SharedEngine, marks=pytest.mark.needs("libLLVM"))])

@@ -12,10 +12,10 @@ import pytest
 from small_programs import SUM
 
 from mirenc.base.errors import IRParseError, PassError, ToolchainError
-from mirenc.llvm.passes.engine import Failed, Optimised
-from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.extract import extract_functions
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.object_file import elf_sections
+from mirenc.llvm.passes.size_after_passes import Failed, Optimised
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")

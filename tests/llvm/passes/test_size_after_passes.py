@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from mirenc.base.child_process import ChildProcess
 from mirenc.base.errors import IRParseError, PassError, ToolchainError
-from mirenc.llvm.child.child_process import Child
-from mirenc.llvm.passes.engine import Engine, Failed, Optimised
+from mirenc.llvm.passes.size_after_passes import Engine, Failed, Optimised
 
 
 def _engine(*arguments: str, timeout: float = 60.0) -> Engine:
-    side = Path(__file__).with_name("fake_side.py")
-    return Engine(side, arguments, kind="fake", advice="Type: nothing", timeout=timeout, memory_limit=2**32)
+    service = Path(__file__).with_name("fake_pass_service.py")
+    return Engine(service, arguments, kind="fake", advice="Type: nothing", timeout=timeout, memory_limit=2**32)
 
 
 @pytest.fixture
@@ -99,20 +99,20 @@ def test_a_library_that_cannot_be_loaded_is_told() -> None:
 def test_an_exchange_that_was_interrupted_leaves_the_next_one_in_step(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(child: Child, timeout: float) -> None:
+    def interrupted(child: ChildProcess, timeout: float) -> None:
         receive(child, timeout)
         raise KeyboardInterrupt
 
-    receive = Child.receive
+    receive = ChildProcess._receive
     for start in (lambda: engine.version, lambda: engine.run_all(b"text", ["a"])):
         engine.close()
-        monkeypatch.setattr(Child, "receive", interrupted)
+        monkeypatch.setattr(ChildProcess, "_receive", interrupted)
         with pytest.raises(KeyboardInterrupt):
             start()
         monkeypatch.undo()
         assert engine.run_all(b"text", ["b"]) == [_ok("b")]
     engine.run_all(b"text", ["a"])  # its greeting is read
-    monkeypatch.setattr(Child, "receive", interrupted)
+    monkeypatch.setattr(ChildProcess, "_receive", interrupted)
     with pytest.raises(KeyboardInterrupt):
         engine.run_all(b"text", ["a"])
     monkeypatch.undo()
