@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-# What is no code: comments, words and single letters in quotes. A line that ends with a backslash goes on.
+# What is no code: comments, strings and characters. A line that ends with a backslash goes on.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _BEGINS = re.compile(r"\s*(?:for|while|do)\b")

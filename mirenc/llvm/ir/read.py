@@ -128,7 +128,7 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
     how: Any = {
         "compiler": options.compiler,
         "folder": given.folder,
-        "called": given.source,
+        "source_name": given.source,
         "dialect": options.dialect,
     }
     how |= {"timeout": options.timeout, "memory_limit": memory, "max_bytes": options.max_bytes}

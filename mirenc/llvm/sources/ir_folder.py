@@ -1,7 +1,7 @@
-"""A folder of IR with a log of everything that was tried: what every source of a corpus is turned into first.
+"""A folder of IR with a log of everything that was compiled: what each source of a corpus is turned into first.
 
 ``FOLDER/<project>/<level>/<flattened source path>.ll`` (``.bc`` for bitcode), every file different from every other
-one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped goes on where it was.
+one, and ``FOLDER/log.jsonl``. What is in the log is not tried again, so a run that was stopped goes on where it was.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _LONGEST_NAME = 180  # file systems take 255 bytes
 
 
 def digest(text: str) -> int:
-    """Number that depends on ``text`` only, for choices that every machine repeats."""
+    """A number that depends on ``text`` alone, for choices that are the same on every machine."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:8], "big")
 
 
@@ -160,13 +160,13 @@ class IRFolder:
         wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
         counted |= {"files that did not compile, by project": wrong, "sources by project": by_project}
         for what, counter in counted.items():
-            said = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
-            lines.append(f"{what}: {said}")
+            listed = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
+            lines.append(f"{what}: {listed}")
         return "\n".join(lines)
 
 
 def origins_of(root: Path) -> dict[str, dict[str, str]]:
-    """Where each file of a folder of IR comes from, by its name below it, as the log knows; empty without a log.
+    """Where each file of a folder of IR comes from, by its path below the folder, from the log; empty without one.
 
     That is its project, version, file, language, opt_level and compiler. IRFileError: ``log.jsonl`` is no such log.
     """
@@ -178,7 +178,7 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
 
 
 def failures_of(root: Path) -> list[CompileError]:
-    """What the log of a folder of IR says of sources that did not become IR, one error each; raises as `origins_of`."""
+    """One error for each source that did not become IR, from the log of a folder of IR; raises as `origins_of`."""
     advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
     usual = "Mend it, or give the flags it needs, as in --cflags=-Iinclude"
     return [

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.base.errors import IRFileError, ToolchainError
-from mirenc.llvm.inputs.compile_commands import Report, read_commands, without_refused
+from mirenc.llvm.inputs.compile_commands import read_commands, without_refused
 from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, find_compiler, spelled_for
 from mirenc.llvm.inputs.compiler_flags import words_of
+from mirenc.llvm.inputs.input import Report
 from mirenc.llvm.inputs.projects import COMMANDS, find_headers, header_flags, header_folders, walk_sources
 from mirenc.llvm.sources.compile_programs import LEVEL_FLAGS, Choices, Program, levels_of
 from mirenc.llvm.sources.ir_folder import digest, stamp_of
@@ -27,7 +28,7 @@ _COMMON = ("-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics"
 _DIALECT = {
     "c": (
         *LANGUAGE_FLAGS["c"],
-        # Old C is legal C to its authors: what clang 16 made an error stays a warning here.
+        # Old C: what clang 16 made an error stays a warning.
         *("-Wno-implicit-function-declaration", "-Wno-implicit-int"),
         *("-Wno-int-conversion", "-Wno-incompatible-function-pointer-types"),
     ),
