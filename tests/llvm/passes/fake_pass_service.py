@@ -32,8 +32,6 @@ class FakePassService(PassService):
         if pipeline == "eat in C++":
             print("LLVM ERROR: out of memory", file=sys.stderr, flush=True)
             os._exit(1)
-        if pipeline == "talk":
-            os.write(1, b"words on standard output\n")
         if pipeline == "raise":
             raise RuntimeError("a mistake of the library")
         if pipeline == "break":
