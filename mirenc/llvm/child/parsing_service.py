@@ -151,7 +151,7 @@ class ParsingService:
             yield {"status": "memory"}, b""
 
     def _canonical(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
-        """Status and the text of a module, after ``passes`` (`mirenc.llvm.passes.normal_form.PASSES`) if there are any.
+        """Status and the text of a module, after ``passes`` (`mirenc.llvm.passes.optimise.PASSES`) if there are any.
 
         The status is ``ok``; ``parse``, ``passes`` or ``verify``, at which LLVM refused it; or ``long``: the text has
         more than ``most_text`` bytes.

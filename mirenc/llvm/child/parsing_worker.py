@@ -65,7 +65,7 @@ class ParsingWorker(ChildProcess):
     ) -> str:
         """Parse, verify and print a module, to at most ``most_text`` bytes.
 
-        ``passes``, of `mirenc.llvm.passes.normal_form`, run before it is printed.
+        ``passes``, of `mirenc.llvm.passes.optimise`, run before it is printed.
 
         Raises IRParseError: LLVM refuses it; IRResourceError: it died, or took too much time, memory or text.
         """

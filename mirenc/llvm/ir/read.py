@@ -29,7 +29,7 @@ from mirenc.llvm.inputs.retarget import bring
 from mirenc.llvm.ir import old_text
 from mirenc.llvm.ir.canonical_reader import read_canonical
 from mirenc.llvm.ir.module import IRModule
-from mirenc.llvm.passes.normal_form import PASSES, Form, check_form, formed, has_definitions
+from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_definitions
 
 _LOGGER = logging.getLogger(__name__)
 _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
@@ -44,7 +44,7 @@ class ReadOptions:
     - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
     - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
     - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
-    - ``form``: one of `mirenc.llvm.passes.normal_form.FORMS`; but for ``plain``, LLVM's passes run over each module.
+    - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`; but for ``plain``, LLVM's passes run over each module.
       None: ``plain``, and the usual one (`mirenc.encoder.request.usual_form`) where vectors are made.
     """
 

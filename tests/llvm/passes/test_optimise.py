@@ -9,7 +9,7 @@ from mirenc.base.errors import ConfigError, IRResourceError
 from mirenc.llvm import IRModule, ReadOptions, parse_ir
 from mirenc.llvm.child.parsing_worker import ParsingWorker
 from mirenc.llvm.ir.lines import without_hints
-from mirenc.llvm.passes.normal_form import FORMS, only, without_optnone
+from mirenc.llvm.passes.optimise import FORMS, only, without_optnone
 
 
 def read(text: str, form: str) -> IRModule:
