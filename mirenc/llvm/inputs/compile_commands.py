@@ -323,7 +323,7 @@ def _includes(option: str) -> bool:
 def _as_text(flag: Flag, directory: Path) -> Flag:
     """-include FILE without the look at FILE.gch, which older clangs refuse where gcc wrote it."""
     file = directory / flag[-1]
-    if flag[0] in ("-include", "--include") and any(Path(f"{file}{each}").exists() for each in PRECOMPILED):
+    if flag[0] in ("-include", "--include") and any(Path(f"{file}{suffix}").exists() for suffix in PRECOMPILED):
         return "-Xclang", "-include", "-Xclang", flag[-1]
     return flag
 

@@ -78,10 +78,11 @@ def split_flags(words: Iterable[str]) -> Iterator[Flag]:
     while left:
         word = left.pop()
         if word == "--":  # no option is behind it
-            yield from (("", each) for each in reversed(left))
+            yield from (("", source) for source in reversed(left))
             return
         if word.startswith("-Wp,"):
-            left += [each for part in reversed(word.split(",")[1:]) for each in (part, "-Xpreprocessor")]
+            for part in reversed(word.split(",")[1:]):
+                left += [part, "-Xpreprocessor"]
         elif word in _WRAPPERS and left:
             flag: Flag = word, left.pop()
             # The preprocessor's own -MD has a value.

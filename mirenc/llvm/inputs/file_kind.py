@@ -79,8 +79,8 @@ def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     language, command = _OTHER_SOURCES.get(Path(path).suffix.lower(), ("", ""))
     if not language:
         return None
-    source, ir = (shlex.quote(os.fspath(each)) for each in (path, Path(path).with_suffix(".ll").name))
-    return language, command.format(source=source, ir=ir)
+    ir = Path(path).with_suffix(".ll").name
+    return language, command.format(source=shlex.quote(os.fspath(path)), ir=shlex.quote(ir))
 
 
 def _is_ir_name(path: Path) -> bool:

@@ -29,12 +29,12 @@ def level_pairs(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[int, int]
     >>> level_pairs(["a/O0/x.ll", "a/O2/x.ll", "b/O2/x.ll", "y.O0.ll", "y.Oz.ll"])
     [(0, 1), (3, 4)]
     """
-    named = [PurePath(path) for path in paths]
+    files = [PurePath(path) for path in paths]
     programs: dict[tuple[str, ...], list[int]] = {}
-    for number, path in enumerate(named):
+    for number, path in enumerate(files):
         program = program_of(path)
         if program != path.parts:  # it names a level
             programs.setdefault(program, []).append(number)
     pairs = itertools.chain.from_iterable(itertools.combinations(numbers, 2) for numbers in programs.values())
     # A file that is given twice is at one level.
-    return [(one, other) for one, other in pairs if named[one] != named[other]]
+    return [(first, second) for first, second in pairs if files[first] != files[second]]

@@ -48,7 +48,7 @@ def _doubt(bare: list[str], row: int) -> str:
         return "it is in a macro"
     if len(_LOOP.findall(line)) > 1:
         return "several loops are on its line"
-    above = next((one for one in reversed(bare[:row]) if one.strip()), "")
+    above = next((line for line in reversed(bare[:row]) if line.strip()), "")
     if _LOOP_PRAGMA.match(above) or "_Pragma" in line:
         return "it has a pragma already"
     if not _BEGINS.match(line):

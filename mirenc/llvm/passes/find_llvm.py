@@ -91,10 +91,11 @@ def find_engine(
     A shared library of the major version of ``prefer`` is asked before all others. Limits are as for an `Engine`.
     Raises ToolchainError: none of those that are here knows them; it says which and what is missing.
     """
-    wanted = list(dict.fromkeys(pipelines))
+    pipelines = list(dict.fromkeys(pipelines))
     unknown = []
     for engine in _engines(major_of(prefer) if prefer else None, timeout=timeout, memory_limit=memory_limit):
-        if (missing := next((each for each in wanted if not engine.knows(each)), None)) is None:
+        missing = next((pipeline for pipeline in pipelines if not engine.knows(pipeline)), None)
+        if missing is None:
             return engine
         short = missing if len(missing) <= 60 else f"{missing[:57]}..."
         unknown.append(f"{engine.name} does not know {short!r}")

@@ -107,7 +107,9 @@ def compile_chunk(
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
     """Compile some programs side by side and store the results in their order: each program with what was tried now."""
     # Looked up before any of them runs: what is tried must not depend on which compiler is done first.
-    tried = [{level: folder.get((one.project, one.file, level)) for level in one.commands} for one in chunk]
+    tried = [
+        {level: folder.get((program.project, program.file, level)) for level in program.commands} for program in chunk
+    ]
     for program, results in zip(chunk, pool.map(_compile, chunk, tried, itertools.repeat(limits)), strict=True):
         yield program, [folder.add(record, ir) for record, ir in results]
 

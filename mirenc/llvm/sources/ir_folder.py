@@ -133,8 +133,9 @@ class IRFolder:
         """Forget the records that are not wanted, and remove their IR; duplicates of that IR are forgotten, too."""
         gone = {key: record for key, record in self._records.items() if not wanted(record)}
         lost = {record.sha256_of_ir for record in gone.values() if record.status == "ok"}
-        again = (each for each in self._records.values() if each.status == "duplicate" and each.sha256_of_ir in lost)
-        gone |= {record.key: record for record in again}
+        for record in self._records.values():
+            if record.status == "duplicate" and record.sha256_of_ir in lost:
+                gone[record.key] = record
         if not gone:
             return
         self._records = {key: record for key, record in self._records.items() if key not in gone}
@@ -155,7 +156,7 @@ class IRFolder:
         by_project = Counter(project for project, _ in sources)
         size = f"{self.ir_bytes / 1e6:.0f} MB"
         lines = [f"{len(kept)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
-        counted = {key: Counter(sorted(getattr(each, key) for each in kept)) for key in _ORIGIN[3:]}
+        counted = {key: Counter(sorted(getattr(record, key) for record in kept)) for key in _ORIGIN[3:]}
         counted["tried (file, level)"] = Counter(record.status for record in self._records.values())
         wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
         counted |= {"files that did not compile, by project": wrong, "sources by project": by_project}

@@ -72,8 +72,11 @@ def prepare_ir(
             folder.keep_only(lambda record: False)
         if len(folder):
             # The programs twice, because their commands may be more than memory holds.
-            current = programs(source, choices)
-            stamps = {(one.project, one.file, level): one.stamp for one in current for level in one.commands}
+            stamps = {
+                (program.project, program.file, level): program.stamp
+                for program in programs(source, choices)
+                for level in program.commands
+            }
 
             def stays(record: IRRecord) -> bool:
                 there = record.status != "ok" or folder.path_of(record).is_file()
