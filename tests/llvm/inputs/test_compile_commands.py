@@ -211,6 +211,7 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
     ("entries", "complaint"),
     [
         ("[", "not JSON: "),
+        ("[" * 10**5, "not JSON: "),
         ({"a": 1}, "no list of commands"),
         ([{"directory": ".", "command": "cc a.c"}], "entry 1 is no command .'file' is missing"),
         ([{"directory": ".", "file": "a.c"}], "entry 1 is no command .'command' is missing"),
