@@ -25,7 +25,7 @@ def keys(count: int, kind: str = "k") -> list[bytes]:
 
 
 # -- entries -------------------------------------------------------------------------------------------
-def test_what_is_put_can_be_got(tmp_path: Path) -> None:
+def test_stored_entries_are_read_back(tmp_path: Path) -> None:
     cache = Cache(DIGEST, folder=tmp_path)
     a, b, c = keys(3)
     assert cache.get([a, b]) == {}
@@ -114,7 +114,7 @@ def test_one_put_larger_than_the_bound(tmp_path: Path) -> None:
     assert cache.get([cache_key("new", "")]) == {cache_key("new", ""): b"y"}
 
 
-def test_what_was_used_lately_stays(tmp_path: Path) -> None:
+def test_entries_used_lately_are_kept(tmp_path: Path) -> None:
     cache = Cache(DIGEST, folder=tmp_path, max_bytes=200_000)
     every = keys(600)
     for key in every:
@@ -231,7 +231,9 @@ def test_flipped_bytes_never_give_another_vector(
     assert wrong == []
 
 
-def test_an_unusable_folder(encoder: Encoder, model_folder: Path, tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_written_changes_no_vector(
+    encoder: Encoder, model_folder: Path, tmp_path: Path
+) -> None:
     # A file where a folder should be: nobody can write there, root neither.
     (tmp_path / "file").write_text("", encoding="utf-8")
     cached = load(model_folder, cache=tmp_path / "file" / "cache")
@@ -248,7 +250,9 @@ def test_put_and_get_on_an_unusable_cache_do_nothing(tmp_path: Path) -> None:
 
 
 # -- off -----------------------------------------------------------------------------------------------
-def test_switched_off_it_writes_nothing(model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_nothing_is_written(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "cache"
     monkeypatch.setenv("MIRENC_CACHE", str(folder))
     off = load(model_folder, cache=False)

@@ -165,7 +165,7 @@ def test_nothing_that_compiles_says_why(sources: dict[str, Path], tmp_path: Path
     assert ir_names(out) == {"one/O2/a.c.ll"}
 
 
-def test_what_a_mixed_folder_loses_is_told(tmp_path: Path, write_tree: WriteTree) -> None:
+def test_files_of_a_mixed_folder_that_are_left_out_are_reported(tmp_path: Path, write_tree: WriteTree) -> None:
     said: list[str] = []
     mixed = write_tree(tmp_path / "mixed", {"p/a.ll": "", "p/b.ll": "", "p/c.c": ""})
     assert kind_of_source(mixed, said.append) == "ir"
