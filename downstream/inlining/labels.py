@@ -2,7 +2,7 @@
 
     python downstream/inlining/labels.py SOURCES -o TABLE
 
-SOURCES are those of ``mirenc measure passes``; stopped, the same command goes on. Of each module: -Oz as it is, single
+SOURCES are those of ``mirenc label``; stopped, the same command goes on. Of each module: -Oz as it is, single
 decisions the other way, all calls of one function that LLVM decides alike, and random sets. A line of the journal is a
 module; the table, ``changes.parquet``, has a row for each change.
 """

@@ -3,7 +3,7 @@
     python downstream/passes/executed.py TABLE -o EXECUTED.json
 
 LLVM's verifier says that a module is well formed, not that it computes what it did. So the lists that are best most
-often in a table of `mirenc measure passes` compile generated loops, and every output must be that of -Oz. It needs the
+often in a table of `mirenc label` compile generated loops, and every output must be that of -Oz. It needs the
 table's libLLVM and clang.
 """
 

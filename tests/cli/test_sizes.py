@@ -115,7 +115,7 @@ def inlined(tmp_path: Path) -> Path:
 
 
 def test_a_folder_is_one_table_of_what_has_code(run: Run, inlined: Path) -> None:
-    found = run("predict", "size_after", inlined, "--json")
+    found = run("sizes", inlined, "--json")
     assert found.code == 0
     record = json.loads(found.out)
     rows = {(row["symbol"], row["name"], row["file"]): row["bytes"] for row in record["rows"]}
@@ -134,11 +134,11 @@ def test_a_folder_is_one_table_of_what_has_code(run: Run, inlined: Path) -> None
     # Before any pass the helpers, without rows, have code.
     assert record["total"]["before"] > sum(row["before"] for row in record["rows"])
 
-    printed = " ".join(run("predict", "size_after", inlined).out.split())
-    assert f"where the bytes are: -{record['level']} itself, by {record['engine']}" in printed
+    printed = " ".join(run("sizes", inlined).out.split())
+    assert f"bytes after -{record['level']}, by {record['engine']}" in printed
     assert "2 functions without a row: inlined everywhere, or not used" in printed
     assert "1 copy of functions that a linker keeps once" in printed
-    files = json.loads(run("predict", "size_after", inlined, "--json", "--level", "module").out)
+    files = json.loads(run("sizes", inlined, "--json", "--level", "module").out)
     assert {row["file"]: row["bytes"] for row in files["rows"]} == {
         name: sum(row["bytes"] for row in record["rows"] if row["file"] == name) for name in ("a.ll", "b.ll")
     }
@@ -149,7 +149,7 @@ def test_rows_are_what_nm_prints(run: Run, inlined: Path, tmp_path: Path) -> Non
     nm = shutil.which("nm") or shutil.which("llvm-nm-19")
     if nm is None:
         pytest.skip("there is no nm")
-    record = json.loads(run("predict", "size_after", inlined, "--json").out)
+    record = json.loads(run("sizes", inlined, "--json").out)
     with find_engine([f"default<{record['level']}>"]) as engine:
         (tmp_path / "a.o").write_bytes(engine.compile(INLINED.encode(), f"default<{record['level']}>"))
     listed = subprocess.run([nm, "-S", tmp_path / "a.o"], check=True, capture_output=True, text=True).stdout
@@ -164,7 +164,7 @@ def test_without_a_libllvm_the_level_that_ran_is_told(run: Run, inlined: Path, m
             super().__init__(version, library="nowhere.so", timeout=timeout, memory_limit=memory_limit)
 
     monkeypatch.setattr(installed, "SharedEngine", Missing)
-    found = run("predict", "size_after", inlined, "--json")
+    found = run("sizes", inlined, "--json")
     assert found.code == 0
     assert "no LLVM here runs -Oz, so this is -O2 of functions marked minsize" in found.err
     record = json.loads(found.out)
@@ -175,18 +175,20 @@ def test_without_a_libllvm_the_level_that_ran_is_told(run: Run, inlined: Path, m
     assert sizes["own"] == 2  # a static function keeps its name
 
 
-def test_a_table_is_no_prediction(run: Run, heads: dict[str, Path], inlined: Path) -> None:
-    asked = ("predict", "size_after", inlined)
-    for more in (("--head", heads["size_after Oz"]), ("--variant", "O3"), ("--function", "caller")):
-        run(*asked, *more).refused("a project's table is -Oz itself")
-    run(*asked, "--level", "loop").failed("nothing to say about a loop; available: function, module")
+def test_a_head_asked_about_a_folder_names_the_verb_for_exact_sizes(
+    run: Run, heads: dict[str, Path], inlined: Path
+) -> None:
+    found = run("predict", "size_after", inlined, "--head", heads["size_after Oz"])
+    assert f"exact sizes type: mirenc sizes {inlined}" in found.err
+    assert len({line.split(":")[0] for line in found.out.splitlines() if "own" in line}) == 2  # answers of both files
+    run("sizes", inlined, "--level", "loop").refused("--level")
 
 
 def test_a_file_of_a_project_that_fails_is_named_and_the_rest_is_told(run: Run, inlined: Path) -> None:
     (inlined / "c.ll").write_text("define nothing")
     (inlined / "d.ll").write_text(INLINED.replace("pc-linux-gnu", "apple-macosx").replace("@again = alias", "; "))
     (inlined / "e.ll").write_text(DEVICE + "attributes #0 = { minsize optsize }\n")
-    found = run("predict", "size_after", inlined, "--json")
+    found = run("sizes", inlined, "--json")
     assert found.code == 1
     assert "c.ll" in found.err
     assert "d.ll: sizes of functions are read from ELF objects" in found.err
@@ -208,16 +210,16 @@ def test_sources_of_a_project_that_do_not_compile_are_named(run: Run, tmp_path: 
     )
     cc.chmod(0o755)
     asked = ("--compiler", cc, "--json")
-    found = run("predict", "size_after", tmp_path / "code", *asked)
+    found = run("sizes", tmp_path / "code", *asked)
     assert found.code == 1
     assert "warning: code/bad.c: not compiled: x.c:1:1: error: told so" in found.err
     assert "error: 2 of 3 files failed (listed above); the other was delivered" in found.err
     assert {row["file"] for row in json.loads(found.out)["rows"]} == {"code/good.c"}
-    small = run("predict", "size_after", tmp_path / "code", *asked, "--max-bytes", "100")
+    small = run("sizes", tmp_path / "code", *asked, "--max-bytes", "100")
     assert "code/good.c: not compiled: its IR is too large" in small.err
     assert "bytes. Raise the limit with --max-bytes" in small.err
     (tmp_path / "code" / "good.c").unlink()
-    none = run("predict", "size_after", tmp_path / "code", *asked)
+    none = run("sizes", tmp_path / "code", *asked)
     assert (none.code, none.out) == (1, "")
     assert "error: 2 of 2 files failed (listed above)" in none.err
     assert "log.jsonl" not in none.err  # it was in a folder that is gone by now
@@ -225,7 +227,7 @@ def test_sources_of_a_project_that_do_not_compile_are_named(run: Run, tmp_path: 
 
 def test_what_is_no_code_for_oz_is_told(run: Run, inlined: Path) -> None:
     (inlined / "a.ll").write_text(INLINED.replace(" minsize optsize", ""))
-    assert "a.ll: 5 of 5 functions say neither minsize nor optsize" in run("predict", "size_after", inlined).err
+    assert "a.ll: 5 of 5 functions say neither minsize nor optsize" in run("sizes", inlined).err
 
 
 @pytest.mark.needs("clang")
@@ -233,7 +235,7 @@ def test_a_build_is_compiled_as_its_commands_say(run: Run, tmp_path: Path) -> No
     (tmp_path / "sum.c").write_text("int sum(int x) { return x + SIX; }\n")
     command = {"directory": str(tmp_path), "file": "sum.c", "arguments": ["cc", "-O2", "-DSIX=6", "-c", "sum.c"]}
     (tmp_path / "compile_commands.json").write_text(json.dumps([command]))
-    found = run("predict", "size_after", tmp_path / "compile_commands.json", "--json")
+    found = run("sizes", tmp_path / "compile_commands.json", "--json")
     assert found.code == 0
     (row,) = json.loads(found.out)["rows"]
     assert row["name"] == "sum"

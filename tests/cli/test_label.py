@@ -1,4 +1,4 @@
-"""``mirenc measure passes``: from C to a table, options that belong to others, and what is said where nothing comes."""
+"""``mirenc label``: from C to a table, and errors where there is nothing to label."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def source(tmp_path: Path) -> Path:
 @pytest.mark.needs("clang-19")
 def test_from_source_to_table(run: Run, source: Path, tmp_path: Path) -> None:
     folder = tmp_path / "new" / "table"
-    command = ("measure", "passes", source, "-o", folder, "--lists", "4", "--jobs", "1")
+    command = ("label", source, "-o", folder, "--lists", "4", "--jobs", "1")
     result = run(*command, "--functions", "1")
     assert result.code == 0, result.err
     assert result.out == ""
@@ -50,26 +50,26 @@ def test_from_source_to_table(run: Run, source: Path, tmp_path: Path) -> None:
 
 @pytest.mark.needs("libLLVM 19")
 @pytest.mark.needs("clang-19")
-def test_no_time(run: Run, source: Path, tmp_path: Path) -> None:
-    late = run("measure", "passes", source, "-o", tmp_path / "table", "--lists", "2", "--budget", "0")
+def test_without_time_the_error_counts_the_pieces(run: Run, source: Path, tmp_path: Path) -> None:
+    late = run("label", source, "-o", tmp_path / "table", "--lists", "2", "--budget", "0")
     assert late.code == 1
     assert "the time was up before any of 3 pieces. Give --budget more minutes" in late.err
 
 
-@pytest.mark.parametrize("task", ["passes", "vectorization"])
+@pytest.mark.parametrize("verb", [["label"], ["measure", "vectorization"]], ids=" ".join)
 @pytest.mark.needs("libLLVM 19")
 @pytest.mark.needs("clang-19")
-def test_a_second_run_in_a_folder_is_told_at_once(run: Run, source: Path, tmp_path: Path, task: str) -> None:
+def test_a_second_run_in_a_folder_is_refused_at_once(run: Run, source: Path, tmp_path: Path, verb: list[str]) -> None:
     with only_one(tmp_path / "table"):
-        run("measure", task, source, "-o", tmp_path / "table").failed(
+        run(*verb, source, "-o", tmp_path / "table").failed(
             f"{tmp_path / 'table'}: another run is at work there. Wait until that one is done, or name another folder"
         )
 
 
 @pytest.mark.needs("libLLVM 19")
-def test_ir_that_does_not_say_minsize_is_told(run: Run, tmp_path: Path) -> None:
+def test_ir_without_minsize_is_called_the_weak_baseline(run: Run, tmp_path: Path) -> None:
     examples = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
-    result = run("measure", "passes", examples, "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
+    result = run("label", examples, "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
     assert result.code == 0, result.err
     assert "no piece is smaller for minsize, so this -Oz is the weak baseline" in result.err
 
@@ -81,7 +81,7 @@ def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
     (tmp_path / "ir" / "good.ll").write_bytes(examples.read_bytes())
     (tmp_path / "ir" / "bad.ll").write_text("define nothing")
     (tmp_path / "ir" / "data.ll").write_text("@table = constant i32 1\n")
-    result = run("measure", "passes", tmp_path / "ir", "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
+    result = run("label", tmp_path / "ir", "-o", tmp_path / "table", "--lists", "2", "--functions", "0")
     assert result.code == 1
     assert f"warning: {tmp_path / 'ir' / 'bad.ll'}: line 1" in result.err
     assert "mirenc: 1 of 3 files has no function body and is left out\n" in result.err
@@ -90,32 +90,25 @@ def test_a_file_that_cannot_be_read_is_named(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("libLLVM 19")
-def test_nothing_to_decide(run: Run, tmp_path: Path) -> None:
+def test_files_without_a_large_function_are_an_error(run: Run, tmp_path: Path) -> None:
     (tmp_path / "a.ll").write_text("define void @f() {\n  ret void\n}\n")
-    refused = run("measure", "passes", tmp_path / "a.ll", "-o", tmp_path / "table")
+    refused = run("label", tmp_path / "a.ll", "-o", tmp_path / "table")
     assert refused.code == 1
     assert "no function that is large enough to decide about" in refused.err
 
 
-def test_options_of_another_kind_are_refused(run: Run, source: Path, tmp_path: Path) -> None:
-    for option in (("--count", "3"), ("--part", "avx2"), ("--rounds", "12"), ("--compile-only",)):
-        run("measure", "passes", source, "-o", tmp_path / "table", *option).refused(
-            option[0], "passes has no such option, it is of kernels that are timed. Leave it out"
-        )
-    for option in (("--functions", "3"), ("--modules", "3"), ("--lists", "100")):
-        run("measure", "openmp", "-o", tmp_path / "table", *option).refused(
-            option[0], "openmp has no such option, it is of `mirenc measure passes`. Leave it out"
-        )
+def test_the_old_spelling_answers_with_the_new_one(run: Run, tmp_path: Path) -> None:
+    run("measure", "passes", "src", "-o", tmp_path / "table").failed("Type: mirenc label SOURCE... -o FOLDER")
     assert not (tmp_path / "table").exists()
 
 
-def test_what_is_missing(run: Run, source: Path, tmp_path: Path) -> None:
-    run("measure", "passes", "-o", tmp_path / "table").refused("give sources: a folder")
-    run("measure", "passes", source).refused("name a folder for the table")
-    run("measure", "passes", source, "-o", tmp_path / "table", "--cflags", "'").refused("--cflags")
+def test_missing_arguments_are_named(run: Run, source: Path, tmp_path: Path) -> None:
+    run("label", "-o", tmp_path / "table").refused("SOURCE")
+    run("label", source).refused("name a folder for the table")
+    run("label", source, "-o", tmp_path / "table", "--cflags", "'").refused("--cflags")
 
 
 def test_a_table_does_not_go_to_stdout(run: Run, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run("measure", "passes", source, "-o", "-").failed("output '-': a table is a folder", "Name a folder with -o")
+    run("label", source, "-o", "-").failed("output '-': a table is a folder", "Name a folder with -o")
     assert not (tmp_path / "-").exists()

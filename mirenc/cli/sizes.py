@@ -1,4 +1,4 @@
-"""``mirenc predict size_after FOLDER``: where a project's bytes are; no prediction, -Oz itself runs on every file."""
+"""``mirenc sizes``: where a program's bytes are: LLVM's -Oz runs on every file, and nothing is predicted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer import Option
 
 from mirenc.base.errors import IRFileError, MirencError, PassError, ToolchainError
 from mirenc.cli import common
@@ -22,39 +23,50 @@ if TYPE_CHECKING:
     from mirenc.llvm.passes.object_file import Symbol
     from mirenc.tools.suggest import Code
 
-TASK = "size_after"
-_SHOWN = 20  # rows that people see; --json has all
+_SHOWN = 20  # rows of the printed table; --json has all
 _START = "Oz-start"
 _LEVEL, _NEAR = "Oz", "O2"
 _DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILINE)
 
 
-def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
-    """Say where the bytes of whole projects are, a row a function, or a file where ``level`` is module."""
+@common.reads
+def sizes(
+    inputs: common.Inputs,
+    level: Annotated[Literal["function", "module"], Option("--level", "-l", help="What a row is.")] = "function",
+    as_json: common.JSON = False,
+    *,
+    options: common.Reading,
+) -> None:
+    """Show the bytes of every function or file before any pass and after -Oz, exactly, as nm -S counts them.
+
+    Sources are compiled at -Oz, IR is optimised from where it is. Functions that are inlined everywhere or not used
+    have no row; of copies that a linker merges, one counts. Predictions of single functions, without running the
+    passes, come from `mirenc predict size_after`.
+    """
     from mirenc.tools.suggest import clang_for
 
-    engine, run = _engine(options)
+    engine, level_run = _engine(options)
     with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
-        # One LLVM from source to code, where there is a clang of it.
+        # The clang of the same LLVM compiles the sources, where there is one.
         options = replace(options, compiler=options.compiler or clang_for(engine.version))
-        files, problems = _files(names, Path(scratch), options)
+        files, problems = _files(inputs, Path(scratch), options)
         failures = common.Failures(len(files) + len(problems), problems)
-        table = _table(engine, run, files, options, failures)
+        table = _table(engine, level_run, files, options, failures)
         if level == "module":
             table["rows"] = _by_file(table["rows"])
         table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
-        found = table["rows"] or not failures.count
-        if found and as_json:
-            typer.echo(json.dumps({"task": TASK, "level": run, "engine": engine.name, **table}))
-        elif found:
-            _print_table(f"where the bytes are: -{run} itself, by {engine.name}", run, table)
+        if table["rows"] or not failures.count:
+            if as_json:
+                typer.echo(json.dumps({"level": level_run, "engine": engine.name, **table}))
+            else:
+                _print_table(f"bytes after -{level_run}, by {engine.name}", level_run, table)
     failures.finish()
 
 
 def _files(
     inputs: Sequence[str], scratch: Path, options: ReadOptions
 ) -> tuple[list[tuple[str, str]], list[MirencError]]:
-    """Each file's place in the folder, and where its IR is (``scratch`` has sources'); what did not become IR."""
+    """Name and path of each file's IR, in which sources are compiled into ``scratch``; and the files that failed."""
     from mirenc.llvm.inputs.file_kind import find_inputs
     from mirenc.llvm.sources.compile_programs import Choices, Limits
     from mirenc.llvm.sources.ir_folder import failures_of, origins_of
@@ -84,7 +96,7 @@ def _files(
 
 
 def _engine(options: ReadOptions) -> tuple[Engine, str]:
-    """The LLVM that makes the table, and the level it runs: -Oz, or the near -O2 where there is only llvmlite's."""
+    """The LLVM that runs, and the level: -Oz, or -O2 of functions marked minsize by llvmlite's LLVM."""
     from mirenc.llvm.passes import EmbeddedEngine, find_engine
     from mirenc.llvm.passes.level_pass_lists import level
 
@@ -100,12 +112,12 @@ def _engine(options: ReadOptions) -> tuple[Engine, str]:
 
 
 def _table(
-    engine: Engine, run: str, files: Sequence[tuple[str, str]], options: ReadOptions, failures: common.Failures
+    engine: Engine, level_run: str, files: Sequence[tuple[str, str]], options: ReadOptions, failures: common.Failures
 ) -> dict[str, Any]:
-    """Bytes of every linked function before any pass and after a level's, as nm -S has them.
+    """Rows: bytes of every linked function before any pass and after those of a level; and counts of all.
 
-    ``total`` has functions without a row as well: ``gone`` have no code after the passes (inlined wherever they are
-    called, or not used), of ``copies`` a linker keeps one; ``devices`` are files of device code.
+    ``total``: bytes of all functions, those without a row included; ``gone``: functions without code after the passes;
+    ``copies``: merged by a linker; ``devices``: files of device code, which are left out.
     """
     from mirenc.llvm.analysis.regions import regions_of
     from mirenc.llvm.ir.functions import Linker, linkages_of, object_name
@@ -116,7 +128,7 @@ def _table(
     def compiled(file: tuple[str, str]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
         code = read_code(file[1], options=options)
         linkages = linkages_of(code.module)
-        runs = () if _DEVICE.search(code.module.text) else (("", 0), (level(run), CODEGEN))
+        runs = () if _DEVICE.search(code.module.text) else (("", 0), (level(level_run), CODEGEN))
         return file[0], code, linkages, [_sizes(engine, code.ir, file[0], *each, linkages) for each in runs]
 
     rows: list[dict[str, Any]] = []
@@ -147,20 +159,20 @@ def _table(
 
 
 def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
-    """Bytes of each function in the object that a list of passes gives; ``own`` names go before their aliases."""
+    """Bytes of each function in the object that a pass list gives, by symbol; of aliases the one in ``own`` counts."""
     from mirenc.llvm.passes.object_file import elf_functions, is_elf
 
     try:
-        made = engine.compile(ir, pipeline, codegen=codegen)
+        object_file = engine.compile(ir, pipeline, codegen=codegen)
     except MirencError as error:
         raise PassError(f"{shown}: {error}") from None
-    if not is_elf(made):
+    if not is_elf(object_file):
         raise PassError(
             f"{shown}: sizes of functions are read from ELF objects. Compile for another target: "
             "--cflags=--target=x86_64-linux-gnu"
         )
     found: dict[tuple[int, int], Symbol] = {}
-    for symbol in sorted(elf_functions(made), key=lambda one: one.name not in own):
+    for symbol in sorted(elf_functions(object_file), key=lambda one: one.name not in own):
         found.setdefault(symbol.place, symbol)
     return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
 
@@ -175,10 +187,10 @@ def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(files.values())
 
 
-def _print_table(title: str, run: str, found: dict[str, Any]) -> None:
+def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
     from rich.table import Column, Table
 
-    notes = ["as nm -S has them, with what was inlined into each"]
+    notes = ["as nm -S counts them, inlined code included"]
     if gone := found["gone"]:
         notes.append(f"{gone} function{'s' * (gone != 1)} without a row: inlined everywhere, or not used")
     if copies := found["copies"]:
@@ -186,7 +198,9 @@ def _print_table(title: str, run: str, found: dict[str, Any]) -> None:
     if devices := found["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
     columns = [Column(name, overflow="fold") for name in ("function or file", "file")]
-    columns += [Column(name, justify="right") for name in ("bytes before any pass", f"bytes after -{run}", "share")]
+    columns += [
+        Column(name, justify="right") for name in ("bytes before any pass", f"bytes after -{level_run}", "share")
+    ]
     table = Table(*columns, title=title, caption="; ".join(notes), title_justify="left", caption_justify="left")
 
     def add(name: str, file: str, before: int, after: int) -> None:

@@ -1,0 +1,2 @@
+def profile() -> None:
+    """X."""
