@@ -38,7 +38,7 @@ def text_of(document: str) -> str:
 def test_the_tables_are_those_of_the_records(document: str) -> None:
     shown = {name: body for _, name, body, _ in MARKS.findall((ROOT / document).read_text(encoding="utf-8"))}
     made = {name: f"{write()}\n" for name, write in TABLES[document].items()}
-    assert shown == made, "type: python tests/recorded_figures.py"
+    assert shown == made, "type: python scripts/recorded_figures.py"
 
 
 @pytest.mark.parametrize(("document", "phrase"), [(name, phrase) for name in PHRASES for phrase in PHRASES[name]])

@@ -1,6 +1,6 @@
 """What the documents say, made of the records: tables and sentences, for `test_figures.py`.
 
-``python tests/recorded_figures.py`` writes the tables of README.md and docs/figures.md between their marks.
+``python scripts/recorded_figures.py`` writes the tables of README.md and docs/figures.md between their marks.
 """
 
 from __future__ import annotations
