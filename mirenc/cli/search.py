@@ -49,9 +49,7 @@ def search(
     form: common.FormName = "auto",
     rerank: Annotated[
         bool | None,
-        Option(
-            help="Re-rank the best 50 by how alike the rest of their files is. [default: functions, exact search]"
-        ),
+        Option(help="Re-rank the best 50 by how alike the rest of their files is. [default: functions, exact search]"),
     ] = None,
     approximate: Annotated[
         bool,
