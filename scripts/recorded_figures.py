@@ -104,14 +104,14 @@ def recall_picture() -> str:
     one = load("pretrain/function_pools_o0_o2.json")["names"]["hidden"]["O0-O2"]
     counts = one["by"]
     languages = [name for name in ("C", "C++", "Fortran", "Rust") if counts.get(name)]
-    title = "A function built by clang 14 at -O0, found first among those that clang 19 built at -O2 (names hidden)"
+    title = "Functions built at -O0, found first among those built at -O2 (names hidden)"
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 292" font-family="sans-serif" font-size="14">',
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 292" font-family="sans-serif" font-size="13">',
         '<rect width="800" height="292" fill="#fff"/>',
         f'<text x="20" y="26" font-size="16">{title}</text>',
     ]
     for column, (title, (_, colour)) in enumerate(BARS.items()):
-        x = 20 + (0, 150, 390, 580)[column]
+        x = 20 + (0, 150, 410, 610)[column]
         lines += [f'<rect x="{x}" y="42" width="12" height="12" fill="{colour}"/>']
         lines += [f'<text x="{x + 18}" y="53">{title}</text>']
     for place, language in enumerate(languages):
