@@ -45,7 +45,7 @@ from mirenc.decide.features.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
 from mirenc.llvm import IRModule, parse_ir
 from mirenc.llvm.analysis.regions import Region, regions_of
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.ir.canonical_reader import read_canonical
 
 CHUNK_PIECES, CHUNK_BYTES = 64, 2_000_000

@@ -21,8 +21,8 @@ from mirenc.base.errors import CompileError, MirencError
 from mirenc.decide.tables.compiled import CompiledTable, PassList, read_compiled
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.llvm.inputs.compile_source import compile_source
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import SharedEngine, major_of
+from mirenc.llvm.passes.find_llvm import SharedEngine, major_of
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.tools.measure.building import Toolchain, build_driver, compile_problem
 from mirenc.tools.measure.children import Timekeeper
 from mirenc.tools.measure.loops import generate

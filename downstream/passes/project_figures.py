@@ -24,9 +24,9 @@ from mirenc.base.errors import MirencError
 from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.llvm.inputs.file_kind import find_inputs
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import find_engine, major_of
+from mirenc.llvm.passes.find_llvm import find_engine, major_of
 from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.llvm.sources.compile_programs import Choices
 from mirenc.llvm.sources.prepare import prepare_ir
 from mirenc.tools.suggest import FixedList, fixed_lists, read_code, try_lists

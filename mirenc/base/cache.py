@@ -14,7 +14,7 @@ from pathlib import Path
 DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
 _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
-_RECENT = 16  # exchanges: what was used since is not marked again, which would write all of its page
+_RECENT = 16  # exchanges: an entry used since then is not marked again, which would write all of its page
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mirenc.encoder import Encoder
     from mirenc.llvm import ReadOptions
     from mirenc.llvm.inputs.input import Input as Given
-    from mirenc.llvm.passes.normal_form import Form
+    from mirenc.llvm.passes.optimise import Form
     from mirenc.search import Maker, VectorTable
 
     Reading = ReadOptions

@@ -46,7 +46,7 @@ def inliner(
     """
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
-    from mirenc.llvm.passes.engines import SharedEngine
+    from mirenc.llvm.passes.find_llvm import SharedEngine
     from mirenc.tools.inline.compiler import DECISIONS, Settings, write_compiler
     from mirenc.tools.suggest import TASK, fixed_lists
     from mirenc.tools.tune.tuning_case import beside, major_of
@@ -73,7 +73,7 @@ def inliner(
 
 def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int:
     """Run the build, say what came of it, and return its exit code."""
-    from mirenc.llvm.passes.engine import CHECKED
+    from mirenc.llvm.passes.size_after_passes import CHECKED
     from mirenc.tools.inline.compiler import LOG
 
     if shutil.which(command[0], path=environment["PATH"]) is None:

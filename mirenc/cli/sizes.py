@@ -19,8 +19,8 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.llvm import ReadOptions
-    from mirenc.llvm.passes.engine import Engine
     from mirenc.llvm.passes.object_file import Symbol
+    from mirenc.llvm.passes.size_after_passes import Engine
     from mirenc.tools.suggest import Code
 
 _SHOWN = 20  # rows of the printed table; --json has all
@@ -121,8 +121,8 @@ def _table(
     """
     from mirenc.llvm.analysis.regions import regions_of
     from mirenc.llvm.ir.functions import Linker, linkages_of, object_name
-    from mirenc.llvm.passes.engine import CODEGEN
     from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.size_after_passes import CODEGEN
     from mirenc.tools.suggest import read_code
 
     def compiled(file: tuple[str, str]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:

@@ -15,7 +15,7 @@ from mirenc.base.errors import ConfigError, ForeignIRError
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.llvm.passes.engine import Engine
+    from mirenc.llvm.passes.size_after_passes import Engine
     from mirenc.tools.inline import Inlining
     from mirenc.tools.suggest import Code, FixedList, Outcome
 
@@ -72,9 +72,9 @@ def suggest(
         common.check_output(output)
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
-    from mirenc.llvm.passes.engine import CHECKED
-    from mirenc.llvm.passes.engines import SharedEngine, find_engine, major_of
+    from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine, major_of
     from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.size_after_passes import CHECKED
     from mirenc.tools.inline import try_inlining
     from mirenc.tools.suggest import TASK, fixed_lists, read_code, try_lists
 
@@ -134,7 +134,7 @@ def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
-    from mirenc.llvm.passes.engine import CHECKED
+    from mirenc.llvm.passes.size_after_passes import CHECKED
 
     listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {

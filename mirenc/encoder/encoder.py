@@ -30,7 +30,7 @@ from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
 from mirenc.llvm.inputs.projects import expand_inputs, is_project
 from mirenc.llvm.ir.plain_statement import Spelling
 from mirenc.llvm.ir.read import module_from
-from mirenc.llvm.passes.normal_form import PASSES_OF, Form
+from mirenc.llvm.passes.optimise import PASSES_OF, Form
 from mirenc.model.config import PairedConfig
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
@@ -194,7 +194,7 @@ class Encoder:
         part : str
             ``both``: the whole vector; ``text`` or ``graph``: what comes from one encoder (`Embedding.part`).
         form : str, optional
-            What LLVM's passes make of the IR first (`mirenc.llvm.passes.normal_form`): ``plain`` (nothing), ``light``,
+            What LLVM's passes make of the IR first (`mirenc.llvm.passes.optimise`): ``plain`` (nothing), ``light``,
             ``O1``, ``O2``, ``O3``, ``Os`` or ``Oz``. Left out: ``O2`` for modules and functions that are searched, so
             that builds of one source at other levels have nearly equal vectors; ``plain`` otherwise. Functions that the
             passes delete come last. IR that the passes cannot take stays plain, which is logged.

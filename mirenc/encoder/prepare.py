@@ -30,7 +30,7 @@ from mirenc.model.tokenizer import IRTokenizer
 class Prepared:
     """One module ready for a model, its embedding without columns, and its ``key`` in the cache (empty: not kept).
 
-    ``deleted`` are the functions that its form's passes deleted (`mirenc.llvm.passes.normal_form`); their rows come
+    ``deleted`` are the functions that its form's passes deleted (`mirenc.llvm.passes.optimise`); their rows come
     last.
     """
 

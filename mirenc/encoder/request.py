@@ -8,7 +8,7 @@ from mirenc.base.cache import Cache
 from mirenc.base.errors import ConfigError
 from mirenc.llvm import LEVELS, ReadOptions
 from mirenc.llvm.ir.plain_statement import Spelling
-from mirenc.llvm.passes.normal_form import Form
+from mirenc.llvm.passes.optimise import Form
 
 Level = Literal["module", "function", "loop", "block", "instruction"]
 Part = Literal["both", "text", "graph"]

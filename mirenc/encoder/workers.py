@@ -22,7 +22,7 @@ from mirenc.base.errors import IRResourceError
 from mirenc.encoder.prepare import Answer, Reader
 from mirenc.encoder.request import Request, in_batches
 from mirenc.llvm import IRModule, start_reader
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.input import Input
 from mirenc.model.layers import usable_cores
 from mirenc.model.tokenizer import IRTokenizer

@@ -1,7 +1,7 @@
 """Builds of a program: what the IR of each function says, and vectors by which functions of two builds are paired.
 
 Sizes, counts and code are those of the IR as it is. Vectors and calls, for pairing alone, are those of a form of it
-(`mirenc.llvm.passes.normal_form`): at -O2, what was called at -O0 may be inlined.
+(`mirenc.llvm.passes.optimise`): at -O2, what was called at -O0 may be inlined.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from mirenc.llvm.ir.functions import object_name
 from mirenc.llvm.ir.module import FunctionHeader
 from mirenc.llvm.ir.read import load_input, module_from, module_of
 from mirenc.llvm.ir.source_places import Places
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.normal_form import Form
 from mirenc.llvm.passes.object_file import elf_functions, is_elf
+from mirenc.llvm.passes.optimise import Form
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.search.pairs import Side, centred
 
 SIZE_FORM: Form = "Oz"

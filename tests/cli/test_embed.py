@@ -23,7 +23,7 @@ from mirenc.base.errors import IRFileError
 from mirenc.encoder import Encoder
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
 from mirenc.llvm import IRModule, ReadOptions, parse_ir
-from mirenc.llvm.passes.normal_form import Form
+from mirenc.llvm.passes.optimise import Form
 from mirenc.search import VECTOR_SUFFIXES, read_vectors
 
 TEXT, GRAPH, BOTH = 32, 16, 48

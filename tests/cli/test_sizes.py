@@ -16,7 +16,7 @@ import mirenc
 from mirenc.decide.fit import fit_head
 from mirenc.decide.load_samples import load_data
 from mirenc.decide.registry import get_task
-from mirenc.llvm.passes import SharedEngine, engines as installed, find_engine
+from mirenc.llvm.passes import SharedEngine, find_engine, find_llvm as installed
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from mirenc.decide.tables.table_folder import MACHINE, read_folder, table_errors
 
 FORMAT = 2
 STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
-"""What became of one run: ok, or how it failed (`mirenc.llvm.passes.engine.Failed`)."""
+"""What became of one run: ok, or how it failed (`mirenc.llvm.passes.size_after_passes.Failed`)."""
 
 _TASK = "passes"
 _LEVEL = 12  # of zstd

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from mirenc.base.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.decide.tables.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.tools.measure.measuring_run import Plan, Run, one_line
 from mirenc.tools.measure.passes.choosing import Chosen, Texts, choose, scan_all
 from mirenc.tools.measure.passes.inputs import FLAGS, clang_of, find_ir

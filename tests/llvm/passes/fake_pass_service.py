@@ -1,4 +1,4 @@
-"""A child's side without LLVM: it does what a list tells it, so that the parent's side can be tested."""
+"""A service without LLVM: it does what a list tells it, so that `Engine` and `ChildProcess` can be tested."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import sys
 import time
 from typing import Any
 
-from mirenc.llvm.child.pass_library import PassLibrary, RefusedError
+from mirenc.llvm.child.pass_service import PassService, RefusedError
 
 
-class Library(PassLibrary):
+class FakePassService(PassService):
     version = "99.1"
 
     def read(self, ir: bytes, debug: bool) -> bytes:
@@ -21,7 +21,7 @@ class Library(PassLibrary):
             os.abort()
         return ir
 
-    def answer(self, module: bytes, pipeline: str, codegen: int) -> tuple[dict[str, Any], bytes]:
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int, keep: str) -> tuple[dict[str, Any], bytes]:
         if pipeline == "abort":
             print("LLVM ERROR: as asked", file=sys.stderr, flush=True)
             os.abort()
@@ -32,22 +32,15 @@ class Library(PassLibrary):
         if pipeline == "eat in C++":
             print("LLVM ERROR: out of memory", file=sys.stderr, flush=True)
             os._exit(1)
-        if pipeline == "talk":
-            os.write(1, b"words on standard output\n")
         if pipeline == "raise":
             raise RuntimeError("a mistake of the library")
         if pipeline == "break":
             raise RefusedError("broken", "the result is broken")
-        return {
-            "instructions": len(module),
-            "text_bytes": codegen,
-            "data_bytes": 0,
-            "loaded_bytes": 0,
-            "digest": pipeline,
-        }, module[::-1]
+        figures = {"instructions": len(bitcode), "text_bytes": codegen, "digest": pipeline}
+        return figures, bitcode[::-1] if keep else b""
 
 
-def open_library(arguments: list[str]) -> Library:
+def open_service(arguments: list[str]) -> FakePassService:
     if arguments == ["missing"]:
         raise OSError("libfake.so: No such file")
-    return Library()
+    return FakePassService()

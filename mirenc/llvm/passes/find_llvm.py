@@ -1,12 +1,12 @@
-"""The engines: a libLLVM of this system, the LLVM inside llvmlite, and which of them knows the lists at hand."""
+"""The LLVMs that can run passes here: a libLLVM of this system, llvmlite's, and which of them knows some lists."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from mirenc.base.errors import ToolchainError
-from mirenc.llvm.child.child_process import llvmlite_folder
-from mirenc.llvm.passes.engine import Engine, Failed
+from mirenc.llvm.child.parsing_worker import llvmlite_folder
+from mirenc.llvm.passes.size_after_passes import Engine, Failed
 
 _CHILD = Path(__file__).parents[1] / "child"
 
@@ -29,12 +29,12 @@ class SharedEngine(Engine):
         timeout: float | None = None,
         memory_limit: int | None = None,
     ) -> None:
-        side, names = _CHILD / "shared_library.py", [library] if library else list(_names(version))
-        about: dict[str, Any] = {"kind": "shared library", "advice": f"Type: apt-get install libllvm{version or 19}"}
-        about |= {"timeout": timeout, "memory_limit": memory_limit}
-        super().__init__(side, names, **about)
-        self._watcher = Engine(side, ["-print-changed", *names], **about)
-        self.deciding = Engine(side, ["-inline-cost-full", *names], **about)
+        service, names = _CHILD / "libllvm_pass_service.py", [library] if library else list(_names(version))
+        options: dict[str, Any] = {"kind": "shared library", "advice": f"Type: apt-get install libllvm{version or 19}"}
+        options |= {"timeout": timeout, "memory_limit": memory_limit}
+        super().__init__(service, names, **options)
+        self._watching = Engine(service, ["-print-changed", *names], **options)
+        self.deciding = Engine(service, ["-inline-cost-full", *names], **options)
         """The same library, where LLVM's inliner takes the cost of a call from its ``"function-inline-cost"``.
 
         Without the option it stops reckoning, and does not come to the attribute, once the cost is too high. All its
@@ -43,7 +43,7 @@ class SharedEngine(Engine):
 
     def close(self) -> None:
         super().close()
-        self._watcher.close()
+        self._watching.close()
         self.deciding.close()
 
     def fires(self, ir: bytes, pipelines: Sequence[str]) -> list[frozenset[str] | Failed]:
@@ -55,15 +55,15 @@ class SharedEngine(Engine):
         ``InstCombine``. To ask about one function, `mirenc.llvm.passes.extract` makes a module of it. Raises as
         `run_all`.
         """
-        answers = self._watcher._ask(ir, pipelines)
-        return [each if isinstance(each, Failed) else frozenset(each[0]["changed"]) for each in answers]
+        results = self._watching.ask(ir, pipelines)
+        return [result if isinstance(result, Failed) else frozenset(result[0]["changed"]) for result in results]
 
 
 class EmbeddedEngine(Engine):
     """The LLVM inside llvmlite, which is there wherever mirenc is; ToolchainError where llvmlite is not installed.
 
     It has no pass text, no -Oz, and no options for a pass, so it knows the passes of
-    `mirenc.llvm.child.llvmlite_library` without options, in any adaptors that fit, and the levels O0 to O3. On
+    `mirenc.llvm.child.llvmlite_pass_service` without options, in any adaptors that fit, and the levels O0 to O3. On
     functions marked ``minsize`` or ``optsize`` its O2 is near -Oz, since those words decide most of what differs. Its
     object files are for sizes: they list constructors in ``.ctors``, where LLD and current C libraries do not look for
     them.
@@ -73,9 +73,14 @@ class EmbeddedEngine(Engine):
         folder = llvmlite_folder()
         if not folder:
             raise ToolchainError("llvmlite is not installed. Type: pip install llvmlite")
-        side, advice = _CHILD / "llvmlite_library.py", "pip install --force-reinstall --no-deps llvmlite"
-        limits: dict[str, Any] = {"timeout": timeout, "memory_limit": memory_limit}
-        super().__init__(side, [folder], kind="llvmlite", advice=f"Type: {advice}", **limits)
+        super().__init__(
+            _CHILD / "llvmlite_pass_service.py",
+            [folder],
+            kind="llvmlite",
+            advice="Type: pip install --force-reinstall --no-deps llvmlite",
+            timeout=timeout,
+            memory_limit=memory_limit,
+        )
 
 
 def find_engine(
@@ -86,16 +91,17 @@ def find_engine(
     A shared library of the major version of ``prefer`` is asked before all others. Limits are as for an `Engine`.
     Raises ToolchainError: none of those that are here knows them; it says which and what is missing.
     """
-    wanted = list(dict.fromkeys(pipelines))
+    pipelines = list(dict.fromkeys(pipelines))
     unknown = []
     for engine in _engines(major_of(prefer) if prefer else None, timeout=timeout, memory_limit=memory_limit):
-        if (missing := next((each for each in wanted if not engine.knows(each)), None)) is None:
+        missing = next((pipeline for pipeline in pipelines if not engine.knows(pipeline)), None)
+        if missing is None:
             return engine
         short = missing if len(missing) <= 60 else f"{missing[:57]}..."
         unknown.append(f"{engine.name} does not know {short!r}")
         engine.close()
-    said = "; ".join(unknown)
-    raise ToolchainError(f"no LLVM here can run these pass lists: {said}. Type: apt-get install libllvm19")
+    found = "; ".join(unknown)
+    raise ToolchainError(f"no LLVM here can run these pass lists: {found}. Type: apt-get install libllvm19")
 
 
 def major_of(version: str) -> int:

@@ -1,16 +1,77 @@
-"""The child's side of `llvm_worker`: it parses, verifies, optimises and prints modules, and demangles C++ names."""
+"""What runs in the child of `mirenc.llvm.child.parsing_worker`: llvmlite's LLVM parses, verifies, optimises, prints.
+
+It also has what the other services of llvmlite's LLVM share. Stand-alone (`mirenc.base.child_main`).
+"""
 
 import contextlib
 import ctypes
 import os
+import re
 import resource
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from mirenc.llvm.child.child_main import PRINTING, decoded, llvmlite, parsed, printed, run_level
+BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+PRINTING = "mirenc: printing a module"  # last words of a child that runs out of the memory that text may take
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
 
-_LARGE = 1 << 20  # bytes of an answer
-Answer = tuple[dict[str, Any], bytes]
+
+def llvmlite(folder: str) -> Any:
+    """The binding to llvmlite's LLVM, from the folder in which llvmlite lies."""
+    sys.path.insert(0, folder)
+    import llvmlite.binding as llvm
+
+    return llvm
+
+
+def version_of(llvm: Any) -> str:
+    """Version of llvmlite's LLVM, ``22.1.0``."""
+    return ".".join(map(str, llvm.llvm_version_info))
+
+
+def decoded(text: bytes) -> str:
+    """IR as text. Raw bytes are legal inside LLVM's quoted strings; the escaped spelling means the same."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError:
+        return _NON_ASCII.sub(lambda match: b"\\%02X" % match.group()[0], text).decode("ascii")
+
+
+@contextlib.contextmanager
+def parsed(llvm: Any, ir: bytes) -> Iterator[Any]:
+    """A module of llvmlite's LLVM, from text or bitcode; RuntimeError or UnicodeError where it cannot be parsed."""
+    # A context of its own: in a shared one LLVM renames a struct type that an earlier module has too. Module before
+    # context, always: the other order crashes.
+    with contextlib.closing(llvm.create_context()) as context:
+        if ir.startswith(BITCODE_MAGIC):
+            read = llvm.parse_bitcode(ir, context=context)
+        else:
+            read = llvm.parse_assembly(decoded(ir), context=context)
+        del ir  # it may be large
+        with contextlib.closing(read) as module:
+            yield module
+
+
+def printed(module: Any) -> str:
+    """The print-out of a module of llvmlite's LLVM."""
+    try:
+        return str(module)
+    except UnicodeDecodeError as error:  # LLVM prints the strings of attributes as they are
+        return decoded(error.object)
+
+
+def run_level(llvm: Any, module: Any, machine: Any, speed: int, functions: Iterable[Any] | None = None) -> None:
+    """Run ``default<O1>`` to ``default<O3>`` as LLVM reads it, or on some functions what simplifies one by itself."""
+    options = llvm.create_pipeline_tuning_options(speed_level=speed)
+    options.loop_vectorization = options.slp_vectorization = speed >= 2  # both vectorisers from O2 on
+    builder = llvm.create_pass_builder(machine, options)
+    if functions is None:
+        builder.getModulePassManager().run(module, builder)
+    else:
+        manager = builder.getFunctionPassManager()
+        for function in functions:
+            manager.run(function, builder)
 
 
 class LongTextError(Exception):
@@ -68,39 +129,33 @@ def _demangler() -> Callable[[str], str]:
     return str
 
 
-class Library:
-    """llvmlite's LLVM as a reader."""
+class ParsingService:
+    """One answer to each request: the text asked for, or with another status than ``ok`` LLVM's words."""
 
     def __init__(self, llvm: Any) -> None:
         self._llvm = llvm
         self._demangle = _demangler()
         self._machines: dict[str, Any] = {}  # target machines by triple
-        self.version = ".".join(map(str, llvm.llvm_version_info))
+        self.version = version_of(llvm)
 
-    def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
-        """One answer: LLVM's print-out or the names, or with another status LLVM's words.
-
-        Status ``long``: the print-out has more than the request's ``most_text`` bytes. ``passes`` of a request are one
-        of `mirenc.llvm.passes.normal_form.PASSES`: the module is printed after them.
-        """
+    def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
+        """A module's print-out, or the demangled names of a request of the kind ``names``, one a line."""
         try:
             if request["kind"] == "names":
                 names = holder.pop().decode("utf-8").split("\n")
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
-                status, text = self._canonicalise(holder, request["most_text"], request.get("passes"))
-            data = text.encode("utf-8", "surrogateescape")
-            del text
+                status, text = self._canonical(holder, request["most_text"], request["passes"])
+            yield {"status": status}, text.encode("utf-8", "surrogateescape")
         except MemoryError:
-            status, data = "memory", b""
-        large = len(data) > _LARGE
-        yield {"status": status}, data
-        del data
-        if large:  # this process stays, idle: what a large module took goes back to the system
-            with contextlib.suppress(OSError, AttributeError):
-                ctypes.CDLL(None).malloc_trim(0)
+            yield {"status": "memory"}, b""
 
-    def _canonicalise(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
+    def _canonical(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
+        """Status and the text of a module, after ``passes`` (`mirenc.llvm.passes.optimise.PASSES`) if there are any.
+
+        The status is ``ok``; ``parse``, ``passes`` or ``verify``, at which LLVM refused it; or ``long``: the text has
+        more than ``most_text`` bytes.
+        """
         status = "parse"
         try:
             with parsed(self._llvm, holder.pop()) as module:
@@ -121,7 +176,7 @@ class Library:
 
     def _optimise(self, module: Any, speed: int, attributes: Sequence[str] = (), *, functions: bool = False) -> None:
         """Run the passes of a level, or with ``functions`` those that work on one function; attributes come first."""
-        defined = [one for one in module.functions if not one.is_declaration]
+        defined = [function for function in module.functions if not function.is_declaration]
         for function in defined:
             for attribute in attributes:
                 function.add_function_attribute(attribute)
@@ -143,6 +198,6 @@ class Library:
         return self._machines[triple]
 
 
-def open_library(arguments: list[str]) -> Library:
-    """The library; the argument is the folder in which llvmlite lies."""
-    return Library(llvmlite(arguments[0]))
+def open_service(arguments: list[str]) -> ParsingService:
+    """The service; the argument is the folder in which llvmlite lies."""
+    return ParsingService(llvmlite(arguments[0]))

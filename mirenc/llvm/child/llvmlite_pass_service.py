@@ -1,4 +1,4 @@
-"""The LLVM inside llvmlite, with single passes and levels: the child's side of `mirenc.llvm.passes.engines`."""
+"""Lists of passes run by the LLVM inside llvmlite: single passes and levels, for `mirenc.llvm.passes.find_llvm`."""
 
 import contextlib
 import re
@@ -7,8 +7,8 @@ from functools import cache
 from typing import Any
 
 from mirenc.base.errors import PassError
-from mirenc.llvm.child.child_main import llvmlite, parsed, printed, run_level
-from mirenc.llvm.child.pass_library import PassLibrary, RefusedError
+from mirenc.llvm.child.parsing_service import llvmlite, parsed, printed, run_level, version_of
+from mirenc.llvm.child.pass_service import PassService, RefusedError
 from mirenc.llvm.passes.object_file import Section, named_section
 from mirenc.llvm.passes.pass_lists import Step, parse, steps
 
@@ -35,7 +35,7 @@ PASSES = tuple(_METHODS)
 _LEVEL = re.compile(r"default<O([0-3])>")
 
 
-class Library(PassLibrary):
+class LlvmlitePassService(PassService):
     """llvmlite's LLVM; ``llvm`` is ``llvmlite.binding``."""
 
     def __init__(self, llvm: Any) -> None:
@@ -44,7 +44,7 @@ class Library(PassLibrary):
         llvm.initialize_all_targets()
         llvm.initialize_all_asmprinters()
         llvm.initialize_native_asmparser()  # for inline assembly; llvmlite has no others
-        self.version = ".".join(map(str, llvm.llvm_version_info))
+        self.version = version_of(llvm)
         self._machine = cache(self._new_machine)
 
     def read(self, ir: bytes, debug: bool) -> bytes:
@@ -85,13 +85,13 @@ class Library(PassLibrary):
         except RuntimeError as error:
             raise RefusedError("backend", str(error)) from None
 
-    def printed(self, module: Any, machine: Any) -> bytes:
+    def printed(self, module: Any) -> bytes:
         return printed(module).encode()
 
     def sections(self, data: bytes) -> list[Section]:
         try:
-            made = self._llvm.ObjectFileRef.from_data(data)
-            return [named_section(one.name() or b"", one.size()) for one in made.sections()]
+            sections = self._llvm.ObjectFileRef.from_data(data).sections()
+            return [named_section(section.name() or b"", section.size()) for section in sections]
         except RuntimeError as error:
             raise RefusedError("backend", str(error)) from None
 
@@ -127,6 +127,6 @@ def _method(step: Step) -> str:
     raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has {known}")
 
 
-def open_library(arguments: list[str]) -> Library:
-    """The library; the argument is the folder in which llvmlite lies."""
-    return Library(llvmlite(arguments[0]))
+def open_service(arguments: list[str]) -> LlvmlitePassService:
+    """The service; the argument is the folder in which llvmlite lies."""
+    return LlvmlitePassService(llvmlite(arguments[0]))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mirenc.base.errors import ToolchainError
-from mirenc.llvm.passes import engines as installed
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import SharedEngine, find_engine
+from mirenc.llvm.passes import find_llvm as installed
+from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine
+from mirenc.llvm.passes.size_after_passes import Engine
 
 RETURN = b"define void @f() {\n  ret void\n}\n"
 

@@ -1,4 +1,4 @@
-"""The child's side of `mirenc.llvm.passes.vectorizer`: it runs LLVM at -O3 and reads its remarks.
+"""What runs in the child of `mirenc.llvm.passes.vectorizer`: llvmlite's LLVM at -O3, whose remarks are read.
 
 A process of its own: remarks are an option of all LLVM in a process, and LLVM writes them to descriptor 2, which the
 parent has made a file.
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from mirenc.llvm.child.child_main import llvmlite
+from mirenc.llvm.child.parsing_service import llvmlite, version_of
 
 LOOP = "mirenc.loop"
 _PLACE = r"^remark: [^\n]*?:(\d+):\d+: "
@@ -21,12 +21,12 @@ _INTERLEAVED = re.compile(_PLACE + r"interleaved loop \(interleaved count: (\d+)
 _UNROLLED = re.compile(_PLACE + r"unrolled loop by a factor of (\d+)", re.MULTILINE)
 
 
-class Library:
+class VectorizerService:
     """llvmlite's LLVM, for one processor."""
 
     def __init__(self, llvm: Any, triple: str, processor: str) -> None:
         self._llvm = llvm
-        self.version = ".".join(map(str, llvm.llvm_version_info))
+        self.version = version_of(llvm)
         llvm.set_option("mirenc", "-pass-remarks=loop-vectorize|loop-unroll")
         # Floating-point sums keep their order, as where settings were measured.
         llvm.set_option("mirenc", "-hints-allow-reordering=false")
@@ -60,7 +60,7 @@ class Library:
             yield {"choices": choices, "unrolled": unrolled}, assembly
 
 
-def open_library(arguments: list[str]) -> Library:
-    """The library; the arguments are the folder in which llvmlite lies, the triple, the processor."""
+def open_service(arguments: list[str]) -> VectorizerService:
+    """The service; the arguments are the folder in which llvmlite lies, the triple, the processor."""
     folder, triple, processor = arguments
-    return Library(llvmlite(folder), triple, processor)
+    return VectorizerService(llvmlite(folder), triple, processor)

@@ -1,9 +1,9 @@
-"""Forms of a module: its IR as it is, or what LLVM's passes make of it, so that builds of one source look alike.
+"""Brings a module to a normal form: LLVM's passes of a level, such as -O2, so that builds of one source look alike.
 
-The passes are those of the LLVM inside llvmlite, in the reading child process, for the module's own target. Before them
-is taken off what clang puts on every function: at -O0 ``optnone`` and ``noinline``, and, before passes for speed,
-``optsize`` and ``minsize``. What compilers note for passes (profiles, aliasing, unrolling) is left out. Functions that
-the passes delete (inlined wherever they are called, or called by nobody) are brought to the form by themselves.
+The passes are those of the LLVM inside llvmlite, in the parsing child process, for the module's own target. Removed
+before them are attributes that clang puts on every function, ``optnone`` and ``noinline`` at -O0, ``optsize`` and
+``minsize`` before passes for speed, and what compilers note for passes (profiles, aliasing, unrolling). Functions that
+the passes delete (inlined wherever they are called, or never called) are brought to the form by themselves.
 """
 
 import re
@@ -20,14 +20,14 @@ PASSES: dict[str, dict[str, Any]] = {
     "O1": {"speed": 1},
     "O2": {"speed": 2},
     "O3": {"speed": 3},
-    # LLVM 22 has no pipelines for size: what its passes go by are these attributes, which clang puts on all functions.
+    # LLVM 22 has no pipelines for size: its passes go by these attributes, which clang puts on all functions.
     "Os": {"speed": 2, "attributes": ["optsize"]},
     "Oz": {"speed": 2, "attributes": ["optsize", "minsize"]},
 }
-"""What the child process is asked for, by form (`mirenc.llvm.child.reading_library`)."""
+"""Requests to the child process by form (`mirenc.llvm.child.parsing_service`)."""
 FORMS = ("plain", *PASSES)
 PASSES_OF = "LLVM 22"
-"""Whose passes these are: those of the only llvmlite that setup.cfg allows."""
+"""The LLVM whose passes these are, that of the only llvmlite that setup.cfg allows."""
 
 _NAME = r'("[^"]*"|[-a-zA-Z$._0-9]+)'
 _BEFORE_NAME = r'^define (?:"[^"]*"|[^"@\n])*'  # names of types may have an @ in quotes
@@ -47,8 +47,8 @@ _ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
 _FOR_SIZE = re.compile(r" (?:optsize|minsize|optdebug)(?= )")
 _OF_DEBUG = re.compile(r" optdebug(?= )")  # LLVM refuses it beside optsize
-# Behind the arguments: marks of the address, its space, attributes.
-_BEHIND = re.compile(r"(?: (?:local_)?unnamed_addr)?( addrspace\(\d+\))?( #\d+)?")
+# After the arguments: whether the address matters, its space, attributes.
+_AFTER_ARGUMENTS = re.compile(r"(?: (?:local_)?unnamed_addr)?( addrspace\(\d+\))?( #\d+)?")
 
 
 class FormedText(NamedTuple):
@@ -72,10 +72,10 @@ def has_definitions(text: str) -> bool:
 def formed(
     text: str, form: str, run: Callable[[str, str], str], *, unoptimised: bool = False, deleted: bool = True
 ) -> FormedText:
-    """Bring a module's canonical text to one of the `PASSES`; ``run`` (text, form) lets LLVM do so, and may raise.
+    """Bring a module's canonical text to one of the `PASSES`; ``run`` (text, form) runs these, and may raise.
 
     ``unoptimised`` says that the module was built at -O0. Without ``deleted``, functions that the passes delete are
-    left out. Where they delete all, all are kept.
+    left out, unless that is all of them. Raises IRParseError: it cannot be brought to the form.
     """
     # A module that was read has no other hints than these either, and no vector may depend on a profile.
     text = without_optnone(without_hints(text), unoptimised=unoptimised)
@@ -105,21 +105,21 @@ def without_optnone(text: str, *, unoptimised: bool = False) -> str:
 
 
 def _without(attributes: re.Pattern[str], group: str) -> str:
-    """A group without some attributes; LLVM refuses one that has none, so that has a word without a meaning then."""
+    """A group without some attributes; one left empty, which LLVM refuses, gets an attribute without meaning."""
     return re.sub(r"= \{ \}$", '= { "none" }', attributes.sub("", group))
 
 
 def only(text: str, names: Collection[str]) -> str:
-    """Canonical text in which the functions called ``names`` alone have bodies, and a linker could see them all.
+    """Canonical text in which the functions called ``names`` alone have bodies, and are visible from outside.
 
-    So no pass deletes them. Variables are seen, too: functions that write them are gone. Where something in the module
-    needs the bodies of others (an alias, an ifunc, the address of a block), those stay.
+    So no pass deletes them. Variables are made visible, too, since functions that write them are gone. Where an alias,
+    an ifunc or the address of a block needs other bodies, all stay.
     """
 
-    def seen(match: re.Match[str]) -> str:
+    def visible(match: re.Match[str]) -> str:
         return _LINKAGE.sub(r"define \1", match[0]) if match[1] in names else match[0]
 
-    text = _BODY.sub(seen, _LOCAL_VARIABLE.sub(r"\1", text))
+    text = _BODY.sub(visible, _LOCAL_VARIABLE.sub(r"\1", text))
     return text if _NEEDS_BODIES.search(text) else with_bodies(text, names)
 
 
@@ -136,6 +136,6 @@ def with_bodies(text: str, names: Collection[str]) -> str:
 def _declaration(header: str, end_of_name: int) -> str:
     """A declaration for a ``define`` line: its calling convention, type, address space and attributes."""
     end = balanced(header, end_of_name)
-    behind = _BEHIND.match(header, end)
-    words = "" if behind is None else "".join(word or "" for word in behind.groups())
+    found = _AFTER_ARGUMENTS.match(header, end)
+    words = "" if found is None else "".join(word or "" for word in found.groups())
     return "declare " + _LINKAGE.sub(r"define \1", header[:end]).removeprefix("define ") + words

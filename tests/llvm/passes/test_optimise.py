@@ -7,9 +7,9 @@ from unoptimised_ir import GROWS, SUM
 
 from mirenc.base.errors import ConfigError, IRResourceError
 from mirenc.llvm import IRModule, ReadOptions, parse_ir
-from mirenc.llvm.child.llvm_worker import LLVMWorker
+from mirenc.llvm.child.parsing_worker import ParsingWorker
 from mirenc.llvm.ir.lines import without_hints
-from mirenc.llvm.passes.normal_form import FORMS, only, without_optnone
+from mirenc.llvm.passes.optimise import FORMS, only, without_optnone
 
 
 def read(text: str, form: str) -> IRModule:
@@ -155,14 +155,14 @@ def test_a_target_that_llvmlite_lacks_has_passes_all_the_same() -> None:
 def test_passes_that_die_cost_their_module_its_form_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    asked = LLVMWorker.canonicalise
+    asked = ParsingWorker.canonicalise
 
-    def dies(self: LLVMWorker, data: bytes, **options: object) -> str:
+    def dies(self: ParsingWorker, data: bytes, **options: object) -> str:
         if options.get("passes") is not None:
             raise IRResourceError("LLVM ended its process (SIGABRT) on this module")
         return asked(self, data, **options)  # type: ignore[arg-type]  # as they came
 
-    monkeypatch.setattr(LLVMWorker, "canonicalise", dies)
+    monkeypatch.setattr(ParsingWorker, "canonicalise", dies)
     module = read(SUM, "O2")
     assert module.form == "plain"
     assert names(module) == ["sum", "square"]

@@ -1,4 +1,7 @@
-"""LLVM's C API, the part that is the same from LLVM 16 on, by ctypes: the child's side of `engines`."""
+"""Lists of passes run by a libLLVM of this system, for `mirenc.llvm.passes.find_llvm`.
+
+By ctypes and LLVM's C API, the part of it that is the same from LLVM 16 on.
+"""
 
 import contextlib
 import ctypes
@@ -10,7 +13,7 @@ from ctypes import POINTER, byref, c_char_p, c_int, c_size_t, c_uint, c_uint64, 
 from functools import cache
 from typing import Any
 
-from mirenc.llvm.child.pass_library import Answer, PassLibrary, RefusedError
+from mirenc.llvm.child.pass_service import Answer, PassService, RefusedError
 from mirenc.llvm.passes.object_file import Section, is_elf, named_section
 
 _TARGETS = ("X86", "AArch64", "ARM", "RISCV", "PowerPC", "SystemZ", "LoongArch", "Mips", "Sparc", "WebAssembly")
@@ -68,7 +71,7 @@ _FUNCTIONS: tuple[tuple[Any, ...], ...] = (
 )
 
 
-class Library(PassLibrary):
+class LibLLVMPassService(PassService):
     """The first libLLVM of some file names that can be loaded; OSError if none can.
 
     ``options`` are LLVM's own, as ``opt`` takes them; they hold for the whole process.
@@ -155,15 +158,16 @@ class Library(PassLibrary):
         return data
 
     def instructions(self, module: c_void_p) -> int:
-        def each(kind: str, whole: Any) -> Iterator[Any]:
-            following = getattr(self._c, f"LLVMGetNext{kind}")
-            one = getattr(self._c, f"LLVMGetFirst{kind}")(whole)
-            while one:
-                yield one
-                one = following(one)
+        blocks = (block for function in self._all("Function", module) for block in self._all("BasicBlock", function))
+        return sum(1 for block in blocks for _ in self._all("Instruction", block))
 
-        blocks = (block for function in each("Function", module) for block in each("BasicBlock", function))
-        return sum(1 for block in blocks for _ in each("Instruction", block))
+    def _all(self, kind: str, whole: Any) -> Iterator[Any]:
+        """The functions of a module, the blocks of a function, or the instructions of a block."""
+        part = getattr(self._c, f"LLVMGetFirst{kind}")(whole)
+        following = getattr(self._c, f"LLVMGetNext{kind}")
+        while part:
+            yield part
+            part = following(part)
 
     def emitted(self, module: c_void_p, machine: int) -> bytes:
         self._write_init_arrays(module, machine)
@@ -192,12 +196,12 @@ class Library(PassLibrary):
                         continue
                     comdat = c_void_p(c.LLVMGetComdat(key))
                 number = c.LLVMConstIntGetZExtValue(priority)
-                made = c.LLVMAddGlobal(module, c.LLVMTypeOf(function), section[1:].encode())
-                c.LLVMSetInitializer(made, function)
-                c.LLVMSetLinkage(made, _PRIVATE)
-                c.LLVMSetSection(made, (section if number == _LAST else f"{section}.{number}").encode())
+                variable = c.LLVMAddGlobal(module, c.LLVMTypeOf(function), section[1:].encode())
+                c.LLVMSetInitializer(variable, function)
+                c.LLVMSetLinkage(variable, _PRIVATE)
+                c.LLVMSetSection(variable, (section if number == _LAST else f"{section}.{number}").encode())
                 if comdat:
-                    c.LLVMSetComdat(made, comdat)
+                    c.LLVMSetComdat(variable, comdat)
             c.LLVMDeleteGlobal(listed)
 
     def _is_elf(self, machine: int) -> bool:
@@ -216,7 +220,7 @@ class Library(PassLibrary):
             raise RefusedError("backend", self._errors[0])
         return data
 
-    def printed(self, module: c_void_p, machine: int) -> bytes:
+    def printed(self, module: c_void_p) -> bytes:
         return self._text(self._c.LLVMPrintModuleToString(module)).encode()
 
     def sections(self, data: bytes) -> list[Section]:
@@ -262,14 +266,14 @@ class Library(PassLibrary):
         return text
 
 
-class Watcher(Library):
+class ChangedPassesService(LibLLVMPassService):
     """A libLLVM that says which passes of a list change a module, by its own option ``-print-changed``.
 
     LLVM prints to descriptor 2, which the parent has made a file; ``=quiet`` would keep back that a pass deleted its
     loop.
     """
 
-    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> Answer:
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int, keep: str) -> Answer:
         """Names of the passes that changed the module; RefusedError."""
         os.ftruncate(2, 0)
         os.lseek(2, 0, os.SEEK_SET)
@@ -294,8 +298,8 @@ def _load(names: list[str]) -> Any:
     raise OSError((damaged or problems)[0])
 
 
-def open_library(arguments: list[str]) -> Library:
-    """The library of an engine. ``arguments``: LLVM's options, which begin with a dash, and file names."""
+def open_service(arguments: list[str]) -> LibLLVMPassService:
+    """The service. ``arguments``: LLVM's options, which begin with a dash, and file names of the library."""
     options = [argument for argument in arguments if argument.startswith("-")]
     names = [argument for argument in arguments if not argument.startswith("-")]
-    return (Watcher if "-print-changed" in options else Library)(names, options)
+    return (ChangedPassesService if "-print-changed" in options else LibLLVMPassService)(names, options)

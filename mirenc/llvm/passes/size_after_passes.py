@@ -1,15 +1,16 @@
-"""`Engine`: runs a list of passes on a module and says how large the result is; its LLVM lives in a child process."""
+"""`Engine`: runs lists of passes on a module, such as -Oz's, and says how many bytes of code each leaves.
 
-import threading
+Its LLVM lives in a child process. Which LLVMs there are: `mirenc.llvm.passes.find_llvm`.
+"""
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from mirenc.base.child_process import Answer, ChildProcess, EndedError
 from mirenc.base.errors import IRParseError, PassError, ToolchainError
-from mirenc.llvm.child.child_process import Child, EndedError
-from mirenc.llvm.child.pass_library import Answer
 
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
@@ -50,7 +51,7 @@ def code_bytes(result: Optimised, before: Optimised) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Why a list gave no figures for a module, and what was said.
+    """Why a list gave no figures for a module, and LLVM's words or what was exceeded.
 
     ``status`` is ``pipeline``: the engine does not know the list. ``broken``: LLVM's verifier refuses the result.
     ``backend``: no machine code can be made of it. ``crash``, ``timeout``, ``memory``: how LLVM's process ended.
@@ -61,16 +62,17 @@ class Failed:
 
 
 class Engine:
-    """Runs lists of passes in a child process; `mirenc.llvm.passes.engines` has those there are.
+    """Runs lists of passes in a child process; `mirenc.llvm.passes.find_llvm` has those there are.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
-    ``kind`` says how LLVM is reached, ``advice`` what to type where it cannot be started. One list on one module may
-    take ``timeout`` seconds, 60 by default, and LLVM ``memory_limit`` bytes of address space, 4 GiB by default.
+    ``service`` and its ``arguments`` are what the child loads, ``kind`` says how LLVM is reached, ``advice`` what to
+    type where it cannot be started. One list on one module may take ``timeout`` seconds, 60 by default, and LLVM
+    ``memory_limit`` bytes of address space, 4 GiB by default.
     """
 
     def __init__(
         self,
-        side: Path,
+        service: Path,
         arguments: Sequence[str],
         *,
         kind: str,
@@ -80,8 +82,7 @@ class Engine:
     ) -> None:
         self.timeout = timeout or _TIMEOUT
         self._kind, self._advice = kind, advice
-        self._child = Child(side, arguments, memory_limit or _MEMORY_LIMIT)
-        self._lock = threading.Lock()
+        self._child = ChildProcess(service, arguments, memory_limit or _MEMORY_LIMIT)
 
     def __enter__(self) -> Self:
         return self
@@ -92,8 +93,10 @@ class Engine:
     @cached_property
     def version(self) -> str:
         """LLVM's version, ``19.1.7``; starts the child when first asked. ToolchainError where it cannot."""
-        with self._lock:
-            return self._started()
+        try:
+            return self._child.version()
+        except EndedError as ended:
+            raise self._start_error(ended) from None
 
     @property
     def name(self) -> str:
@@ -113,8 +116,8 @@ class Engine:
         Raises IRParseError: LLVM refuses the module, or does not survive reading it. Raises PassError: the list fails
         on it; `Failed` has the ways. Raises ToolchainError: the engine cannot start.
         """
-        figures, optimised = self._one(ir, pipeline, codegen, "ir")
-        return Optimised(**figures, ir=optimised)
+        figures, optimised = self._run_one(ir, pipeline, codegen, keep="ir")
+        return Optimised(**figures, ir=bytes(optimised))
 
     def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
         """Run each list on the module by itself; one result for each, in their order, and no optimised IR.
@@ -122,70 +125,65 @@ class Engine:
         A list that crashes or hangs is `Failed`, and the others go on. Machine code is made once for all lists that
         give the same module, so this is much faster than `run` for each. Raises IRParseError, ToolchainError as `run`.
         """
-        answers = self._ask(ir, list(pipelines), codegen)
-        return [each if isinstance(each, Failed) else Optimised(**each[0]) for each in answers]
+        results = self.ask(ir, list(pipelines), codegen=codegen)
+        return [result if isinstance(result, Failed) else Optimised(**result[0]) for result in results]
 
     def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
         """Run one list and return the object file that LLVM makes of the result; as `run`."""
-        return self._one(ir, pipeline, codegen, "object")[1]
+        return bytes(self._run_one(ir, pipeline, codegen, keep="object")[1])
 
     def text(self, ir: bytes, pipeline: str = "", *, debug: bool = False) -> str:
         """What a list makes of a module, as this LLVM prints it, with ``debug`` information or without; as `run`."""
-        return self._one(ir, pipeline, CODEGEN, "text", debug)[1].decode()
+        return str(self._run_one(ir, pipeline, CODEGEN, keep="text", debug=debug)[1], "utf-8")
 
     def knows(self, pipeline: str) -> bool:
         """Whether this LLVM can read a list of passes; ToolchainError where it cannot start."""
-        (result,) = self._ask(_NO_MODULE, [pipeline])
+        (result,) = self.ask(_NO_MODULE, [pipeline])
         return not (isinstance(result, Failed) and result.status == "pipeline")
 
-    def _one(self, ir: bytes, pipeline: str, codegen: int, keep: str, debug: bool = False) -> Answer:
-        (answer,) = self._ask(ir, [pipeline], codegen, keep, debug)
-        if isinstance(answer, Failed):
-            raise PassError(f"{self.name} fails on this list ({answer.status}): {answer.problem}", failed=answer.status)
-        return answer
-
-    def _started(self) -> str:
-        try:
-            return self._child.version()
-        except EndedError as ended:
-            raise ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}") from None
-
-    def _ask(
-        self, ir: bytes, pipelines: Sequence[str], codegen: int = CODEGEN, keep: str = "", debug: bool = False
+    def ask(
+        self, ir: bytes, pipelines: Sequence[str], *, codegen: int = CODEGEN, keep: str = "", debug: bool = False
     ) -> list[Answer | Failed]:
-        """The library's answer for each list, with what is kept: optimised ``ir``, its ``text`` or ``object`` file."""
-        answers: list[Answer | Failed] = []
-        child = self._child
-        with self._lock:
-            while len(answers) < len(pipelines):
-                try:
-                    self._started()
-                    request = {"pipelines": pipelines[len(answers) :], "codegen": codegen, "keep": keep, "debug": debug}
-                    child.send(request, ir, self.timeout)
-                    self._await_reading()
-                    while len(answers) < len(pipelines):
-                        answer, made = child.receive(self.timeout)
-                        status = answer.pop("status")
-                        answers.append((answer, bytes(made)) if status == "ok" else Failed(status, **answer))
-                except EndedError as ended:
-                    answers.append(_failed(ended))
-                except IRParseError:  # the pipe is in step, or there is none
-                    raise
-                except BaseException:
-                    child.close()  # whatever interrupted the exchange, the pipe is out of step now
-                    raise
-        return answers
+        """The child's answer to each list (`mirenc.llvm.child.pass_service`), or how it failed; raises as `run_all`.
 
-    def _await_reading(self) -> None:
-        """See that the module was read; without that each list would end a process of its own."""
-        try:
-            answer, _ = self._child.receive(self.timeout)
-        except EndedError as ended:
-            raise IRParseError(f"LLVM did not survive reading the module: {_failed(ended).problem}") from None
-        if answer["status"] == "input":
-            lines = [line for line in answer["problem"].splitlines() if not line.endswith(" parsing error")]
-            first = lines[0] if lines else "no reason given"
-            raise IRParseError(f"LLVM cannot read the module: {first}", diagnostic=answer["problem"])
+        ``keep`` says what comes with it: the optimised ``ir``, its ``text``, its ``object`` file, or "", nothing.
+        """
+        request = {"codegen": codegen, "keep": keep, "debug": debug}
+        results: list[Answer | Failed] = []
+        while len(results) < len(pipelines):
+            rest = request | {"pipelines": pipelines[len(results) :]}
+            failed = []
+            try:
+                answers = self._child.ask(rest, ir, self.timeout)
+            except EndedError as ended:
+                if ended.status == "start":
+                    raise self._start_error(ended) from None
+                answers, failed = ended.answers, [_failed(ended)]
+                # Otherwise each list would end a process of its own.
+                if not answers:
+                    raise IRParseError(f"LLVM did not survive reading the module: {failed[0].problem}") from None
+            (reading, _), *answers = answers
+            if reading["status"] == "input":
+                raise _unreadable(reading["problem"])
+            for answer, data in answers:
+                status = answer.pop("status")
+                results.append((answer, data) if status == "ok" else Failed(status, **answer))
+            results += failed
+        return results
+
+    def _run_one(self, ir: bytes, pipeline: str, codegen: int, **options: Any) -> Answer:
+        (result,) = self.ask(ir, [pipeline], codegen=codegen, **options)
+        if isinstance(result, Failed):
+            raise PassError(f"{self.name} fails on this list ({result.status}): {result.problem}", failed=result.status)
+        return result
+
+    def _start_error(self, ended: EndedError) -> ToolchainError:
+        return ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}")
+
+
+def _unreadable(problem: str) -> IRParseError:
+    lines = [line for line in problem.splitlines() if not line.endswith(" parsing error")]
+    return IRParseError(f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}", diagnostic=problem)
 
 
 def _failed(ended: EndedError) -> Failed:

@@ -1,4 +1,7 @@
-"""What both LLVMs of the passes do alike in the child process: run a list, weigh the result."""
+"""What both LLVMs that run lists of passes do alike in their child process: run a list, weigh the result.
+
+The parent's side is `mirenc.llvm.passes.size_after_passes`. Stand-alone (`mirenc.base.child_main`).
+"""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -19,7 +22,7 @@ class RefusedError(Exception):
         self.status = status
 
 
-class PassLibrary:
+class PassService:
     """An LLVM that runs passes: each list from the same bytes, in a context of its own, as ``opt`` on that bitcode."""
 
     version: str
@@ -46,7 +49,7 @@ class PassLibrary:
         """The object file of a module, which the backend changes; RefusedError."""
         raise NotImplementedError
 
-    def printed(self, module: Any, machine: Any) -> bytes:
+    def printed(self, module: Any) -> bytes:
         """The text of a module."""
         raise NotImplementedError
 
@@ -57,27 +60,30 @@ class PassLibrary:
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
         """``read``, then ``ok`` with figures, or a ``problem``, for each list; ``input`` alone if the IR is refused."""
         try:
-            module = self.read(holder.pop(), request["debug"])
+            bitcode = self.read(holder.pop(), request["debug"])
         except ValueError as error:
             yield {"status": "input", "problem": str(error)}, b""
             return
         yield {"status": "read"}, b""
         for pipeline in request["pipelines"]:
             try:
-                answer: dict[str, Any] = {}
-                if request["keep"] in ("object", "text"):
-                    made = self.made(module, pipeline, request["codegen"], request["keep"])
-                else:
-                    answer, made = self.answer(module, pipeline, request["codegen"])
+                figures, result = self.answer(bitcode, pipeline, request["codegen"], request["keep"])
+                yield {"status": "ok"} | figures, result
             except RefusedError as refused:
-                answer, made = {"status": refused.status, "problem": str(refused)}, b""
+                yield {"status": refused.status, "problem": str(refused)}, b""
             except MemoryError:
-                answer, made = {"status": "memory", "problem": "out of memory"}, b""
-            yield {"status": "ok"} | answer, made if request["keep"] else b""
+                yield {"status": "memory", "problem": "out of memory"}, b""
 
-    def answer(self, bitcode: bytes, pipeline: str, codegen: int) -> Answer:
-        """Figures and bitcode of what a list of passes makes of a module; RefusedError."""
+    def answer(self, bitcode: bytes, pipeline: str, codegen: int, keep: str) -> Answer:
+        """Figures of what a list of passes makes of a module, and its ``ir`` where ``keep`` says so; RefusedError.
+
+        Where that says ``object`` or ``text``, the object file or the text without any figures.
+        """
         with self.run(bitcode, pipeline, codegen) as (module, machine):
+            if keep == "object":
+                return {}, self.emitted(module, machine)
+            if keep == "text":
+                return {}, self.printed(module)
             optimised = self.finished(module, machine)
             digest = hashlib.sha256(optimised).hexdigest()
             key = (digest, codegen)
@@ -85,12 +91,7 @@ class PassLibrary:
                 if len(self._sizes) >= _SIZES_KEPT:
                     self._sizes.clear()
                 # Of the bitcode as it is written: reading it again may order uses anew, which the backend goes by.
-                data = self.made(optimised, "", codegen, "object")
+                _, data = self.answer(optimised, "", codegen, "object")
                 weight = sums(elf_sections(data) if is_elf(data) else self.sections(data))
                 self._sizes[key] = {"instructions": self.instructions(module), **weight}
-            return {**self._sizes[key], "digest": digest}, optimised
-
-    def made(self, bitcode: bytes, pipeline: str, codegen: int, what: str) -> bytes:
-        """The ``object`` file or the ``text`` of what a list of passes makes of a module; RefusedError."""
-        with self.run(bitcode, pipeline, codegen) as (module, machine):
-            return (self.emitted if what == "object" else self.printed)(module, machine)
+            return {**self._sizes[key], "digest": digest}, optimised if keep else b""

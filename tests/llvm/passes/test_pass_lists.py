@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from mirenc.base.errors import PassError
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import LEVELS, expanded, level
 from mirenc.llvm.passes.pass_lists import MOST_CHANGES, PassNode, Step, mutated, parse, random_list, render, steps
 
