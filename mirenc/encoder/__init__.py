@@ -2,7 +2,8 @@
 
 from mirenc.encoder.domain_map import fit_map as fit_map
 from mirenc.encoder.embedding import Embedding as Embedding
-from mirenc.encoder.encoder import Encoder as Encoder, load as load
+from mirenc.encoder.encoder import Encoder as Encoder
+from mirenc.encoder.load_model import load as load
 from mirenc.encoder.options import (
     PARTS as PARTS,
     PURPOSES as PURPOSES,

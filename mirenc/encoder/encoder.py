@@ -1,4 +1,4 @@
-"""`Encoder`: the object people use, and `load`, from a model's name to one."""
+"""`Encoder`: a loaded model that embeds IR."""
 
 import hashlib
 import os
@@ -13,11 +13,10 @@ from typing import Any, Literal, Self, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc import __version__
 from mirenc.base.arrays import Float32
 from mirenc.base.cache import Cache
 from mirenc.base.cosines import compare
-from mirenc.base.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning, needs
+from mirenc.base.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
 from mirenc.base.progress import progress as progress_bar
 from mirenc.encoder.batches import input_batches
 from mirenc.encoder.embedding import Embedding, vector_blocks
@@ -37,7 +36,7 @@ from mirenc.encoder.options import (
 from mirenc.encoder.outcome import Outcome, listed
 from mirenc.encoder.pipeline import Pipeline
 from mirenc.encoder.prepare import prepare
-from mirenc.encoder.weights import ModelFiles, WhiteningMap, load_files, load_map
+from mirenc.encoder.weights import ModelFiles, WhiteningMap
 from mirenc.encoder.workers import Progress, run
 from mirenc.llvm import Dialect, IRModule, ReadOptions
 from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
@@ -376,73 +375,3 @@ class Encoder:
         first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
         return float(self.runtime.match(first, second)[0])
-
-
-def load(
-    name_or_dir: str | os.PathLike[str] | None = None,
-    *,
-    device: str = "cpu",
-    backend: str | None = None,
-    cache: bool | str | os.PathLike[str] = True,
-    options: ReadOptions | None = None,
-    hide_names: bool = False,
-    whitening_map: str | WhiteningMap | None = None,
-) -> Encoder:
-    """Load a model.
-
-    Raises ModelError: unknown or damaged model; ConfigError: unknown backend, numpy on another device than the CPU, or
-    what cannot be a map's name; MissingExtraError: the torch backend without torch.
-
-    Parameters
-    ----------
-    name_or_dir : str or path, optional
-        A model's name (`mirenc.list_models`) or a model folder; the default model if left out.
-    device : str
-        ``cpu``, or a torch device such as ``cuda``.
-    backend : str, optional
-        ``numpy`` (default on a CPU: starts at once) or ``torch`` (default elsewhere; needs the ``train`` extra).
-    cache : bool or path
-        Keep statement vectors in the user's cache folder (True), in this folder, or not (False).
-    options : ReadOptions, optional
-        Limits and compiler for reading.
-    hide_names : bool
-        For IR whose names say nothing: no names of functions, globals and types are seen, by the lexical view of a
-        model that has one, and by the encoders of one trained on pairs (``mirenc-search``).
-    whitening_map : str or WhiteningMap, optional
-        A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
-    """
-    backend = backend or ("numpy" if device == "cpu" else "torch")
-    check("backend", backend, ("numpy", "torch"))
-    if backend == "numpy" and device != "cpu":
-        raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
-    files = load_files(name_or_dir)
-    runtime = _runtime_of(files, backend, device)
-    # The two runtimes agree within `mirenc.encoder.golden.TOLERANCE`, not to the bit: each has vectors of its own. So
-    # has a release, which may read or normalise IR in another way.
-    kind = f"{files.digest} {__version__} {backend} {device}"
-    kind += " unnamed" if hide_names and files.config.lexical is not None else ""
-    key, folder = hashlib.sha256(kind.encode()).hexdigest(), None if isinstance(cache, bool) else Path(cache)
-    store = None if cache is False else Cache(key, folder=folder)
-    encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
-    if whitening_map is None:
-        return encoder
-    if not isinstance(whitening_map, (str, WhiteningMap)):
-        raise ConfigError(
-            f"whitening_map is of type {type(whitening_map).__name__}; allowed: the name of a map of {files.name}, or "
-            "a WhiteningMap. Names: mirenc models list"
-        )
-    return encoder.with_map(load_map(files, whitening_map) if isinstance(whitening_map, str) else whitening_map)
-
-
-def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:
-    if backend == "numpy":
-        from mirenc.model.numpy_runtime import NumpyRuntime
-
-        return NumpyRuntime(files.config, files.weights)
-    with needs("train", "the torch backend needs torch and torch-geometric"):
-        from mirenc.model.torch_runtime import TorchRuntime
-    try:
-        return TorchRuntime(files.config, files.weights, device)
-    except (RuntimeError, AssertionError) as error:
-        first = str(error).splitlines()[0]
-        raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None
