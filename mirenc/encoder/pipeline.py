@@ -39,6 +39,7 @@ from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.ir.canonical_reader import no_collection
 from mirenc.llvm.ir.plain_statement import Spelling
 from mirenc.llvm.ir.read import in_form, load_input, module_of
+from mirenc.model.layers import one_blas_thread
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
 
@@ -95,12 +96,13 @@ class Pipeline:
         else:
             embeddings = iter(together)
         outcomes = []
-        for one, result in zip(batch, prepared, strict=True):
-            embedding = next(embeddings) if isinstance(result, Prepared) else result
-            if isinstance(embedding, MirencError):
-                outcomes.append(Outcome(one.name, None, embedding))
-            else:
-                outcomes.append(Outcome(one.name, self._whiten(embedding, options), None))
+        with one_blas_thread():
+            for one, result in zip(batch, prepared, strict=True):
+                embedding = next(embeddings) if isinstance(result, Prepared) else result
+                if isinstance(embedding, MirencError):
+                    outcomes.append(Outcome(one.name, None, embedding))
+                else:
+                    outcomes.append(Outcome(one.name, self._whiten(embedding, options), None))
         return outcomes
 
     # -- the stages ------------------------------------------------------------------------------------
