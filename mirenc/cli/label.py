@@ -41,7 +41,7 @@ def label(
     Ctrl-C stops, and the same command goes on. --budget counts from when all sources are compiled.
     """
     folder = common.table_folder(output)
-    from mirenc.llvm.passes.engines import SharedEngine
+    from mirenc.llvm.passes.find_llvm import SharedEngine
     from mirenc.tools.measure.measuring_run import Plan
     from mirenc.tools.measure.passes.run import PassRun
 

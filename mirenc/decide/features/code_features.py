@@ -39,7 +39,7 @@ class CodeReader:
         if not levels:
             return [[] for _ in modules]
         # As they were read: what a head decides on is never normalised by itself.
-        how: dict[str, Any] = {"purpose": purpose, "form": "plain", "workers": 0}
+        how: dict[str, Any] = {"purpose": purpose, "form": "plain", "jobs": 1}
         stream = self.encoder.embed_stream([one for one, _ in modules], level=levels, **how)
         results = []
         for (module, regions), outcome in zip(modules, stream, strict=True):
