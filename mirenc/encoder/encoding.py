@@ -11,10 +11,10 @@ from mirenc.base.cache import Cache, cache_key
 from mirenc.encoder.prepare import Prepared
 from mirenc.encoder.request import in_batches
 from mirenc.model.config import ModelConfig
-from mirenc.model.layers import SLICE, give_back
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
+from mirenc.model.threads import SLICE, give_back
 
 _LARGE = 1 << 16  # nodes
 _REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors

@@ -24,7 +24,7 @@ from mirenc.encoder.request import Request, in_batches
 from mirenc.llvm import IRModule, start_reader
 from mirenc.llvm.child.llvm_worker import default_worker
 from mirenc.llvm.inputs.input import Input
-from mirenc.model.layers import usable_cores
+from mirenc.model.threads import usable_cores
 from mirenc.model.tokenizer import IRTokenizer
 
 _CHUNK_INPUTS = 16

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from mirenc.model.torch_encoders import TextEncoder
+from mirenc.model.torch_layers import TextEncoder
 from mirenc.pretrain.config import PretrainConfig
 
 
