@@ -109,7 +109,7 @@ class LexicalConfig(Config):
 
 
 class PairedConfig(Config):
-    """A model trained to find a function in the form another compiler or level gave it (``pretrain/contrast.py``).
+    """A model trained to find a function in the form another compiler or level gave it (`mirenc.pretrain.contrast`).
 
     Its texts are spelled plainly (`mirenc.llvm.ir.plain_statement.Spelling`), without names where these are hidden; the
     text vector of a part of a module has the definitions of the globals that it takes, too; and the blocks of a search

@@ -20,7 +20,7 @@ from mirenc.model.threads import by_slices, in_order, one_blas_thread, usable_co
 _CHUNK_TOKENS = 2048
 
 
-# What makes vectors of groups (G, D) of a sample, a pool of nodes, features (U, F) and statement vectors (U, H) of texts.
+# From a sample, a pool of nodes, and features (U, F) and statement vectors (U, H) of the texts to groups (G, D).
 GraphPooling = Callable[[IRSample, Pool, Float32, Float32 | None], Float32]
 
 
