@@ -10,10 +10,10 @@ from mirenc.base.arrays import Float32, starts
 from mirenc.base.cache import Cache, cache_key
 from mirenc.encoder.batches import in_batches
 from mirenc.model.config import ModelConfig
-from mirenc.model.layers import SLICE, give_back
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
+from mirenc.model.threads import SLICE, give_back
 
 Advance = Callable[[int, int], object]
 """Called with (texts encoded, texts to encode) while the text encoder works."""

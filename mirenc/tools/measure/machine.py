@@ -16,7 +16,7 @@ _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512v
 
 def describe_machine() -> dict[str, Any]:
     """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
-    from mirenc.model.layers import usable_cores
+    from mirenc.model.threads import usable_cores
 
     flags = {*_field("flags").split(), *_field("Features").split()}
     try:

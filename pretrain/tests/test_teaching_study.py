@@ -18,10 +18,12 @@ from small_compiled import ir_of
 
 from mirenc.decide.tables.compiled import hash_of_ir
 from mirenc.llvm import parse_ir
-from mirenc.model.directed import torch as directed
+from mirenc.model.config import DirectedGraphConfig
+from mirenc.model.data import IRData
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import module_pools
 from mirenc.model.sample import make_sample
+from mirenc.model.torch_layers import GraphEncoder, Neighbours, TorchLayers
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.trainer import Trainer
@@ -84,19 +86,29 @@ def test_each_variant_lacks_what_its_name_says(script: ModuleType, recipe: dict[
 def test_without_direction_an_edge_is_the_same_both_ways_and_only_then(script: ModuleType) -> None:
     index, flow = torch.tensor([[0, 1, 2], [1, 2, 0]]), torch.tensor([0, 1, 2])
     position = torch.tensor([0, 1, 0])
+    config = DirectedGraphConfig(hidden=8, out=8)
+    encoder = GraphEncoder(config, config.declare(8, 8))
 
     def heard(edges: torch.Tensor) -> list[tuple[int, int, int]]:
-        near = directed.neighbours(edges, flow, position, 3)
+        seen: list[Neighbours] = []
+        own = TorchLayers.neighbours
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(TorchLayers, "neighbours", lambda *given: seen.append(own(*given)) or seen[-1])
+            zeros = torch.zeros(3, dtype=torch.int64)
+            data = IRData(
+                node_kind=zeros, node_argument=zeros, edge_index=edges, edge_flow=flow, edge_position=position
+            )
+            encoder(data, torch.zeros(3, 8))
+        near = seen[0]
         relation = torch.repeat_interleave(torch.arange(len(near.sizes)), torch.tensor(near.sizes))
         pairs = zip(near.source.tolist(), near.pair.tolist(), strict=True)
         return sorted((source, int(near.node[pair]), int(relation[pair])) for source, pair in pairs)
 
-    own = directed.neighbours
     assert heard(index) != heard(index.flip(0))
     with script.as_variant("no direction"):
         assert heard(index) == heard(index.flip(0))
         assert {relation for *_, relation in heard(index)} == {0, 2, 6}
-    assert directed.neighbours is own
+    assert heard(index) != heard(index.flip(0))
 
 
 def test_features_are_those_of_the_trained_model(

@@ -1,4 +1,4 @@
-"""The directed graph encoder in numpy; formulae: `mirenc.model.directed.torch`.
+"""The directed graph encoder (`mirenc.model.encoders.directed`) in numpy: equal nodes are computed once.
 
 Code repeats itself, so a layer is computed once for each class of nodes that are equal so far, and classes are refined
 from layer to layer by what a node hears (Weisfeiler and Leman's colour refinement, with 64-bit hashes for colours: two
@@ -12,11 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64, spread
-from mirenc.model.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
-from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.layers import SLICE, Layers, by_slices, distinct, give_back, in_order, segment_sum
+from mirenc.model.encoders.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
+from mirenc.model.graph import Flow
+from mirenc.model.numpy_layers import NumpyLayers
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
+from mirenc.model.segments import distinct, segment_sum
+from mirenc.model.threads import SLICE, by_slices, give_back, in_order
 
 # From as many nodes on, memory is given back between two steps.
 _LARGE = 1 << 15
@@ -126,22 +128,20 @@ def _tidy(count: int) -> None:
         give_back()
 
 
-class Encoder:
+class RefinedPooling:
     """Vectors of groups of nodes; the result does not depend on the number of threads."""
 
-    def __init__(self, config: DirectedGraphConfig, layers: Layers, threads: int = 1) -> None:
-        self.config = config
-        self.threads = threads
-        self._layers, self.w, self._linear, self._norm = layers, layers.w, layers.linear, layers.norm
+    def __init__(self, config: DirectedGraphConfig, layers: NumpyLayers, threads: int = 1) -> None:
+        self.config, self.threads, self._layers = config, threads, layers
         self._matrices: list[Float32] = []
-        for name in (f"graph.layers.{layer}" for layer in range(config.layers)):
-            mixed = np.tensordot(self.w[f"{name}.mix"], self.w[f"{name}.basis"], 1)
+        for name in (f"layers.{layer}" for layer in range(config.layers)):
+            mixed = np.tensordot(layers.weight(f"{name}.mix"), layers.weight(f"{name}.basis"), 1)
             self._matrices.append(np.concatenate([mixed, layers.matrix(f"{name}.own")[None]]).astype(np.float32))
         # Mean of the flows' projections, which is one projection.
-        self._leave = layers.matrix("graph.leave").reshape(config.hidden, len(Flow), config.out).mean(1)
-        self._leave_bias = self.w["graph.leave.bias"].reshape(len(Flow), config.out).mean(0)
+        self._leave = layers.matrix("leave").reshape(config.hidden, len(Flow), config.out).mean(1)
+        self._leave_bias = layers.weight("leave.bias").reshape(len(Flow), config.out).mean(0)
 
-    def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
+    def __call__(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
         """(G, D) of groups of nodes, from features of texts (U, F) and statement vectors of instructions (U, H)."""
         _tidy(len(sample.node_row))
         classes, vectors = self.nodes(sample, features, statements)
@@ -167,7 +167,12 @@ class Encoder:
         argument = np.minimum(sample.node_argument, ARGUMENTS - 1) if self.config.positions else np.int64(0)
         classes = _classes(node_keys(sample.node_row, sample.node_kind) * ARGUMENTS + argument)
         near = _Neighbours(sample, self.config.positions, classes, self.config.layers)
-        state = self._entered(sample, features, statements, classes.member)
+        row = sample.node_row[classes.member]
+        state = self.config.first_states(
+            *(self._layers, features[row], sample.node_kind[classes.member]),
+            np.broadcast_to(argument, sample.node_row.shape)[classes.member],
+            None if statements is None else lambda some: statements[row[some]],
+        )
         slice_of = self._layer(0, state, near)
         for layer in range(1, self.config.layers):
             count = len(near.levels[layer].member)
@@ -177,37 +182,23 @@ class Encoder:
             slice_of = self._layer(layer, state, near)
 
         def vectors(part: slice) -> Float32:
-            made: Float32 = self._norm(slice_of(part), "graph.norm_out") @ self._leave
-            made += self._leave_bias
-            return made
+            out: Float32 = self._layers.norm("norm_out", slice_of(part)) @ self._leave
+            out += self._leave_bias
+            return out
 
         return near.levels[-1], vectors
-
-    def _entered(self, sample: IRSample, features: Float32, statements: Float32 | None, nodes: Int64) -> Float32:
-        """First states of some nodes. (C, d)."""
-        row, kind = sample.node_row[nodes], sample.node_kind[nodes]
-        x = features[row] + self.w["graph.kind.weight"][kind]
-        argument = np.minimum(sample.node_argument[nodes], ARGUMENTS - 1) * np.int64(self.config.positions)
-        x += self.w["graph.argument.weight"][argument]
-        state = self._linear(self._norm(x, "graph.norm_in"), "graph.enter")
-        if statements is not None:
-            spoken = kind == NodeKind.INSTRUCTION
-            known = self._norm(statements[row[spoken]], "graph.norm_statement")
-            state[spoken] += known @ self._layers.matrix("graph.enter_statement")
-        return state
 
     def _layer(self, layer: int, state: Float32, near: _Neighbours) -> Callable[[slice], Float32]:
         """What makes the next states of a slice of classes, (SLICE, d), from those before the layer, (C, d)."""
         place, nodes = near.levels[layer].of_node, near.levels[layer + 1].member
-        name = f"graph.layers.{layer}"
-        u = by_slices(lambda part: self._norm(state[part], f"{name}.norm"), len(state), state.shape[1], self.threads)
+        name = f"layers.{layer}"
+        norm, bias = self._layers.norm, self._layers.weight(f"{name}.own.bias")
+        u = by_slices(lambda part: norm(f"{name}.norm", state[part]), len(state), state.shape[1], self.threads)
 
         def after(part: slice) -> Float32:
             some = nodes[part]
             message = near.messages(some, u, place, self._matrices[layer])
-            message += self.w[f"{name}.own.bias"]
-            moved = self._linear(np.maximum(message, 0, out=message), f"{name}.out")
-            moved += state[place[some]]
-            return moved
+            message += bias
+            return self.config.next_states(self._layers, name, state[place[some]], message)
 
         return after

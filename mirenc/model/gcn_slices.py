@@ -1,27 +1,33 @@
-"""The paper's graph encoder in numpy; formulae: `mirenc.model.gcn.torch`."""
+"""The GCN (`mirenc.model.encoders.gcn`) in numpy: a group's vector without the vector of every node."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from mirenc.base.arrays import Float32, Int64
-from mirenc.model.gcn import GraphEncoderConfig
 from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.layers import Layers
+from mirenc.model.numpy_layers import NumpyLayers, normalised_adjacency
 from mirenc.model.pooling import Pool, node_keys
 from mirenc.model.sample import IRSample
+
+if TYPE_CHECKING:
+    from mirenc.model.encoders.gcn import GraphEncoderConfig
 
 _SLICE_NODES = 1 << 15
 # With fewer nodes than a slice, or than this a group, it is cheaper to make every node's vector.
 _NODES_A_GROUP = 8
 
 
-class Encoder:
+class GCNPooling:
     """Vectors of groups of nodes."""
 
-    def __init__(self, config: GraphEncoderConfig, layers: Layers, threads: int = 1) -> None:
-        self.config, self.w, self._layers = config, layers.w, layers
+    def __init__(self, config: GraphEncoderConfig, layers: NumpyLayers) -> None:
+        self.config, self._layers = config, layers
 
-    def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None = None) -> Float32:
+    def __call__(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
         """Vectors of groups of nodes; it takes no statements. Shapes: features (U, F) -> (G, D) float32."""
         if self.config.readout == "mean":
             return self._mean(sample, pool, features)
@@ -31,25 +37,25 @@ class Encoder:
         """X W1, which depends on text and kind alone: once per pair of them (pairs, hidden); each node's pair (N,)."""
         kinds = len(NodeKind)
         pairs, node_pair = np.unique(node_keys(sample.node_row, sample.node_kind), return_inverse=True)
-        x = self._layers.norm(features[pairs // kinds] + self.w["graph.kind.weight"][pairs % kinds], "graph.norm_in")
-        return x @ self._layers.matrix("graph.conv1.lin"), node_pair
+        x = self._layers.norm("norm_in", features[pairs // kinds] + self._layers.weight("kind.weight")[pairs % kinds])
+        return x @ self._layers.matrix("conv1.lin"), node_pair
 
-    def _hidden(self, rows: sp.csr_matrix, product: Float32, node_pair: Int64) -> Float32:
+    def _hidden(self, rows: Any, product: Float32, node_pair: Int64) -> Float32:
         """relu(N_f X W1 + b1) of some rows of N_f; X W1 is gathered by pair and never spread over the nodes."""
         spread = sp.csr_matrix((rows.data, node_pair[rows.indices], rows.indptr), shape=(rows.shape[0], len(product)))
         hidden: Float32 = spread @ product
-        hidden += self.w["graph.conv1.bias"]
+        hidden += self._layers.weight("conv1.bias")
         return np.maximum(hidden, 0, out=hidden)
 
     def _nodes(self, sample: IRSample, product: Float32, node_pair: Int64) -> Float32:
         """Node vectors of the GCN. (N, d) float32."""
         total = np.zeros((len(node_pair), self.config.out), dtype=np.float32)
         for flow in Flow:
-            adjacency = _normalised_adjacency(sample, flow)
+            adjacency = normalised_adjacency(sample.edge_index[:, sample.edge_flow == flow], len(node_pair))
             hidden = self._hidden(adjacency, product, node_pair)
-            total += adjacency @ (hidden @ self._layers.matrix("graph.conv2.lin"))
+            total += adjacency @ (hidden @ self._layers.matrix("conv2.lin"))
         total *= np.float32(1.0 / len(Flow))
-        total += self.w["graph.conv2.bias"]
+        total += self._layers.weight("conv2.bias")
         return total
 
     def _mean(self, sample: IRSample, pool: Pool, features: Float32) -> Float32:
@@ -64,9 +70,9 @@ class Encoder:
             return pool.readout(self._nodes(sample, product, node_pair))
         share = sp.csr_matrix((pool.weight.astype(np.float32), (pool.group, pool.item)), shape=(groups, nodes))
         total = np.zeros((groups, self.config.hidden), dtype=np.float64)
-        alone = np.maximum(product + self.w["graph.conv1.bias"], 0)  # hidden row of a node without edges
+        alone = np.maximum(product + self._layers.weight("conv1.bias"), 0)  # hidden row of a node without edges
         for flow in Flow:
-            adjacency = _normalised_adjacency(sample, flow)  # (N, N)
+            adjacency = normalised_adjacency(sample.edge_index[:, sample.edge_flow == flow], len(node_pair))  # (N, N)
             weight = sp.csc_matrix(share @ adjacency)  # (G, N)
             joined = np.diff(adjacency.indptr) > 1
             lonely = np.flatnonzero(~joined)
@@ -78,21 +84,6 @@ class Encoder:
                 part = rows[first : first + _SLICE_NODES]
                 total += weight[:, part] @ self._hidden(adjacency[part], product, node_pair)
         total /= len(Flow)
-        result: Float32 = (total @ self._layers.matrix("graph.conv2.lin")).astype(np.float32)
-        result[np.bincount(pool.group, minlength=groups) > 0] += self.w["graph.conv2.bias"]
+        result: Float32 = (total @ self._layers.matrix("conv2.lin")).astype(np.float32)
+        result[np.bincount(pool.group, minlength=groups) > 0] += self._layers.weight("conv2.bias")
         return result
-
-
-def _normalised_adjacency(sample: IRSample, flow: Flow) -> sp.csr_matrix:
-    """D^-1/2 (A + I) D^-1/2 of a flow, A symmetric and without repetition. (N, N) float32."""
-    nodes = len(sample.node_row)
-    source, target = sample.edge_index[:, sample.edge_flow == flow]
-    loop = np.arange(nodes, dtype=np.int32)
-    places = (np.concatenate([source, target, loop]), np.concatenate([target, source, loop]))
-    adjacency = sp.csr_matrix((np.ones(len(places[0]), dtype=np.float32), places), shape=(nodes, nodes))
-    adjacency.sum_duplicates()
-    adjacency.data[:] = 1.0  # parallel edges count once
-    scale = (1.0 / np.sqrt(np.diff(adjacency.indptr))).astype(np.float32)
-    adjacency.data *= np.repeat(scale, np.diff(adjacency.indptr))
-    adjacency.data *= scale[adjacency.indices]
-    return adjacency

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-PRETRAIN = Path(__file__).resolve().parents[1] / "pretrain"
+PRETRAIN = Path(__file__).resolve().parents[1]
 SCRIPTS = {
     "functions": "compare_functions",
     "mixture": "mixture",
