@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -55,6 +56,15 @@ class TaskData:
 
     def __len__(self) -> int:
         return len(self.samples)
+
+    def check_fits(self, task: str, target: str, space: Space | None) -> None:
+        """Raise TaskError for samples that a task of this target and space cannot have."""
+        if self.target != target:
+            words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[self.target]
+            raise TaskError(f"task {task!r} has target {target!r}, and its samples have {words}. Mend the task")
+        if space is not None and not (self.shares_space and self.space == space):
+            found = "has a space, and its samples another. Give `space` to TaskData, or leave it out"
+            raise TaskError(f"task {task!r} {found}")
 
     def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
@@ -243,6 +253,12 @@ class TaskData:
                 raise TaskError(f"sample {sample.name} comes without code. {how}")
             of.append(numbers.setdefault((sample.ir, sample.region), len(numbers)))
         return list(numbers), np.array(of, dtype=np.int64)
+
+
+def hash_samples(samples: Sequence[Sample]) -> str:
+    """SHA-256 of all that samples say; an IR file counts by its name."""
+    named = [replace(one, ir=one.ir.name) if isinstance(one.ir, Path) else one for one in samples]
+    return hashlib.sha256(repr(named).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def _check(sample: Sample, space: Space | None, names: tuple[str, ...], where: str) -> None:

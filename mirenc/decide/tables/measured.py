@@ -27,7 +27,7 @@ from mirenc.llvm import Region
 
 FORMAT = 1
 RUN = "run_"
-"""Begins the name of a kernel's context feature that only its run told (`Task.run_context`)."""
+"""Begins the name of a kernel's context feature that only its run told (`Feature.from_run`)."""
 _RUNS = "runs.json"
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
@@ -207,6 +207,7 @@ def _how_to_measure(task: str) -> str:
 class MeasuredTask(Task):
     """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another."""
 
+    labels = "measured"
     # How: module and class of its `mirenc.tools.measure.method.Method`, as ``mirenc.tools.measure.openmp:OpenMPMethod``
     method: ClassVar[str]
     # Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``
@@ -230,12 +231,12 @@ class MeasuredTask(Task):
             name = f"{sample.kernel} {sample.part}".strip()
             context = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
             context |= self.sample_context(sample)
-            if lost := [one for one in self.context_names if one not in context]:
+            if lost := [one for one in self.context.names if one not in context]:
                 known = ", ".join(context)
                 raise TaskError(f"{name}: the table has no context feature {lost[0]!r}; it has {known}. {_ANEW}")
             if (kernel.region.level if kernel.region else "module") != self.level:
                 raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
-            given = tuple(context[one] for one in self.context_names)
+            given = tuple(context[one] for one in self.context.names)
             space = shared or self.measured_space(given, sample)
             if id(space) not in places:
                 places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
@@ -253,7 +254,7 @@ class MeasuredTask(Task):
                     suite=kernel.family,
                     part=sample.part,
                     reported=reported,
-                    run={one: context[f"{RUN}{one}"] for one in self.run_context if context.get(f"{RUN}{one}")},
+                    run={one: context[f"{RUN}{one}"] for one in self.context.run_names if context.get(f"{RUN}{one}")},
                 )
             )
         if not samples:

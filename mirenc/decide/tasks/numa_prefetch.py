@@ -23,7 +23,7 @@ from mirenc.decide.datasets.fetch import content_hash
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.sample import Sample
 from mirenc.decide.settings import Space, Value
-from mirenc.decide.task import Task
+from mirenc.decide.tables.published import PublishedTask
 from mirenc.decide.task_data import TaskData
 
 _FOLDER = "numa_prefetch"
@@ -37,7 +37,7 @@ _KNOBS = (
 _DEFAULT = "-O3_32_2_2_scatter_0_0_ori"
 
 
-class NumaPrefetch(Task):
+class NumaPrefetch(PublishedTask):
     """A configuration for each region, out of all that the header names (768 in the published tables).
 
     Knobs: threads; on how many nodes they and their pages are; ``compact`` or ``scatter``; two threads a core or one;
