@@ -12,6 +12,7 @@ import pytest
 from small_task import TASK_FILE, write_task
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.registry import get_task, list_tasks, load_task_file
 from mirenc.decide.tables.measured import MeasuredTask
@@ -42,9 +43,8 @@ def test_a_task_says_what_it_is(name: str) -> None:
     assert task.level in ("module", "function", "loop")
     assert task.select in ("accuracy", "speedup")
     assert len(set(task.variants)) == len(task.variants) >= 1
-    for names in (task.context_names, task.hand_names):
+    for names in (task.context.names, task.hand_names):
         assert len(set(names)) == len(names)
-    assert set(task.context_help) <= set(task.context_names)
     assert task.check_level("") == task.level
     assert set(task.events) <= set(task.variants)
     if task.space is not None or task.target != "costs":  # else the data bring the space
@@ -71,12 +71,12 @@ def test_a_task_knows_its_protocols_and_variants(name: str) -> None:
 def test_context_features_are_asked_for_by_name(name: str) -> None:
     task = get_task(name)
     with pytest.raises(TaskError, match="unknown context feature 'colour'"):
-        task.parse_context({"colour": "1"})
-    if task.context_names:
-        with pytest.raises(TaskError, match=f"also needs '{task.context_names[0]}'"):
-            task.parse_context({})
+        task.context.parse({"colour": "1"})
+    if task.context.names:
+        with pytest.raises(TaskError, match=f"also needs '{task.context.names[0]}'"):
+            task.context.parse({})
     else:
-        assert task.parse_context({}) == ()
+        assert task.context.parse({}) == ()
 
 
 @pytest.mark.parametrize(("name", "variant"), TABLES)
@@ -87,12 +87,12 @@ def test_the_data_make_a_whole_table(name: str, variant: str, published_data: An
     names = [(sample.name, sample.part) for sample in data.samples]
     assert len(set(names)) == len(names)  # an error message must name one sample
     assert all(sample.group for sample in data.samples)
-    context = np.array([task.encode_context(sample.context) for sample in data.samples])
+    context = np.array([task.context.encode(sample.context) for sample in data.samples])
     assert context.ndim == 2
     assert np.isfinite(context).all()
-    assert not task.context_names or (context.std(axis=0) > 0).all()
+    assert not task.context.names or (context.std(axis=0) > 0).all()
     if task.hand_names:
-        hand = np.array([task.hand_features(sample) for sample in data.samples])
+        hand = np.array([sample.hand for sample in data.samples])
         assert hand.shape == (len(data), len(task.hand_names))
         assert np.isfinite(hand).all()
     if data.target == "costs":
@@ -140,16 +140,16 @@ SENSIBLE = {"vector_bits": "256", "n": "64", "transfer": "1", "wgsize": "64", "g
 
 @pytest.mark.parametrize("text", ["", " ", "abc", "nan", "inf", "-1", "1e999", "-0.5", "\u00b2", "9" * 5000])
 @pytest.mark.parametrize(
-    ("name", "feature"), [(name, feature) for name in list_tasks() for feature in get_task(name).context_names]
+    ("name", "feature"), [(name, feature) for name in list_tasks() for feature in get_task(name).context.names]
 )
 def test_a_senseless_context_feature_is_refused_before_any_code_is_read(name: str, feature: str, text: str) -> None:
     task = get_task(name)
-    given = {other: SENSIBLE[other] for other in task.context_names if other in SENSIBLE and other != feature}
+    given = {other: SENSIBLE[other] for other in task.context.names if other in SENSIBLE and other != feature}
 
     def asked() -> None:
-        context = task.ask_context({**given, feature: text})
+        context = task.context.parse_question({**given, feature: text})
         assert context is not None, "what the code has yet to tell hides nothing that was given"
-        task.checked_context(context)
+        task.context.encode(context)
 
     with pytest.raises(TaskError):
         asked()
@@ -166,19 +166,17 @@ def test_a_name_that_is_nearly_right_is_guessed() -> None:
 
 # -- numbers as context features -----------------------------------------------------------------------
 def test_context_features_are_put_in_order(toy: Task) -> None:
-    class Two(type(toy)):  # type: ignore[misc]
-        context_names = ("first", "second")
-
-    assert Two().parse_context({"second": "2e3", "first": "-1"}) == (-1.0, 2000.0)
-    assert Two().encode_context((1, 2)).tolist() == [1.0, 2.0]
+    context = Context("first", "second")
+    assert context.parse({"second": "2e3", "first": "-1"}) == (-1.0, 2000.0)
+    assert context.encode((1, 2)).tolist() == [1.0, 2.0]
     with pytest.raises(TaskError, match=r"also needs 'first', 'second'. Give --context first=...,second=..."):
-        Two().parse_context({})
+        context.parse({})
 
 
 @pytest.mark.parametrize("text", ["", "many", "nan", "inf", "1,5"])
 def test_a_context_feature_is_a_finite_number(toy: Task, text: str) -> None:
     with pytest.raises(TaskError, match=f"'length' is {text!r}; it must be a finite number"):
-        toy.parse_context({"length": text})
+        toy.context.parse({"length": text})
 
 
 # -- a task of your own --------------------------------------------------------------------------------
@@ -198,7 +196,7 @@ def test_a_file_is_a_task(tmp_path: Path) -> None:
 
 def test_a_name_never_executes_a_file(tmp_path: Path) -> None:
     path = task_file(tmp_path, "raise AssertionError('executed')\n")
-    with pytest.raises(TaskError, match=r"unknown task '.*mine\.py'; available: .*mirenc\.tasks\.load_task_file"):
+    with pytest.raises(TaskError, match=r"unknown task '.*mine\.py'; available: .*mirenc\.decide\.load_task_file"):
         get_task(str(path))
 
 
@@ -229,10 +227,10 @@ def test_a_file_may_hold_dataclasses(tmp_path: Path) -> None:
         ("raise KeyError('length')\n", "fails: KeyError: 'length'"),
         ("import a_module_that_is_not_there\n", "fails: ModuleNotFoundError"),
         ("def f(:\n", "fails: SyntaxError"),
-        ("from mirenc.decide import Task\n\nclass Half(Task):\n    name = 'half'\n", "abstract method '?load"),
+        ("from mirenc.decide import Task\n\nclass Half(Task):\n    name = 'half'\n", "Half lacks title, samples"),
         (
-            "from mirenc.decide import Task\n\nclass Half(Task):\n    name = 'half'\n    def load(self, *a): pass\n",
-            "Half lacks title, source, protocols",
+            "from mirenc.decide import Task\n\nclass Half(Task):\n    title = 'half'\n    def load(self, *a): pass\n",
+            "Half lacks name",
         ),
     ],
     ids="nothing imported two raises import syntax abstract lacking".split(),
@@ -269,9 +267,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
         ('baselines = {"x": 9}', "'x' is setting 9; indices go from 0 to 1"),
         ("baselines = {'x': 0}\n    space = None", "'x' is setting 0"),
         ("variants = ()", "variants is ()"),
-        ('context_names = "size"', "must be a tuple of names"),
+        ('context = ("size",)', "must be a mirenc.decide.Context"),
         ('hand_names = "size"', "must be a tuple of names"),
-        ('ir_context = ("trips",)', "ir_context names 'trips', which context_names does not"),
         ("protocols = []", "protocols is []"),
         ('space = Space(("width",), (("narrow",), ("wide",)), default=2)', "default is 2; indices go from 0 to 1"),
         ('space = ("narrow", "wide")', "space is ('narrow', 'wide'); it must be a mirenc.decide.Space"),

@@ -46,7 +46,7 @@ def test_kernels_are_decided_about_and_helpers_are_not() -> None:
     module = parse_ir(OPENCL)
     regions = TASK.regions(module)
     assert [region.symbol for region in regions] == ["line", "plane"]
-    assert [TASK.context_from_ir(module, region) for region in regions] == [
+    assert [TASK.context.from_ir(module, region) for region in regions] == [
         {"dimensions": 1, "cuda": 0},
         {"dimensions": 2, "cuda": 0},
     ]
@@ -54,7 +54,7 @@ def test_kernels_are_decided_about_and_helpers_are_not() -> None:
 
 def test_cuda_is_told_by_its_target() -> None:
     module = parse_ir(CUDA)
-    assert TASK.context_from_ir(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
+    assert TASK.context.from_ir(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
 
 
 def test_a_module_without_a_kernel_is_refused() -> None:
@@ -63,13 +63,13 @@ def test_a_module_without_a_kernel_is_refused() -> None:
 
 
 def test_a_question_gives_only_the_size() -> None:
-    assert TASK.ask_context({"n": "64"}) is None
-    assert TASK.parse_context({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
-    assert TASK.encode_context((64, 2, 0)).tolist() == [6, 2, 0]
+    assert TASK.context.parse_question({"n": "64"}) is None
+    assert TASK.context.parse({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
+    assert TASK.context.encode((64, 2, 0)).tolist() == [6, 2, 0]
     with pytest.raises(TaskError, match="'dimensions' is '3'; allowed: 1 or 2"):
-        TASK.parse_context({"n": "64", "dimensions": "3", "cuda": "0"})
+        TASK.context.parse({"n": "64", "dimensions": "3", "cuda": "0"})
     with pytest.raises(TaskError, match=r"'n' is '0'; allowed: .*1 or more"):
-        TASK.parse_context({"n": "0", "dimensions": "1", "cuda": "0"})
+        TASK.context.parse({"n": "0", "dimensions": "1", "cuda": "0"})
 
 
 @pytest.mark.parametrize(("language", "dimensions"), list(product(("cl", "cuda"), (1, 2))))
@@ -145,9 +145,9 @@ def test_every_kernel_has_its_own_bounds() -> None:
         if region.symbol != "small":
             found[region.symbol] = TASK.permitted(space, module, region, (64.0, 1.0, 1.0))
     assert found["anything"] == (space.settings, "")
-    assert found["bounded"].settings == ((64, 1), (32, 1))
-    assert found["both"].settings == tuple(one for one in space.settings if one[0] <= 512)
-    assert found["bounded"].limit == "__launch_bounds__(64): at most 64 threads a block"
+    assert found["bounded"][0] == ((64, 1), (32, 1))
+    assert found["both"][0] == tuple(one for one in space.settings if one[0] <= 512)
+    assert found["bounded"][1] == "__launch_bounds__(64): at most 64 threads a block"
 
 
 def made_up(folder: Path) -> Path:

@@ -72,8 +72,8 @@ def test_the_code_tells_what_the_table_says(name: str, folder: Path) -> None:
     for sample in load_data(task, folder).samples:
         assert isinstance(sample.ir, str)
         module = parse_ir(sample.ir)
-        told = task.parse_context(
-            {key: str(value) for key, value in task.context_from_ir(module, sample.region).items()}
+        told = task.context.parse(
+            {key: str(value) for key, value in task.context.from_ir(module, sample.region).items()}
         )
         assert told[0] == module.instruction_count
         assert told[1] == sample.context[1]
@@ -85,13 +85,13 @@ def test_the_code_tells_what_the_table_says(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_context_features_are_a_number_and_a_level(name: str) -> None:
     task = get_task(name)
-    assert task.encode_context((100, "function")).tolist() == [np.log(100), 0]
-    assert task.encode_context((100, "module")).tolist() == [np.log(100), 1]
+    assert task.context.encode((100, "function")).tolist() == [np.log(100), 0]
+    assert task.context.encode((100, "module")).tolist() == [np.log(100), 1]
     with pytest.raises(TaskError, match="'level' is 'loop'; allowed: function, module"):
-        task.parse_context({"instructions": "3", "level": "loop"})
+        task.context.parse({"instructions": "3", "level": "loop"})
     for count in ("0", "-3", "many", "3.5"):
         with pytest.raises(TaskError, match="whole number from 1 up"):
-            task.parse_context({"instructions": count, "level": "module"})
+            task.context.parse({"instructions": count, "level": "module"})
 
 
 # -- targets -------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample, MeasuredTable, MeasuredTask, read_measured
 from mirenc.llvm.analysis.regions import Region
@@ -52,7 +53,7 @@ def table(*samples: MeasuredSample) -> MeasuredTable:
 
 class Made(MeasuredTask):
     name, title, source = "made", "made", "here"
-    space, level, context_names = SPACE, "loop", ("n", "part", "bits")
+    space, level, context = SPACE, "loop", Context("n", Feature("part", allowed=("avx2", "sse2")), "bits")
     part_context = {"avx2": {"bits": 256}, "sse2": {"bits": 128}}  # noqa: RUF012 - a ClassVar by its base
 
 
@@ -120,7 +121,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     reordered = Space(SPACE.knobs, SPACE.settings[::-1], missing="never")
 
     class Each(Made):
-        space, context_names = None, ("n",)
+        space, context = None, Context("n")
 
         def space_for(self, context: tuple[Any, ...]) -> Space:
             return reordered
@@ -133,7 +134,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"context_names": ("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
+        ({"context": Context("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
         ({"level": "module"}, r"one avx2: the table has no module of it to decide about"),
         (
             {"space": Space(SPACE.knobs, SPACE.settings[:2])},
@@ -142,7 +143,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     ],
 )
 def test_what_does_not_fit_the_task_is_refused(changes: dict[str, Any], said: str) -> None:
-    other = type("Other", (Made,), {"context_names": ("n",), "part_context": {}, **changes})
+    other = type("Other", (Made,), {"context": Context("n"), "part_context": {}, **changes})
     with pytest.raises(TaskError, match=said):
         other().samples_of(table(FIRST))
 

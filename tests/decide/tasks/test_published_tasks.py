@@ -32,8 +32,8 @@ def test_the_published_protocol_comes_first_and_says_that_it_leaks(
     assert [protocol.name for protocol in task.protocols] == protocols
     assert "leaks" in task.protocol("paper").title
     assert name in DATASETS  # what `mirenc datasets fetch` gets
-    assert task.context_names == context_names
-    assert set(task.context_help) == set(context_names)
+    assert task.context.names == context_names
+    assert all(feature.help for feature in task.context.features)
     assert task.space is not None
     assert task.space.default in task.baselines.values()
     assert all(task.machine(variant, context) for variant, context in machines)
