@@ -78,6 +78,11 @@ class Space:
         return (default, *(setting for setting in self.settings if setting != default))
 
     @cached_property
+    def place(self) -> Mapping[Setting, int]:
+        """The index of each setting."""
+        return {setting: index for index, setting in enumerate(self.settings)}
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """What each setting is called: the value of a single knob, else ``knob=value`` for each."""
         return tuple(setting_name(self.knobs, setting) for setting in self.settings)

@@ -190,7 +190,7 @@ def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSam
         columns = {"status": "status", "code": "code", "label": "label_cost", "report": "report_cost"}
         settings = tuple(tuple(row[knob] for knob in knobs) for row in own)
         effective = tuple(tuple(row[f"effective_{knob}"] for knob in knobs) for row in own)
-        values = {name: tuple(row[column] for row in own) for name, column in columns.items()}
+        values: dict[str, Any] = {name: tuple(row[column] for row in own) for name, column in columns.items()}
         found.append(MeasuredSample(**sample, settings=settings, effective=effective, **values))
     return found
 
@@ -209,6 +209,7 @@ class MeasuredTask(Task):
     part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        """Read a table. Raises TaskError: as `read_measured` and `samples_of`; no folder is named."""
         self.check_variant(variant)
         if data_dir is None:
             raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
@@ -216,69 +217,62 @@ class MeasuredTask(Task):
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
         """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
-        shared = self.table_space(table)
-        samples = []
-        places: dict[int, dict[tuple[Value, ...], int]] = {}
-        for sample in table.samples:
-            if sample.dropped:
-                continue
-            kernel = table.kernels[sample.kernel]
-            name = f"{sample.kernel} {sample.part}".strip()
-            context = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
-            context |= self.sample_context(sample)
-            if lost := [one for one in self.context.names if one not in context]:
-                known = ", ".join(context)
-                raise TaskError(f"{name}: the table has no context feature {lost[0]!r}; it has {known}. {_ANEW}")
-            if (kernel.region.level if kernel.region else "module") != self.level:
-                raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
-            given = tuple(context[one] for one in self.context.names)
-            space = shared or self.measured_space(given, sample)
-            if id(space) not in places:
-                places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
-            costs, reported, effective = _columns(sample, places[id(space)], name)
-            samples.append(
-                Sample(
-                    name,
-                    kernel.ir,
-                    kernel.group,
-                    given,
-                    costs,
-                    region=kernel.region,
-                    space=None if shared else space,
-                    effective=effective,
-                    suite=kernel.family,
-                    part=sample.part,
-                    reported=reported,
-                    run={one: context[f"{RUN}{one}"] for one in self.context.run_names if context.get(f"{RUN}{one}")},
-                )
-            )
-        if not samples:
+        space = self.table_space(table)
+        kept = [sample for sample in table.samples if not sample.dropped]
+        if not kept:
             found = f"{len(table.samples)} samples, and all were dropped"
             raise TaskError(f"the table has {found}. Measure on a quiet machine")
-        return TaskData(samples, shared, table.content_hash, machine=table.title)
+        samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in kept]
+        return TaskData(samples, space, table.content_hash, machine=table.title)
+
+    def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared: Space | None) -> Sample:
+        name = f"{sample.kernel} {sample.part}".strip()
+        known = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+        known |= self.sample_context(sample)
+        if lost := [feature for feature in self.context.names if feature not in known]:
+            found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
+            raise TaskError(f"{name}: {found}. {_ANEW}")
+        if (kernel.region.level if kernel.region else "module") != self.level:
+            raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
+        context = tuple(known[feature] for feature in self.context.names)
+        space = shared or self.measured_space(context, sample)
+        costs, reported, effective = _columns(sample, space, name)
+        return Sample(
+            name,
+            kernel.ir,
+            kernel.group,
+            context,
+            costs,
+            region=kernel.region,
+            space=None if shared else space,
+            effective=effective,
+            suite=kernel.family,
+            part=sample.part,
+            reported=reported,
+            run={one: known[f"{RUN}{one}"] for one in self.context.run_names if known.get(f"{RUN}{one}")},
+        )
 
     def table_space(self, table: MeasuredTable) -> Space | None:
-        """The settings of all samples, here the task's; None where `space_for` says each one's: an object for all."""
+        """The settings of all samples; None where each has its own (`measured_space`)."""
         return self.space
 
     def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
-        """The space of a sample with these context features; one object for all that share it. Here: `space_for`."""
+        """The settings of a sample with these context features; one object for all samples that share them."""
         return self.space_for(context)
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
-        """Context features that a sample itself says, such as what the compiler made of its default. Here: none."""
+        """Context features that a sample itself says, such as what the compiler made of its default."""
         return {}
 
 
 def _columns(
-    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
+    sample: MeasuredSample, space: Space, name: str
 ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
-    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
-    strange = next((setting for setting in sample.settings if setting not in place), None)
-    if strange is not None:
-        raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
-    rows = [place[setting] for setting in sample.settings]
-    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
-    for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
-        label[row], report[row], effective[row] = one, other, rows[own]
-    return tuple(label), tuple(report), tuple(effective)
+    """Costs, reported costs and effective settings in the order of a space."""
+    if strange := [setting for setting in sample.settings if setting not in space.place]:
+        raise TaskError(f"{name}: the table has setting {strange[0]}, and the task does not. {_ANEW}")
+    rows = [space.place[setting] for setting in sample.settings]
+    costs, reported, effective = [math.nan] * len(space), [math.nan] * len(space), list(range(len(space)))
+    for row, own, label, report in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
+        costs[row], reported[row], effective[row] = label, report, rows[own]
+    return tuple(costs), tuple(reported), tuple(effective)

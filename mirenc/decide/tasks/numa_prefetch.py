@@ -85,7 +85,7 @@ def _regions(data: TaskData) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
 
 
 def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
-    """Folder and name of a variant's table: named as here, or as the authors' repository has it."""
+    """Folder and name of a variant's table: named as here, or as in the authors' repository."""
     root = data_root(data_dir)
     names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
     for folder, name in itertools.product((root / _FOLDER, root, root / _FOLDER / "values", root / "values"), names):
