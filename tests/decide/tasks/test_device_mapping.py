@@ -145,14 +145,6 @@ def test_transfer_and_wgsize_are_encoded_each_by_itself() -> None:
     assert task.context.parse({"wgsize": "127", "transfer": "0"}) == (0.0, 127.0)
 
 
-@pytest.mark.parametrize(
-    ("context", "word"), [((-1, 9), "'transfer' is -1"), ((1, -9), "'wgsize' is -9"), ((-1, -9), "'transfer' is -1")]
-)
-def test_a_negative_size_is_named(context: tuple[int, int], word: str) -> None:
-    with pytest.raises(TaskError, match=word):
-        get_task("device_mapping").context.encode(context)
-
-
 def test_hand_features_are_logs_of_counts(tmp_path: Path) -> None:
     data = load(tmp_path, ROW)
     np.testing.assert_allclose(data.samples[0].hand, np.log1p([7, 0.5, 3, 0, 1, 0]))

@@ -164,12 +164,6 @@ def test_two_kernels_came_with_the_same_ir(published_data: Any) -> None:
     assert [names for names in joined.values() if len(names) > 1] == [["mt", "mtLocal"]]
 
 
-@pytest.mark.parametrize("context", [("Fermi",), ("gtx480",)])
-def test_a_gpu_that_the_data_do_not_have_is_no_gpu(context: tuple[str, ...]) -> None:
-    with pytest.raises(TaskError, match=r"'gpu' is .*; allowed: HD5900"):
-        get_task("thread_coarsening").context.encode(context)
-
-
 @pytest.mark.parametrize(
     ("attributes", "attached", "factors"),
     [
