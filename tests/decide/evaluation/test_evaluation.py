@@ -224,7 +224,7 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
         "settings": ["plain", "unrolled", "vector"],
         "samples": 40,
         "groups": 10,
-        "data_hash": "7" * 64,
+        "data_hash": toy_data.content_hash,
         "model": {"name": "mirenc-tiny", "digest": tiny.files.digest},
         "seeds": [0, 1],
         "rows": {"no_code": {"note": "", "columns": 1}, "histogram": {"note": "", "columns": 67}},
