@@ -129,7 +129,7 @@ def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
         blocks.append(("taught", config.taught.width))
     kernels = reach.start + reach.step.astype(np.float64) * reach.kernels
     low, high = (np.concatenate(one) for one in ((reach.low, kernels.min(axis=0)), (reach.high, kernels.max(axis=0))))
-    context = list(trained.task.context_names)
+    context = list(trained.task.context.names)
     code = [f"{name}_{column}" for name, width in blocks for column in range(width)]
     code += [f"function_{name}" for name in code] if trained.task.level == "loop" else []
     if len(context) != len(reach.low):  # one is several columns

@@ -21,9 +21,10 @@ from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, hide, source_of
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.decide.reach import Reach
-from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.registry import READY, get_task, list_tasks, ready_heads as ready_heads
 from mirenc.decide.settings import SettingEncoder, Space, Value, setting_name
 from mirenc.decide.task import Task
 from mirenc.encoder import Encoder, load
@@ -34,7 +35,6 @@ _Question = tuple[Region | None, tuple[Any, ...], Mapping[str, str]]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
-_READY = Path(__file__).parent / "ready"
 _PROPOSED = 8
 _PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused")
 _ANEW = "Make one: mirenc fit TASK -o FOLDER"
@@ -109,7 +109,7 @@ class TaskHead:
         """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
 
         ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
-        the order of ``task.context_names``. By name, those that the code tells (`Task.ir_context`) may be left out;
+        the order of ``task.context.names``. By name, those that the code tells (`Feature.optional`) may be left out;
         what is given wins. ``level``: what is asked about, where the task knows several; its own if left out.
         ``wanted``: which regions; all if left out. ``refused`` is told why a region that can run with no setting
         (`Task.permitted`) has no answer; left out, that is raised.
@@ -128,9 +128,9 @@ class TaskHead:
             )
         level = task.check_level(level)
         given = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
-        whole = context if isinstance(context, tuple) and context else task.ask_context(given)
+        whole = context if isinstance(context, tuple) and context else task.context.parse_question(given)
         if whole is not None:
-            task.checked_context(whole)  # before any file is read: a wrong one is wrong for all
+            task.context.encode(whole)  # before any file is read: a wrong one is wrong for all
         module = task.read(encoder, ir)
         regions: list[Region | None] = [None]
         if level != "module":
@@ -139,7 +139,9 @@ class TaskHead:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
             regions = [one for one in regions if one is not None and wanted(one)]
-        asked = [(one, *(self._context(given, module, one) if whole is None else (whole, {}))) for one in regions]
+        asked = [
+            (one, *(task.context.complete(given, module, one) if whole is None else (whole, {}))) for one in regions
+        ]
         if self.quick is None:
             return [one for one in self._answers(module, asked, refused) if one is not None]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
@@ -176,16 +178,6 @@ class TaskHead:
     def _encoder(self) -> Encoder:
         return load(self.model) if self.encoder is None else self.encoder
 
-    def _context(
-        self, given: Mapping[str, str], module: IRModule, region: Region | None
-    ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Context features of a question, and what in the code told those that were not given."""
-        sources = {name: by for name, by in self.task.context_sources(module, region).items() if name not in given}
-        context = {**self.task.context_from_ir(module, region), **given}
-        if not context.keys() >= set(self.task.compiler_context):
-            context = {**self.task.context_from_compiler(module, region, context), **context}
-        return self.task.parse_context({name: str(value) for name, value in context.items()}), sources
-
     def _answer(
         self,
         module: IRModule,
@@ -196,14 +188,14 @@ class TaskHead:
     ) -> Prediction:
         common: dict[str, Any] = {
             "region": region,
-            "context": dict(zip(self.task.context_names, context, strict=True)),
+            "context": dict(zip(self.task.context.names, context, strict=True)),
             "sources": sources,
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }
         if isinstance(self.head, EnsembleHead):
             return self._choose(self.head, module, code, context, common)
-        encoded = self.task.checked_context(context)
+        encoded = self.task.context.encode(context)
         features = np.concatenate([encoded, code])[None, :]
         common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
@@ -221,7 +213,7 @@ class TaskHead:
         rows = [space.settings.index(setting) for setting in permitted]
         default, allowed = rows[0], np.isin(np.arange(len(space)), rows)
         preference, expected = np.eye(len(space))[default], np.ones(len(space))
-        if not task.may_change(module, region, context):
+        if isinstance(task, LoopTask) and region is not None and not task.may_change(module, region, context):
             return _choice(space, allowed, default, default, preference, expected, fixed=True, distance=0.0, **common)
         assert self.setting_encoder is not None
         if space.knobs != self.setting_encoder.knobs:
@@ -229,8 +221,9 @@ class TaskHead:
             raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
         settings = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
         made = np.arange(len(space), dtype=np.float64)[:, None]  # what tells the code of settings apart
-        encoded = task.checked_context(hide(task, context, task.run_context) if self.row in LOOK_AHEAD else context)
-        if self.row in LOOK_AHEAD:
+        hidden = task.context.run_names if self.row in LOOK_AHEAD else ()
+        encoded = task.context.encode(hide(task, context, hidden))
+        if isinstance(task, LoopTask) and self.row in LOOK_AHEAD:
             made = np.array([numbers(one) for one in task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(made, space.default), code]).astype(np.float32)
             ahead = functools.partial(look_ahead_settings, settings[0], made[None], np.array([space.default]))
@@ -295,7 +288,7 @@ class TaskHead:
         """
         folder = _shipped(name_or_folder) or name_or_folder
         if not Path(folder).exists():
-            shipped = sorted(path.name.replace(".all", "") for path in _READY.iterdir())
+            shipped = sorted(path.name.replace(".all", "") for path in READY.iterdir())
             raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
         head, extra, arrays = load_head_and_arrays(folder)
         try:  # as JSON, where lists are tuples and text is no number
@@ -309,7 +302,7 @@ class TaskHead:
         task = get_task(said.task) if task is None else task
         if task.name != said.task:
             raise HeadError(f"{folder}: a head for task {said.task}, not for {task.name}. Name the head's own task")
-        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
+        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:
                 raise HeadError(
                     f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
@@ -346,7 +339,7 @@ class TaskHead:
         extra = {
             "task": self.task.name,
             "settings": _setting_names(self.task),
-            "context_names": self.task.context_names,
+            "context_names": self.task.context.names,
             **{name: getattr(self, name) for name in (*_PLAIN, "time_factor")},
             "knobs": settings.knobs,
             "words": settings.words,
@@ -384,13 +377,6 @@ def _only_choice(knobs: Sequence[str], setting: tuple[Value, ...], **more: Any) 
 
 def _setting_names(task: Task) -> list[str]:
     return list(task.space.names) if task.space is not None else []
-
-
-def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
-    """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
-    end = ".look_ahead" if look_ahead else ""
-    folders = {variant: _READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
-    return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
 
 
 def _shipped(name: str | Path) -> Path | None:

@@ -19,6 +19,7 @@ from mirenc.decide.features.look_ahead_features import (
     look_ahead_settings,
     look_ahead_tables,
 )
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.sample import IRSource, Sample
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
@@ -39,7 +40,7 @@ ROW_TITLES = {
     "look_ahead_both": "look-ahead + embedding, both",
 }
 RUN = "_run"
-"""Ends the name of a row that is also told what only a run tells (`mirenc.decide.Task.run_context`)."""
+"""Ends the name of a row that is also told what only a run tells (`mirenc.decide.context.Feature.from_run`)."""
 ROW_TITLES |= {
     f"{row}{RUN}": f"{ROW_TITLES[row]} + trip count"
     for row in ("no_code", "compiler", "histogram", "ir2vec", "look_ahead", "look_ahead_both")
@@ -79,13 +80,13 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_names:
         return f"task {task.name!r} has no hand features. Leave out row 'hand'"
-    if row.removesuffix(RUN) == "compiler" and not task.compiler_context:
+    if row.removesuffix(RUN) == "compiler" and not task.context.compiler_names:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
-    if row == "no_code" and not task.context_names:
+    if row == "no_code" and not task.context.names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
     if row.endswith(RUN) and not any(sample.run for sample in (data.samples if data is not None else ())):
         return f"row {row!r} needs what only a run tells, and the samples have none. Leave it out, or measure anew"
-    if row.removesuffix(RUN) in LOOK_AHEAD and not task.looks_ahead:
+    if row.removesuffix(RUN) in LOOK_AHEAD and not isinstance(task, LoopTask):
         return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
     if row == "both_mlp" and data is not None and not has_mlp(len(data), data.width, data.shares_space):
         return "row 'both_mlp' is for a few settings and a few hundred samples. Leave it out"
@@ -101,13 +102,13 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
 
 def told_context(task: Task, sample: Sample) -> tuple[Any, ...]:
     """A sample's context features with what only its run tells."""
-    told = dict(zip(task.context_names, sample.context, strict=False)) | dict(sample.run)
-    return tuple(told[name] for name in task.context_names)
+    told = dict(zip(task.context.names, sample.context, strict=False)) | dict(sample.run)
+    return tuple(told[name] for name in task.context.names)
 
 
 def hide(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     """Context features of which some are not known."""
-    places = [place for place, name in enumerate(task.context_names) if name in names]
+    places = [place for place, name in enumerate(task.context.names) if name in names]
     return tuple(0 if place in places else value for place, value in enumerate(context))
 
 
@@ -117,7 +118,7 @@ def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), to
     for sample in data.samples:
         context = hide(task, told_context(task, sample) if told else sample.context, hidden)
         try:
-            rows.append(task.checked_context(context))
+            rows.append(task.context.encode(context))
         except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     return np.array(rows, dtype=np.float64)
@@ -139,11 +140,13 @@ def build_features(
 
     @functools.cache
     def tables() -> Float64:
+        assert isinstance(task, LoopTask)
         return look_ahead_tables(task, data, encoder, advance)
 
     @functools.cache
     def looked_ahead(told: bool) -> tuple[Settings, tuple[Settings, ...] | None]:
         """What settings make of each sample's code as its run had it; and as a question has it that is not told."""
+        assert isinstance(task, LoopTask)
         view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
         ran = view(np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples]))
         if told:
@@ -157,11 +160,11 @@ def build_features(
         ahead = row.startswith(LOOK_AHEAD)
         told = row.endswith(RUN)
         # A head that looks ahead is told of runs by its settings: of one, or of several that may be.
-        hidden = task.run_context if ahead else task.compiler_context if source == "no_code" else ()
+        hidden = task.context.run_names if ahead else task.context.compiler_names if source == "no_code" else ()
         known = context_matrix(task, data, hidden=hidden, told=told)
         code, settings, asked = np.zeros((len(data), 0)), None, None
         if source == "hand":
-            code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
+            code = np.array([sample.hand for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
         if ahead:

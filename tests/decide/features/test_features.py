@@ -11,6 +11,7 @@ import pytest
 from same_vectors import assert_same_vectors
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context
 from mirenc.decide.estimators.candidates import Shape, menu
 from mirenc.decide.features import feature_matrix as features
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
@@ -104,7 +105,7 @@ def test_rows_that_cannot_be_computed_here_are_left_out(
     toy: Task, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
         hand_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: there)
@@ -118,7 +119,7 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
         hand_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: False)
@@ -134,7 +135,7 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
 
 def test_a_task_without_context_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
 
     bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.space)
     (row,) = build_features(Bare(), bare, ["histogram"], tiny)
@@ -208,10 +209,10 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     ("change", "word"),
     [
         ({"ir": "define void @f( {"}, "sample odd: "),
-        ({"context": (1.0, 2.0)}, "sample odd: 2 context features were given; toy names 1: length"),
+        ({"context": (1.0, 2.0)}, "sample odd: 2 context features were given; the task names 1: length"),
         ({"context": ()}, "sample odd: 0 context features"),
-        ({"context": (float("nan"),)}, "sample odd: context features .* not finite"),
-        ({"context": ("many",)}, "sample odd: could not convert"),
+        ({"context": (float("nan"),)}, "sample odd: context feature 'length' is nan; it must be a finite"),
+        ({"context": ("many",)}, "sample odd: context feature 'length' is 'many'"),
     ],
     ids="ir long short nan text".split(),
 )
