@@ -20,7 +20,7 @@ from mirenc.decide.evaluation.jobs import Job, _run, plan_jobs, run_jobs
 from mirenc.decide.evaluation.report import TaskReport, load_report
 from mirenc.decide.features.feature_matrix import Features, build_features
 from mirenc.decide.protocols import Protocol
-from mirenc.decide.target import Costs, target_of
+from mirenc.decide.target import CostTarget, target_of
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
@@ -66,7 +66,7 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     group = np.array([f"g{number}" for number in range(28)])
     fold = (np.arange(24), np.arange(24, 28))
     settings = Settings(np.eye(2), np.tile([0, 1], (28, 1)))
-    target = Costs(costs, costs.argmin(axis=1), group, group, "accuracy", settings, np.zeros(28, dtype=np.int64))
+    target = CostTarget(costs, costs.argmin(axis=1), group, group, "accuracy", settings, np.zeros(28, dtype=np.int64))
     return Job("kernel", 0, Features("both", matrix, 1), target, group, [fold])
 
 
@@ -125,7 +125,7 @@ def test_the_search_keeps_together_what_the_protocol_does(
     def watched(*arguments: Any) -> EnsembleHead:
         return Watched([("cost", CostHead(1, length_scale=1.0))])
 
-    monkeypatch.setattr(target_module, "head_search", watched)
+    monkeypatch.setattr(target_module, "candidate_search", watched)
     job = jobs[protocol, "histogram"]
     _run(job)
     assert len(seen) == len(job.folds)
@@ -168,8 +168,8 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
 
     target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
     settings = Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1))
-    costs = Costs(target, *[np.arange(3)] * 3, "speedup", settings, np.full(3, 2))
-    found = costs.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
+    costs = CostTarget(target, *[np.arange(3)] * 3, "speedup", settings, np.full(3, 2))
+    found = costs.predict(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
     assert found.argmax(axis=1).tolist() == [2, 0, 1]
     assert (found[np.isnan(target)] == 0).all()
     np.testing.assert_allclose(found[2], [0, 1, 0], atol=1e-300)
