@@ -107,7 +107,8 @@ def context_with_run(task: Task, sample: Sample) -> tuple[Any, ...]:
 
 def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     """Context features with 0, not known, for some."""
-    return tuple(0 if name in names else value for name, value in zip(task.context_names, context, strict=False))
+    hidden = {task.context_names.index(name) for name in names}
+    return tuple(0 if place in hidden else value for place, value in enumerate(context))
 
 
 def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), with_run: bool = False) -> Float64:

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.decomposition import PCA
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.exceptions import NotFittedError
 
 from mirenc.base.errors import HeadError
 from mirenc.decide import BoostedChances, BoostedRegressor, load_head, save_head
-from mirenc.decide.estimators import trees
 
 
 def table(rows: int = 600, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
@@ -40,43 +37,9 @@ def test_predictions_are_those_of_scikit_learn(trees: int, leaves: int, rate: fl
     np.testing.assert_allclose(head.predict(rows), other.predict(rows), rtol=0, atol=1e-9)
 
 
-def test_it_learns_what_no_line_says() -> None:
-    features, target = table()
-    head = BoostedRegressor(1).fit(features[:450], target[:450])
-    assert head.score(features[450:], target[450:]) > 0.8
-
-
-def test_many_code_columns_are_first_reduced() -> None:
-    features, target = table(columns=30)
-    head = BoostedRegressor(1, components=4, trees=20).fit(features, target)
-    few = PCA(4, random_state=0).fit_transform(features[:, 1:])
-    reduced = np.concatenate([features[:, :1], few], axis=1)
-    other = HistGradientBoostingRegressor(max_iter=20, early_stopping=False, random_state=0)
-    expected = other.fit(reduced, target).predict(reduced)
-    np.testing.assert_allclose(head.predict(features), expected, rtol=0, atol=1e-9)
-
-
-def test_blocks_of_rows_are_as_all_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    features, target = table()
-    head = BoostedRegressor(trees=10).fit(features, target)
-    whole = head.predict(features)
-    monkeypatch.setattr(trees, "_BLOCK", 77)
-    np.testing.assert_array_equal(head.predict(features), whole)
-
-
 def test_a_target_that_does_not_vary_is_said() -> None:
     features, _ = table(50)
     np.testing.assert_allclose(BoostedRegressor(trees=3).fit(features, np.full(50, 2.5)).predict(-features), 2.5)
-
-
-def test_bad_rows_are_refused() -> None:
-    features, target = table(50)
-    with pytest.raises(ValueError, match="NaN"):
-        BoostedRegressor().fit(np.where(features > 1, np.nan, features), target)
-    with pytest.raises(ValueError, match="5 features"):
-        BoostedRegressor(trees=2).fit(features, target).predict(features[:, :5])
-    with pytest.raises(NotFittedError):
-        BoostedRegressor().predict(features)
 
 
 def test_chances_are_scikit_learns(tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from mirenc.base.errors import HeadError
@@ -46,34 +44,10 @@ def test_a_choice_that_never_won_keeps_its_column() -> None:
     assert set(LabelHead(mlp()).fit(features, costs).predict(features)) <= {0, 2}
 
 
-def test_one_winner_only_is_always_the_answer() -> None:
-    features, costs = table(2)
-    costs[:, 1] = costs[:, 0] / 2
-    np.testing.assert_array_equal(LabelHead(mlp()).fit(features, costs).predict_proba(-features), [[0.0, 1.0]] * 40)
-
-
 def test_an_unmeasured_choice_never_wins() -> None:
     features, costs = table()
     costs[:, 1] = np.nan
     assert 1 not in LabelHead(mlp()).fit(features, costs).classifier_.classes_
-
-
-def test_the_given_classifier_stays_as_it_was() -> None:
-    given = mlp()
-    head = LabelHead(given).fit(*table())
-    assert not hasattr(given, "coefs_")
-    assert clone(head).get_params()["classifier__hidden"] == (8, 4)
-    assert not hasattr(clone(head), "classifier_")
-
-
-def test_bad_input_is_refused() -> None:
-    features, costs = table()
-    with pytest.raises(HeadError, match="row 0"):
-        LabelHead(mlp()).fit(features, -costs)
-    with pytest.raises(HeadError, match="40 rows of features and 39 rows of costs"):
-        LabelHead(mlp()).fit(features, costs[1:])
-    with pytest.raises(NotFittedError):
-        LabelHead(mlp()).predict(features)
 
 
 def test_a_classifier_of_others_is_not_saved(tmp_path: Path) -> None:

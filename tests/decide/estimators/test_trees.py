@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.exceptions import NotFittedError
 
-from mirenc.base.errors import ConfigError, HeadError
 from mirenc.decide import TreesHead
 
 
@@ -50,13 +48,6 @@ def test_many_code_columns_are_first_reduced() -> None:
     np.testing.assert_allclose(head.predict_proba(features), forest.predict_proba(reduced), rtol=1e-6, atol=1e-12)
 
 
-def test_fewer_rows_than_components_are_enough() -> None:
-    features, costs = table(rows=8, columns=40)
-    assert TreesHead(components=16, trees=5).fit(features, costs).predict(features).tolist() == list(
-        costs.argmin(axis=1)
-    )
-
-
 def test_without_code_the_code_has_no_say() -> None:
     features, costs = table()
     head = TreesHead(2, use_code=False, trees=10).fit(features, costs)
@@ -84,33 +75,9 @@ def test_a_label_that_never_won_has_no_preference() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
-def test_one_label_only_is_always_the_answer() -> None:
-    features, costs = table(choices=2)
-    costs[:, 1] = costs[:, 0] / 2
-    np.testing.assert_array_equal(TreesHead(trees=5).fit(features, costs).predict_proba(-features), [[0.0, 1.0]] * 50)
-
-
 def test_equal_seeds_give_equal_trees_and_others_others() -> None:
     features, costs = table()
     first, same, other = (TreesHead(trees=5, random_state=seed).fit(features, costs) for seed in (0, 0, 1))
     rows = -features
     np.testing.assert_array_equal(first.predict_proba(rows), same.predict_proba(rows))
     assert np.abs(first.predict_proba(rows) - other.predict_proba(rows)).max() > 0
-
-
-@pytest.mark.parametrize(("context", "use_code"), [(-1, True), (7, True), (0, False)])
-def test_columns_that_are_not_there_are_refused(context: int, use_code: bool) -> None:
-    with pytest.raises(ConfigError, match=f"context_columns is {context}"):
-        TreesHead(context, use_code=use_code).fit(*table())
-
-
-def test_bad_rows_are_refused() -> None:
-    features, costs = table()
-    with pytest.raises(HeadError, match="row 1"):
-        TreesHead().fit(features, np.where(np.arange(50)[:, None] == 1, 0.0, costs))
-    with pytest.raises(HeadError, match="50 rows of features and 49 rows of costs"):
-        TreesHead().fit(features, costs[1:])
-    with pytest.raises(ValueError, match="5 features"):
-        TreesHead(trees=2).fit(features, costs).predict(features[:, :5])
-    with pytest.raises(NotFittedError):
-        TreesHead().predict(features)

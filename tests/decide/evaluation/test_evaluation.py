@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_task import write_task
 
 from mirenc import __version__
 from mirenc.base.errors import TaskError
 from mirenc.decide import CostHead, EnsembleHead, Settings, target as target_module
-from mirenc.decide.estimators import candidates as menu
+from mirenc.decide.estimators import candidates as candidates_module
 from mirenc.decide.evaluation import evaluate_task as evaluation, jobs as jobs_module
 from mirenc.decide.evaluation.evaluate_task import evaluate
 from mirenc.decide.evaluation.jobs import Job, _run, plan_jobs, run_jobs
@@ -46,19 +45,19 @@ def changed(job: Job, **changes: Any) -> Job:
 
 @pytest.fixture
 def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
-    """One fold of 28 groups, which is made enough for the whole menu; the best choice follows the last column."""
-    whole = menu.menu
+    """One fold of 28 groups, which is made enough for all candidates; the best choice follows the last column."""
+    every_candidate = candidates_module.candidates
 
     def small(*arguments: Any) -> list[tuple[str, Any]]:
-        """The menu with few trees and epochs: what is looked at here is who sees what."""
+        """The candidates with few trees and epochs: these tests are about which rows they see."""
         size = {"trees": 3, "classifier__epochs": 2}
-        found = whole(*arguments)
+        found = every_candidate(*arguments)
         for _, member in found:
             member.set_params(**{name: size[name] for name in member.get_params() if name in size})
         return found
 
-    monkeypatch.setattr(menu, "menu", small)
-    monkeypatch.setattr(menu, "_ENOUGH_GROUPS", 20)
+    monkeypatch.setattr(candidates_module, "candidates", small)
+    monkeypatch.setattr(candidates_module, "_ENOUGH_GROUPS", 20)
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(28, 4))
     lean = np.where(matrix[:, 3] > 0, 0.5, -0.5)
@@ -319,11 +318,6 @@ def test_another_model_leaves_the_baselines(
     monkeypatch.setattr(jobs_module, "_run", lambda job: made.append(job.features.row) or run_one(job))
     evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,), previous=[first])
     assert made == ["text"]
-
-
-def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Encoder) -> None:
-    report = evaluate(write_task(tmp_path), encoder=tiny, protocols=["kernel"], rows=["no_code"], seeds=(0,))
-    assert (report.record["task"], report.protocols) == ("widths", ["kernel"])
 
 
 def test_a_task_without_context_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:

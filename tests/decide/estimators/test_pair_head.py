@@ -35,16 +35,6 @@ def shared(rows: int) -> Settings:
     return Settings(NUMBERS, np.tile(np.arange(8), (rows, 1)))
 
 
-@HEADS
-def test_it_learns_which_setting_is_cheap(head: PairHead) -> None:
-    features, costs, best = valley()
-    fitted = clone(head).fit(features[:90], costs[:90], shared(90))
-    found = fitted.predict_proba(features[90:], shared(30))
-    assert found.shape == (30, 8)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert np.abs(found.argmax(axis=1) - best[90:]).mean() < 0.7
-
-
 def test_without_code_only_the_context_counts_and_it_is_saved_so(tmp_path: Path) -> None:
     features, costs, _ = valley()
     blind = PairHead(RidgeRegressor(1e-3), 1, use_code=False, products=True).fit(features, costs, shared(120))

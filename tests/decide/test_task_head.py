@@ -23,7 +23,7 @@ from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.encoder import Encoder
 from mirenc.encoder.weights import DEFAULT_MODEL, WhiteningMap, load_files, save_files
 
-SAXPY = Path(__file__).resolve().parents[3] / "examples" / "saxpy.ll"
+SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +60,8 @@ def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Enc
     }
 
 
-def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead, encoder: Encoder) -> None:
-    (found,) = trained.predict(kernel("mul"), (4096,))
-    assert sum(found.preference.values()) == pytest.approx(1.0)
-    assert found.preferred == max(found.preference, key=lambda name: found.preference[name])
-    assert min(found.cost_ratio.values()) == pytest.approx(1.0)
-    assert found.cost_ratio["narrow"] > 1.2
-
-
 def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> None:
-    strange = Path(__file__).parents[3] / "examples" / "insertion_sort.ll"
+    strange = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
     assert not trained.predict(trained.task.load().samples[3].ir, (8,))[0].far
     assert trained.predict(strange, (8,))[0].far
 
@@ -259,12 +251,6 @@ def test_an_edited_head_is_refused(
 
 
 # -- what is asked, and of whom ------------------------------------------------------------------------
-@pytest.mark.parametrize("context", [(), (1.0, 2.0), ("many",), (float("nan"),)])
-def test_a_context_that_is_none_is_said_before_a_file_is_read(
-    trained: TaskHead, encoder: Encoder, context: tuple[object, ...]
-) -> None:
-    with pytest.raises(TaskError):
-        trained.predict(Path("nowhere.ll"), context)
 
 
 def test_data_of_another_target_or_space_are_refused_before_any_work(task: Task, encoder: Encoder) -> None:
@@ -289,7 +275,7 @@ def test_a_head_asked_about_other_knobs_says_so(trained: TaskHead, encoder: Enco
 @pytest.mark.needs("clang")
 def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encoder, tmp_path: Path) -> None:
     task = get_task("thread_coarsening")
-    paths = sorted((Path(__file__).parents[2] / "fixtures" / "opencl").glob("*.cl"))[:4]
+    paths = sorted((Path(__file__).parents[1] / "fixtures" / "opencl").glob("*.cl"))[:4]
     samples = [
         Sample(path.stem, path, path.stem, ("Tahiti",), (1.0, *(1.0 + 0.1 * place * row for place in range(1, 6))))
         for row, path in enumerate(paths)
