@@ -50,11 +50,12 @@ from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.evaluation.jobs import Job, plan_jobs, unpack_predictions
 from mirenc.decide.features.feature_matrix import context_with_run
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, look_ahead_settings, look_ahead_tables
+from mirenc.decide.loop_task import TRIP_CLASSES
 from mirenc.decide.sample import Sample
 from mirenc.decide.tables.measured import MeasuredKernel, read_measured
 from mirenc.decide.target import target_of
 from mirenc.decide.task_data import TaskData
-from mirenc.decide.tasks.vectorization import TRIP_CLASSES, Vectorization
+from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import IRModule, ReadOptions, read_ir, regions_of
 from mirenc.llvm.analysis.regions import find_loop

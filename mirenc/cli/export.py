@@ -135,7 +135,7 @@ def _columns(trained: TaskHead, what: str) -> tuple[list[str], Float64, Float64]
     low, high = (
         np.concatenate(ends) for ends in ((reach.low, reach.code.min(axis=0)), (reach.high, reach.code.max(axis=0)))
     )
-    context = task.context_names
+    context = task.context.names
     if len(context) != len(reach.low):  # the task makes several columns of one
-        context = tuple(f"{task.name}.encode_context[{column}]" for column in range(len(reach.low)))
+        context = tuple(f"{task.name} context, encoded [{column}]" for column in range(len(reach.low)))
     return [*context, *DEFAULT_NAMES], low, high

@@ -52,7 +52,7 @@ def describe_worth(head: TaskHead) -> str:
     worth, no_code = head.evidence.worth, head.evidence.no_code
     if worth is None:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
-    beside = no_code if head.task.context_names else None
+    beside = no_code if head.task.context.names else None
     if head.task.target == "costs":
         form, unit = "x {:.3f} [{:.3f}, {:.3f}] of {}", 1
         words = ("held-out answers are worth ", head.evidence.rival, "a head that sees no code")

@@ -108,13 +108,14 @@ def predict(
             )
         predict_table.print_projects(names, options, task.check_level(level), as_json)
         return
+    from mirenc.decide.loop_task import LoopTask
     from mirenc.encoder import load
     from mirenc.llvm.analysis.regions import is_called
 
     given = _context(task, ",".join(context or ()))
     trained = _head(task, head, variant, look_ahead)
     task.check_level(level)
-    if look_ahead is None and task.looks_ahead and head is None:
+    if look_ahead is None and isinstance(task, LoopTask) and head is None:
         trained = replace(trained, quick=_head(task, None, variant, False))
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names, options)
@@ -172,16 +173,17 @@ def _context(task: Task, text: str) -> dict[str, str]:
         if name.strip() in given:
             raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--context")
         given[name.strip()] = value.strip()
-    for feature, value in task.machine_context().items():
+    for feature, value in task.context.from_machine().items():
         if feature not in given:
             given[feature] = value
             common.say(f"{feature} {value}, as this machine has; another: --context {feature}=...")
-    if (context := task.ask_context(given)) is not None:
-        task.checked_context(context)
+    if (context := task.context.parse_question(given)) is not None:
+        task.context.encode(context)
     return given
 
 
 def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None) -> TaskHead:
+    from mirenc.decide.loop_task import LoopTask
     from mirenc.decide.task_head import TaskHead, ready_heads
 
     if folder is not None:
@@ -194,9 +196,9 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
         if look_ahead is not None:
             raise HeadError("--[no-]look-ahead is for shipped heads. Leave it or --head out")
         return trained
-    if look_ahead and not task.looks_ahead:
+    if look_ahead and not isinstance(task, LoopTask):
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")
-    heads = ready_heads(task, look_ahead=task.looks_ahead if look_ahead is None else look_ahead)
+    heads = ready_heads(task, look_ahead=isinstance(task, LoopTask) if look_ahead is None else look_ahead)
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):

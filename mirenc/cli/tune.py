@@ -127,6 +127,6 @@ def _case(name: str, options: ReadOptions) -> Case:
 
     kinds: dict[str, type[Case]] = {"vectorization": Loops, "openmp": ParallelLoops, _PASSES: PassLists}
     task = get_task("vectorization" if name == _PASSES else name)  # innermost loops tell which files are hot
-    head = TaskHead.load(next(iter(ready_heads(task, look_ahead=task.looks_ahead).values())), task)
+    head = TaskHead.load(next(iter((ready_heads(task, look_ahead=True) or ready_heads(task)).values())), task)
     head = replace(head, encoder=load(head.model, options=options))
     return kinds[name](head, find_compiler("c++", options.compiler)[0], Path.cwd())

@@ -74,6 +74,10 @@ class Protocol:
         return training, test
 
 
+BY_ROW = Protocol("rows", "random folds over samples (leaks)", lambda data: np.arange(len(data)))
+BY_GROUP = Protocol("group", "folds of whole groups", lambda data: data.group)
+
+
 def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) -> Iterator[Fold]:
     """Folds, (training, test) rows in order, that keep samples of one unit together; at most one a unit, which is None.
 

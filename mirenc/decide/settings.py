@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.errors import TaskError
 
 Value = str | int | float
+Setting = tuple[Value, ...]
 MISSING = ("default", "below", "never")
 
 
@@ -21,7 +22,7 @@ class Space:
 
     knobs: tuple[str, ...]
     """What is decided, in the field's words."""
-    settings: tuple[tuple[Value, ...], ...]
+    settings: tuple[Setting, ...]
     """Value of each knob, in the order of ``knobs``; the order of every sample's costs."""
     default: int = 0
     """The setting that runs when nobody decides."""
@@ -71,10 +72,15 @@ class Space:
         return len(self.settings)
 
     @property
-    def default_first(self) -> tuple[tuple[Value, ...], ...]:
+    def default_first(self) -> tuple[Setting, ...]:
         """The settings, with the default before the others."""
         default = self.settings[self.default]
         return (default, *(setting for setting in self.settings if setting != default))
+
+    @cached_property
+    def place(self) -> Mapping[Setting, int]:
+        """The index of each setting."""
+        return {setting: index for index, setting in enumerate(self.settings)}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -99,13 +105,6 @@ def setting_name(knobs: Sequence[str], setting: Sequence[Value]) -> str:
     if len(knobs) == 1:
         return str(setting[0])
     return " ".join(f"{knob}={value}" for knob, value in zip(knobs, setting, strict=True))
-
-
-class Permitted(NamedTuple):
-    """What one piece of code leaves of a space: at least one setting, its default first; ``limit`` says why, if so."""
-
-    settings: tuple[tuple[Value, ...], ...]
-    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ class SettingEncoder:
                 words[knob] = tuple(sorted(texts))
         return cls(knobs, words)
 
-    def __call__(self, settings: Sequence[tuple[Value, ...]]) -> Float64:
+    def __call__(self, settings: Sequence[Setting]) -> Float64:
         """Settings as rows. K settings -> (K, F) float64; a word that was not known has no column."""
         columns: list[list[float]] = []
         for place, knob in enumerate(self.knobs):

@@ -21,9 +21,10 @@ from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, code_row, hide_context
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, loop_numbers
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.decide.reach import Reach
-from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.registry import READY, get_task, list_tasks, ready_heads as ready_heads
 from mirenc.decide.settings import SettingEncoder, Space, Value, setting_name
 from mirenc.decide.task import Task
 from mirenc.encoder import Encoder, load
@@ -34,7 +35,6 @@ _Question = tuple[Region | None, tuple[Any, ...], Mapping[str, str]]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
 LARGE = 1000  # instructions of a function for which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
-_READY = Path(__file__).parent / "ready"
 _MOST_PROPOSALS = 8
 # Attributes that head.json has under their own names.
 _PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused", "time_factor")
@@ -101,7 +101,7 @@ class TaskHead:
         """A `Choice`, `PredictedNumber` or `PredictedLabels` for each region of a piece of IR that is decided about.
 
         ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
-        the order of ``task.context_names``. By name, those that the code tells (`Task.ir_context`) may be left out;
+        the order of ``task.context.names``. By name, those that the code tells (`Feature.optional`) may be left out;
         given ones take precedence. ``level``: one of the task's levels; its own if left out. ``wanted``: selects
         regions; all if left out. ``refused`` is called with the reason for a region that can run with no setting
         (`Task.permitted`); left out, that is raised.
@@ -120,9 +120,9 @@ class TaskHead:
             )
         level = task.check_level(level)
         by_name = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
-        whole = context if isinstance(context, tuple) and context else task.ask_context(by_name)
+        whole = context if isinstance(context, tuple) and context else task.context.parse_question(by_name)
         if whole is not None:
-            task.checked_context(whole)  # before any file is read: an invalid one is so for all regions
+            task.context.encode(whole)  # before any file is read: an invalid one is so for all regions
         module = task.read(encoder, ir)
         regions: list[Region | None] = [None]
         if level != "module":
@@ -132,7 +132,8 @@ class TaskHead:
         if wanted is not None:
             regions = [region for region in regions if region is not None and wanted(region)]
         questions: list[_Question] = [
-            (region, *(self._context(by_name, module, region) if whole is None else (whole, {}))) for region in regions
+            (region, *(task.context.complete(by_name, module, region) if whole is None else (whole, {})))
+            for region in regions
         ]
         if self.quick is None:
             return [answer for answer in self._answers(module, questions, refused) if answer is not None]
@@ -170,16 +171,6 @@ class TaskHead:
     def _encoder(self) -> Encoder:
         return load(self.model) if self.encoder is None else self.encoder
 
-    def _context(
-        self, given: Mapping[str, str], module: IRModule, region: Region | None
-    ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Context features of a question, and what in the code told those that were not given."""
-        sources = {name: by for name, by in self.task.context_sources(module, region).items() if name not in given}
-        context = {**self.task.context_from_ir(module, region), **given}
-        if not context.keys() >= set(self.task.compiler_context):
-            context = {**self.task.context_from_compiler(module, region, context), **context}
-        return self.task.parse_context({name: str(value) for name, value in context.items()}), sources
-
     def _answer(
         self,
         module: IRModule,
@@ -190,14 +181,14 @@ class TaskHead:
     ) -> Prediction:
         common: dict[str, Any] = {
             "region": region,
-            "context": dict(zip(self.task.context_names, context, strict=True)),
+            "context": dict(zip(self.task.context.names, context, strict=True)),
             "sources": sources,
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }
         if isinstance(self.head, EnsembleHead):
             return self._choose(self.head, module, code, context, common)
-        encoded = self.task.checked_context(context)
+        encoded = self.task.context.encode(context)
         features = np.concatenate([encoded, code])[None, :]
         common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
@@ -217,7 +208,7 @@ class TaskHead:
         rows = [space.settings.index(setting) for setting in permitted]
         default, allowed = rows[0], np.isin(np.arange(len(space)), rows)
         preference, expected = np.eye(len(space))[default], np.ones(len(space))
-        if not task.may_change(module, region, context):
+        if isinstance(task, LoopTask) and region is not None and not task.may_change(module, region, context):
             return _choice(space, allowed, default, default, preference, expected, fixed=True, distance=0.0, **common)
         features, views, compiled, common["distance"] = self._inputs(space, module, region, code, context)
         if (views[0].row >= 0).any():  # else the code that settings make is not known
@@ -260,13 +251,13 @@ class TaskHead:
         task = self.task
         views = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
         compiled = np.arange(len(space), dtype=np.float64)[:, None]  # not known: each differs from the others
-        if self.row in LOOK_AHEAD:
+        if isinstance(task, LoopTask) and self.row in LOOK_AHEAD:
             compiled = np.array([loop_numbers(loop) for loop in task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(compiled, space.default), code]).astype(np.float32)
             view = functools.partial(look_ahead_settings, views[0], compiled[None], np.array([space.default]))
             views = [view(np.array([float(count)])) for count in task.iterations(context) or TRIP_COUNTS]
-            context = hide_context(task, context, task.run_context)
-        encoded = task.checked_context(context)
+            context = hide_context(task, context, task.context.run_names)
+        encoded = task.context.encode(context)
         return np.concatenate([encoded, code])[None, :], views, compiled, self.reach.distance(encoded, code)
 
     def _permitted(
@@ -298,7 +289,7 @@ class TaskHead:
         """
         folder = _shipped(name_or_folder) or name_or_folder
         if not Path(folder).exists():
-            shipped = sorted(path.name.replace(".all", "") for path in _READY.iterdir())
+            shipped = sorted(path.name.replace(".all", "") for path in READY.iterdir())
             raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
         head, extra, arrays = load_head_and_arrays(folder)
         try:  # as JSON, where lists are tuples and text is no number
@@ -314,7 +305,7 @@ class TaskHead:
             raise HeadError(
                 f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's own task"
             )
-        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
+        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:
                 raise HeadError(
                     f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
@@ -352,7 +343,7 @@ class TaskHead:
         extra = {
             "task": self.task.name,
             "settings": _setting_names(self.task),
-            "context_names": self.task.context_names,
+            "context_names": self.task.context.names,
             **{name: getattr(self, name) for name in _PLAIN},
             "knobs": settings.knobs,
             "words": settings.words,
@@ -382,13 +373,6 @@ def _choice(
 
 def _setting_names(task: Task) -> list[str]:
     return list(task.space.names) if task.space is not None else []
-
-
-def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
-    """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
-    end = ".look_ahead" if look_ahead else ""
-    folders = {variant: _READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
-    return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
 
 
 def _shipped(name: str | Path) -> Path | None:

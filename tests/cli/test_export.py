@@ -32,7 +32,7 @@ def test_a_head_that_looks_ahead_becomes_c_with_the_names_of_its_inputs(run: Run
     text = (tmp_path / "vectorization_look_ahead.c").read_text(encoding="utf-8")
     assert " * held-out answers are worth x " in text
     assert " *     0: vectorization_factor=0 interleave_factor=0\n" in text
-    for name in ("vectorization.encode_context[0]", "log2 of vector width", "load instructions for each element"):
+    for name in ("vectorization context, encoded [0]", "log2 of vector width", "load instructions for each element"):
         assert f'    "{name}",\n' in text
     for place, name in ((1, "interleave_factor"), (2, "log2 of vector width, less the default's")):
         assert f" *     {place}: {name}\n" in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.base.errors import HeadError, TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.fit import fit_head
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.sample import Sample
@@ -19,8 +19,6 @@ from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.decide.task_head import TaskHead
 from mirenc.encoder import Encoder
-from mirenc.llvm import IRModule
-from mirenc.llvm.analysis.regions import Region
 
 SPACE = Space(("width",), ((1,), (2,), (4,)), missing="never")
 MACHINE = "a laptop, 4 cores; clang 19.1.7 -O3"
@@ -30,9 +28,12 @@ class Widths(Task):
     """Long bodies want the wide setting; each instruction takes a microsecond, for each element."""
 
     name, title, source = "widths", "made-up widths", "this test"
-    context_names = ("length", "elements")
-    context_help = {"elements": "how many"}  # noqa: RUF012 - a ClassVar by its base
-    ir_context = ("length",)
+    context = Context(
+        Feature("length", known_from="ir"),
+        Feature("elements", "how many"),
+        encode=np.log2,
+        from_ir=lambda module, region: {"length": module.text.count(" add ")},
+    )
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=3),)
     select = "speedup"
     seconds = True
@@ -47,12 +48,6 @@ class Widths(Task):
                 context = (float(length), elements)
                 samples.append(Sample(f"k{length}", kernel(length), f"k{length}", context, costs))
         return TaskData(samples, SPACE, "8" * 64, MACHINE)
-
-    def encode_context(self, context: tuple[Any, ...]) -> np.ndarray:
-        return np.log2(np.array(context))
-
-    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        return {"length": module.text.count(" add ")}
 
 
 def kernel(length: int) -> str:
@@ -87,7 +82,7 @@ def test_what_the_code_does_not_tell_must_be_given(trained: TaskHead, tiny: Enco
 
 
 def test_what_the_code_tells_must_make_sense(trained: TaskHead, tiny: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trained.task, "context_from_ir", lambda module, region: {})
+    monkeypatch.setattr(trained.task.context, "from_ir", lambda module, region: {})
     with pytest.raises(TaskError, match="also needs 'length'"):
         trained.predict(kernel(18), {"elements": 1000})
 

@@ -19,6 +19,7 @@ from mirenc.decide.features.look_ahead_features import (
     look_ahead_settings,
     look_ahead_tables,
 )
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.sample import IRSource, Sample
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
@@ -40,7 +41,7 @@ ROW_TITLES = {
 }
 """The rows that features can be computed for, and their titles in a table."""
 RUN = "_run"
-"""Suffix of a row that also has what only a run tells (`mirenc.decide.Task.run_context`)."""
+"""Suffix of a row that also has what only a run tells (`mirenc.decide.context.Feature.from_run`)."""
 ROW_TITLES |= {
     f"{row}{RUN}": f"{ROW_TITLES[row]} + trip count"
     for row in ("no_code", "compiler", "histogram", "ir2vec", "look_ahead", "look_ahead_both")
@@ -79,13 +80,13 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_names:
         return f"task {task.name!r} has no hand features. Leave out row 'hand'"
-    if kind == "compiler" and not task.compiler_context:
+    if kind == "compiler" and not task.context.compiler_names:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
-    if row == "no_code" and not task.context_names:
+    if row == "no_code" and not task.context.names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
     if row.endswith(RUN) and not any(sample.run for sample in (data.samples if data is not None else ())):
         return f"row {row!r} needs what only a run tells, and the samples have none. Leave it out, or measure anew"
-    if kind in LOOK_AHEAD and not task.looks_ahead:
+    if kind in LOOK_AHEAD and not isinstance(task, LoopTask):
         return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
     if row == "both_mlp" and data is not None and not has_mlp(len(data), data.width, data.shares_space):
         return "row 'both_mlp' is for a few settings and a few hundred samples. Leave it out"
@@ -101,13 +102,13 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
 
 def context_with_run(task: Task, sample: Sample) -> tuple[Any, ...]:
     """A sample's context features, with those that only its run tells (`Sample.run`)."""
-    values = dict(zip(task.context_names, sample.context, strict=False)) | dict(sample.run)
-    return tuple(values[name] for name in task.context_names)
+    values = dict(zip(task.context.names, sample.context, strict=False)) | dict(sample.run)
+    return tuple(values[name] for name in task.context.names)
 
 
 def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     """Context features with 0, not known, for some."""
-    hidden = {task.context_names.index(name) for name in names}
+    hidden = {task.context.names.index(name) for name in names}
     return tuple(0 if place in hidden else value for place, value in enumerate(context))
 
 
@@ -117,7 +118,7 @@ def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), wi
     for sample in data.samples:
         context = context_with_run(task, sample) if with_run else sample.context
         try:
-            rows.append(task.checked_context(hide_context(task, context, hidden)))
+            rows.append(task.context.encode(hide_context(task, context, hidden)))
         except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     return np.array(rows, dtype=np.float64)
@@ -139,11 +140,13 @@ def build_features(
 
     @functools.cache
     def tables() -> Float64:
+        assert isinstance(task, LoopTask)
         return look_ahead_tables(task, data, encoder, advance)
 
     @functools.cache
     def looked_ahead(with_run: bool) -> tuple[Settings, tuple[Settings, ...] | None]:
         """Settings with each sample's code and trip count; and the views of a question that has no trip count."""
+        assert isinstance(task, LoopTask)
         view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
         contexts = [context_with_run(task, sample) for sample in data.samples]
         settings = view(np.array([max(task.iterations(context), default=0.0) for context in contexts]))
@@ -156,11 +159,11 @@ def build_features(
     for row in rows:
         source, with_run, ahead = code_row(row), row.endswith(RUN), row.startswith(LOOK_AHEAD)
         # A look-ahead has trip counts in its settings: one, or several views.
-        hidden = task.run_context if ahead else task.compiler_context if source == "no_code" else ()
+        hidden = task.context.run_names if ahead else task.context.compiler_names if source == "no_code" else ()
         context = context_matrix(task, data, hidden=hidden, with_run=with_run)
         code, settings, asked = np.zeros((len(data), 0)), None, None
         if source == "hand":
-            code = np.array([task.hand_features(sample) for sample in data.samples], dtype=np.float64)
+            code = np.array([sample.hand for sample in data.samples], dtype=np.float64)
         elif source in vectors:
             code = vectors[source].astype(np.float64)
         if ahead:

@@ -15,7 +15,7 @@ from mirenc.base.arrays import Float64, Int64
 from mirenc.base.cache import Cache, cache_key
 from mirenc.base.errors import MirencError, TaskError
 from mirenc.decide.estimators.chooser import Settings
-from mirenc.decide.task import Task
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
 from mirenc.llvm.passes.assembly import CLASSES, Loop
@@ -138,7 +138,7 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
     return np.concatenate([code - code[default], grid - grid[default], trip], axis=1)
 
 
-def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
+def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
     """`loop_numbers` of each sample's loop under each setting. (n, K, NUMBERS), NaN where nothing is known.
 
     They are cached, as a sample takes two dozen compilations. Raises TaskError: IR that cannot be read.

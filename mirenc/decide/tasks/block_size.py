@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.prediction import Choice
 from mirenc.decide.protocols import Protocol
-from mirenc.decide.settings import Permitted, Space
+from mirenc.decide.settings import Setting, Space
 from mirenc.decide.tables.measured import MeasuredSample, MeasuredTask
 from mirenc.encoder import Encoder
 from mirenc.llvm import IRModule, Region, check_kernels
@@ -129,6 +129,16 @@ def tuner_restriction(shapes: Sequence[tuple[int, int]]) -> str:
     return f"(block_size_x, block_size_y) in {list(shapes)}"
 
 
+def _dimensions_and_language(module: IRModule, region: Region | None) -> Mapping[str, int]:
+    cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
+    own = module.text
+    if region is not None:
+        header = module.function(region.symbol.strip('@"')).header
+        own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
+    # 2 where a kernel asks for its place in a second dimension.
+    return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(bool(cuda))}
+
+
 class BlockSize(MeasuredTask):
     """A block shape for each kernel of a module; how many dimensions it has, and whether it is CUDA, the code says."""
 
@@ -137,14 +147,13 @@ class BlockSize(MeasuredTask):
     source = "mirenc measure block_size"
     method = "mirenc.tools.measure.block_size:BlockSizeMethod"
     level = "function"
-    context_names = ("n", "dimensions", "cuda")
-    context_help = {
-        "n": "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix",
-        "dimensions": "1 or 2, of the launch",
-        "cuda": "1 for CUDA, 0 for OpenCL",
-    }
-    context_allowed = {"n": 1, "dimensions": (1, 2), "cuda": (0, 1)}
-    ir_context = ("dimensions", "cuda")
+    context = Context(
+        Feature("n", "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix", least=1),
+        Feature("dimensions", "1 or 2, of the launch", allowed=(1, 2), known_from="ir"),
+        Feature("cuda", "1 for CUDA, 0 for OpenCL", allowed=(0, 1), known_from="ir"),
+        encode=lambda context: [np.log2(context[0]), *context[1:]],
+        from_ir=_dimensions_and_language,
+    )
     protocols = (
         Protocol("kernel", "ten folds of kernel structures", lambda data: data.group, folds=10),
         Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
@@ -162,18 +171,15 @@ class BlockSize(MeasuredTask):
         width, height = map(int, space.settings[space.default])
         return space if (width, height) in ran or not ran else with_default(space, nearest_shape(ran, (width, height)))
 
-    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
-        everything = super().permitted(space, module, region, context)
+    def permitted(
+        self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> tuple[tuple[Setting, ...], str]:
         if region is None:
-            return everything
+            return space.default_first, ""
         bounds = block_bounds(module, region.symbol)
-        shapes = [(int(x), int(y)) for x, y in everything.settings]
+        shapes = [(int(x), int(y)) for x, y in space.default_first]
         kept = permitted_shapes(shapes, _HABIT[int(context[1])], region.function, bounds, cuda=bool(context[2]))
-        return Permitted(tuple(kept), bounds.text)
-
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """The binary logarithm of the size, and the others as they are. (3,)."""
-        return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
+        return tuple(kept), bounds.text
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         """As every task's. CUDA is read without its headers, unless the flags say where they are."""
@@ -183,15 +189,6 @@ class BlockSize(MeasuredTask):
         """Its kernels. Raises ForeignIRError: it has none."""
         kernels = set(check_kernels(module))
         return [region for region in super().regions(module) if region.symbol.strip('@"') in kernels]
-
-    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
-        own = module.text
-        if region is not None:
-            header = module.function(region.symbol.strip('@"')).header
-            own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
-        # 2 where a kernel asks for its place in a second dimension.
-        return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(bool(cuda))}
 
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""

@@ -23,7 +23,7 @@ from mirenc.decide.datasets.fetch import content_hash
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.sample import Sample
 from mirenc.decide.settings import Space, Value
-from mirenc.decide.task import Task
+from mirenc.decide.tables.published import PublishedTask
 from mirenc.decide.task_data import TaskData
 
 _FOLDER = "numa_prefetch"
@@ -37,7 +37,7 @@ _KNOBS = (
 _DEFAULT = "-O3_32_2_2_scatter_0_0_ori"
 
 
-class NumaPrefetch(Task):
+class NumaPrefetch(PublishedTask):
     """A configuration for each region, out of all that the header names (768 in the published tables).
 
     Knobs: threads; on how many nodes they and their pages are; ``compact`` or ``scatter``; two threads a core or one;
@@ -85,7 +85,7 @@ def _regions(data: TaskData) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
 
 
 def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
-    """Folder and name of a variant's table: named as here, or as the authors' repository has it."""
+    """Folder and name of a variant's table: named as here, or as in the authors' repository."""
     root = data_root(data_dir)
     names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
     for folder, name in itertools.product((root / _FOLDER, root, root / _FOLDER / "values", root / "values"), names):

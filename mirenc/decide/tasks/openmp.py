@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.protocols import Protocol
-from mirenc.decide.settings import Space, Value
+from mirenc.decide.settings import Setting, Space
 from mirenc.decide.tables.measured import MeasuredTable, MeasuredTask
 from mirenc.encoder import Encoder
 from mirenc.llvm import Dialect, IRModule, Region, parse_ir, regions_of
@@ -102,9 +102,7 @@ class OpenMP(MeasuredTask):
     method = "mirenc.tools.measure.openmp:OpenMPMethod"
     level = "function"
     dialect = DIALECT
-    context_names = ("n",)
-    context_help = {"n": "problem size, 1 or more, as in the bounds of the loops"}
-    context_allowed = {"n": 1}
+    context = Context(Feature("n", "problem size, 1 or more, as in the bounds of the loops", least=1), encode=np.log2)
     protocols = (
         Protocol("kernel", "ten folds of kernels", lambda data: data.group, folds=10),
         Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
@@ -121,9 +119,6 @@ class OpenMP(MeasuredTask):
     def table_space(self, table: MeasuredTable) -> Space:
         return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
 
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        return np.log2(np.array(context, dtype=np.float64))
-
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         return without_places(super().read(encoder, ir))
 
@@ -135,7 +130,7 @@ class OpenMP(MeasuredTask):
             raise TaskError(f"{module.name} has no parallel loop. {how}")
         return found
 
-    def directive(self, setting: tuple[Value, ...]) -> str:
+    def directive(self, setting: Setting) -> str:
         """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""
         return f"#pragma omp parallel for {clauses(int(setting[0]), str(setting[1]), int(setting[2]))}"
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.estimators.chooser import portfolio
 from mirenc.decide.prediction import PredictedLabels, PredictedNumber
 from mirenc.decide.protocols import Protocol
@@ -40,16 +41,26 @@ _PROJECT = Protocol(
     "project", "5 folds of whole projects, without those held out", lambda data: data.group, folds=5, over="rest"
 )
 _LEVELS = ("function", "module")
-_DIGITS = 15  # of a count of instructions: what a float64 holds exactly
+
+
+def _count_and_level(module: IRModule, region: Region | None) -> Mapping[str, Any]:
+    if region is None:
+        return {"instructions": module.instruction_count, "level": "module"}
+    header = module.function(region.symbol).header
+    return {"instructions": header.last - header.first, "level": "function"}
 
 
 class CompiledTask(Task):
     """A task whose answers a compiler gave; subclasses say what of a table they ask for (`ask`)."""
 
+    labels = "compiled"
     source = "this project's own compilations (mirenc measure passes)"
-    context_names = ("instructions", "level")
-    context_help = {"instructions": "how many, before any pass", "level": " or ".join(_LEVELS)}
-    ir_context = ("instructions", "level")
+    context = Context(
+        Feature("instructions", "a whole number from 1 up, before any pass", least=1, whole=True, known_from="ir"),
+        Feature("level", ", ".join(_LEVELS), allowed=_LEVELS, known_from="ir"),
+        encode=lambda context: [np.log(context[0]), float(context[1] == "module")],
+        from_ir=_count_and_level,
+    )
     level = "function"
     other_levels = ("module",)
     dialect = BEFORE_OZ
@@ -83,27 +94,6 @@ class CompiledTask(Task):
             found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
             raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc measure passes SOURCES -o FOLDER")
         return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
-
-    def parse_feature(self, name: str, text: str) -> Any:
-        if name == "level":
-            if text not in _LEVELS:
-                raise TaskError(f"context feature 'level' is {text!r}; allowed: {', '.join(_LEVELS)}")
-            return text
-        if not text.isdecimal() or len(text) > _DIGITS or int(text) == 0:
-            must = f"it must be a whole number from 1 up, of {_DIGITS} digits at most"
-            raise TaskError(f"context feature 'instructions' is {text!r}; {must}")
-        return int(text)
-
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """Logarithm of the instructions, and whether it is a module. (2,)."""
-        count, level = context
-        return np.array([np.log(count), level == "module"], dtype=np.float64)
-
-    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        if region is None:
-            return {"instructions": module.instruction_count, "level": "module"}
-        header = module.function(region.symbol).header
-        return {"instructions": header.last - header.first, "level": "function"}
 
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
         """Functions become modules of their own, but what takes the address of another's block cannot stand alone."""

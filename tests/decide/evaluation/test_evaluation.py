@@ -12,6 +12,7 @@ import pytest
 from mirenc import __version__
 from mirenc.base.errors import TaskError
 from mirenc.decide import CostHead, EnsembleHead, Settings, target as target_module
+from mirenc.decide.context import Context
 from mirenc.decide.estimators import candidates as candidates_module
 from mirenc.decide.evaluation import evaluate_task as evaluation, jobs as jobs_module
 from mirenc.decide.evaluation.evaluate_task import evaluate
@@ -222,7 +223,7 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
         "settings": ["plain", "unrolled", "vector"],
         "samples": 40,
         "groups": 10,
-        "data_hash": "7" * 64,
+        "data_hash": toy_data.content_hash,
         "model": {"name": "mirenc-tiny", "digest": tiny.files.digest},
         "seeds": [0, 1],
         "rows": {"no_code": {"note": "", "columns": 1}, "histogram": {"note": "", "columns": 67}},
@@ -322,7 +323,7 @@ def test_another_model_leaves_the_baselines(
 
 def test_a_task_without_context_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
         hand_names = ()
         protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
 

@@ -11,6 +11,7 @@ import pytest
 from same_vectors import assert_same_vectors
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context
 from mirenc.decide.features import feature_matrix as features
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import LOOK_AHEAD, ROW_TITLES, RUN, build_features, default_rows
@@ -91,7 +92,7 @@ def test_rows_that_cannot_be_computed_here_are_left_out(
     toy: Task, there: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
         hand_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: there)
@@ -105,7 +106,7 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
     toy: Task, few: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
         hand_names = ()
 
     monkeypatch.setattr(features, "ir2vec_available", lambda: False)
@@ -186,10 +187,10 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     ("change", "word"),
     [
         ({"ir": "define void @f( {"}, "sample odd: "),
-        ({"context": (1.0, 2.0)}, "sample odd: 2 context features were given; toy names 1: length"),
+        ({"context": (1.0, 2.0)}, "sample odd: 2 context features were given; the task names 1: length"),
         ({"context": ()}, "sample odd: 0 context features"),
-        ({"context": (float("nan"),)}, "sample odd: context features .* not finite"),
-        ({"context": ("many",)}, "sample odd: could not convert"),
+        ({"context": (float("nan"),)}, "sample odd: context feature 'length' is nan; it must be a finite"),
+        ({"context": ("many",)}, "sample odd: context feature 'length' is 'many'"),
     ],
     ids="ir long short nan text".split(),
 )

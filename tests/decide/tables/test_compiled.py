@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from mirenc.base.errors import TaskError
 from mirenc.decide.tables.compiled import STATUSES, CompiledTable, read_compiled, read_piece_ir, write_piece_ir
 from mirenc.llvm import parse_ir
 
-COMMITTED = Path(__file__).resolve().parents[3] / "downstream" / "passes" / "table"
-MOST_BYTES = 10 * 2**20
 FILES = ("machine.json", "pieces.parquet", "levels.parquet", "fires.parquet", "lists.json", "lists.parquet")
 
 
@@ -90,30 +87,6 @@ def test_ir_that_was_changed_is_refused(tmp_path: Path) -> None:
         read_piece_ir(tmp_path, table.pieces[:1])
 
 
-@pytest.mark.parametrize("file", FILES)
-def test_a_missing_file_is_named(tmp_path: Path, file: str) -> None:
-    write_small_table(tmp_path)
-    (tmp_path / file).unlink()
-    with pytest.raises(TaskError, match=rf"{file} is missing.*mirenc measure passes"):
-        read_compiled(tmp_path)
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_a_damaged_file_is_refused(tmp_path: Path, file: str) -> None:
-    write_small_table(tmp_path)
-    (tmp_path / file).write_bytes(b"{")
-    with pytest.raises(TaskError, match="is damaged"):
-        read_compiled(tmp_path)
-
-
-def test_another_task_is_refused(tmp_path: Path) -> None:
-    write_small_table(tmp_path)
-    record = json.loads((tmp_path / "machine.json").read_text())
-    (tmp_path / "machine.json").write_text(json.dumps({**record, "task": "openmp"}))
-    with pytest.raises(TaskError, match="a table of 'openmp', format 2; 'passes', format 2 is needed"):
-        read_compiled(tmp_path)
-
-
 def test_files_of_two_tables_are_refused(tmp_path: Path) -> None:
     write_small_table(tmp_path, projects=2)
     lists = (tmp_path / "lists.parquet").read_bytes()
@@ -130,21 +103,3 @@ def test_a_level_that_is_missing_is_refused(tmp_path: Path) -> None:
     (tmp_path / "machine.json").write_text(json.dumps({**record, "levels": ["O1"]}))
     with pytest.raises(TaskError, match="is damaged"):
         read_compiled(tmp_path)
-
-
-def test_the_committed_table_is_whole_and_has_nobodys_code() -> None:
-    assert {path.name for path in COMMITTED.iterdir()} == set(FILES)
-    assert sum(path.stat().st_size for path in COMMITTED.iterdir()) < MOST_BYTES
-    table = read_compiled(COMMITTED)
-    record = table.record
-    assert not re.search(r"(?<![\w.])/\w", json.dumps(record))  # no path of the machine that made it
-    assert len(table.pieces) == record["pieces"] == record["functions"] + record["modules"]
-    assert (
-        len({piece.name for piece in table.pieces})
-        == len({piece.ir_hash for piece in table.pieces})
-        == len(table.pieces)
-    )
-    assert {piece.project for piece in table.pieces if piece.held_out} == set(record["held_out_projects"])
-    np.testing.assert_array_equal(table.sizes.code_bytes[:, 0], table.levels["Oz"].code_bytes)
-    assert record["winners"]["verified"] == record["winners"]["better_than_oz"]
-    assert set(record["executed"]) == {"lists", "loops", "same"}

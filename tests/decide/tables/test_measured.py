@@ -2,62 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import math
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
+from small_measured import DROPPED, FIRST, KERNELS, MACHINE, NAN, REGION, SECOND, SPACE, measured_table
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.settings import Space
-from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample, MeasuredTable, MeasuredTask, read_measured
-from mirenc.llvm.analysis.regions import Region
-
-SPACE = Space.product({"width": (1, 4), "schedule": ("a", "b")}, default={"width": 1, "schedule": "b"}, missing="never")
-NAN = math.nan
-REGION = Region("loop", "f:%5", "f", "%5", 1, "f.c", 3, "_Z1f")
-KERNELS = {
-    name: MeasuredKernel(name, f"g-{name}", "sums", "c", "f", 3, 64, {"n": 64.0}, "src", "drv", f"ir {name}", REGION)
-    for name in ("one", "two")
-}
-FIRST = MeasuredSample(
-    "one",
-    "avx2",
-    0.01,
-    12,
-    500,
-    "",
-    SPACE.settings,
-    ((1, "a"), (1, "a"), (4, "a"), (4, "b")),
-    ("ok", "same", "crash", "ok"),
-    ("c0", "c0", "c1", "c2"),
-    (1e-6, NAN, NAN, 5e-7),
-    (1.1e-6, NAN, NAN, 6e-7),
-    tries=2,
-)
-SECOND = replace(
-    FIRST, part="sse2", status=("ok",) * 4, code=("",) * 4, label=(1.0, 2.0, 3.0, 4.0), report=(2.0, 3.0, 4.0, 5.0)
-)
-DROPPED = MeasuredSample("two", "avx2", dropped="compile: error: x")
-MACHINE: dict[str, Any] = {"task": "made", "format": 1, "knobs": list(SPACE.knobs), "title": "a machine; a compiler"}
-
-
-def table(*samples: MeasuredSample) -> MeasuredTable:
-    return MeasuredTable(MACHINE, KERNELS, list(samples))
+from mirenc.decide.tables.measured import MeasuredSample, MeasuredTask, read_measured
 
 
 class Made(MeasuredTask):
     name, title, source = "made", "made", "here"
-    space, level, context_names = SPACE, "loop", ("n", "part", "bits")
+    space, level, context = SPACE, "loop", Context("n", Feature("part", allowed=("avx2", "sse2")), "bits")
     part_context = {"avx2": {"bits": 256}, "sse2": {"bits": 128}}  # noqa: RUF012 - a ClassVar by its base
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    given = table(FIRST, SECOND, DROPPED)
+    given = measured_table(FIRST, SECOND, DROPPED)
     given.write(tmp_path)
     found = read_measured(tmp_path, "made")
     assert found.kernels == KERNELS
@@ -79,7 +45,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_tables_from_before_tries_were_counted_are_read(tmp_path: Path) -> None:
-    table(FIRST).write(tmp_path)
+    measured_table(FIRST).write(tmp_path)
     path = tmp_path / "samples.parquet"
     parquet.write_table(parquet.read_table(path).drop_columns(["tries"]), path)
     assert [sample.tries for sample in read_measured(tmp_path, "made").samples] == [1]
@@ -87,7 +53,7 @@ def test_tables_from_before_tries_were_counted_are_read(tmp_path: Path) -> None:
 
 def test_the_hash_is_that_of_the_tables(tmp_path: Path) -> None:
     hashes = []
-    for number, given in enumerate((table(FIRST), table(FIRST), table(SECOND))):
+    for number, given in enumerate((measured_table(FIRST), measured_table(FIRST), measured_table(SECOND))):
         (tmp_path / str(number)).mkdir()
         given.write(tmp_path / str(number))
         hashes.append(read_measured(tmp_path / str(number), "made").content_hash)
@@ -96,7 +62,7 @@ def test_the_hash_is_that_of_the_tables(tmp_path: Path) -> None:
 
 
 def test_rows_become_samples(tmp_path: Path) -> None:
-    table(FIRST, SECOND, DROPPED).write(tmp_path)
+    measured_table(FIRST, SECOND, DROPPED).write(tmp_path)
     data = Made().load(tmp_path)
     assert [sample.name for sample in data.samples] == ["one avx2", "one sse2"]
     first, second = data.samples
@@ -120,12 +86,12 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     reordered = Space(SPACE.knobs, SPACE.settings[::-1], missing="never")
 
     class Each(Made):
-        space, context_names = None, ("n",)
+        space, context = None, Context("n")
 
         def space_for(self, context: tuple[Any, ...]) -> Space:
             return reordered
 
-    data = Each().samples_of(table(SECOND))
+    data = Each().samples_of(measured_table(SECOND))
     assert data.samples[0].space is reordered
     assert data.samples[0].costs == (4.0, 3.0, 2.0, 1.0)
 
@@ -133,7 +99,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"context_names": ("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
+        ({"context": Context("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
         ({"level": "module"}, r"one avx2: the table has no module of it to decide about"),
         (
             {"space": Space(SPACE.knobs, SPACE.settings[:2])},
@@ -142,42 +108,20 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     ],
 )
 def test_what_does_not_fit_the_task_is_refused(changes: dict[str, Any], said: str) -> None:
-    other = type("Other", (Made,), {"context_names": ("n",), "part_context": {}, **changes})
+    other = type("Other", (Made,), {"context": Context("n"), "part_context": {}, **changes})
     with pytest.raises(TaskError, match=said):
-        other().samples_of(table(FIRST))
+        other().samples_of(measured_table(FIRST))
 
 
 def test_a_table_of_dropped_samples_is_none() -> None:
     with pytest.raises(TaskError, match=r"the table has 1 samples, and all were dropped\. Measure on a quiet machine"):
-        Made().samples_of(table(DROPPED))
+        Made().samples_of(measured_table(DROPPED))
 
 
 def test_without_a_table_it_says_how_to_make_one(tmp_path: Path) -> None:
     wanted = r"mirenc measure made -o FOLDER, then give --data FOLDER"
     with pytest.raises(TaskError, match=rf"made has costs of your own machine only\. .*{wanted}"):
         Made().load()
-    with pytest.raises(TaskError, match=rf"no measured table \(machine.json is missing\).*{wanted}"):
-        Made().load(tmp_path)
-
-
-def test_other_tables_are_refused(tmp_path: Path) -> None:
-    table(FIRST).write(tmp_path)
-    with pytest.raises(TaskError, match="a table of 'made', format 1; 'other', format 1 is needed"):
-        read_measured(tmp_path, "other")
-    (tmp_path / "machine.json").write_text(json.dumps(MACHINE | {"format": 2}))
-    with pytest.raises(TaskError, match="a table of 'made', format 2; 'made', format 1 is needed"):
-        read_measured(tmp_path, "made")
-
-
-@pytest.mark.parametrize("file", ["machine.json", "kernels.parquet", "samples.parquet", "costs.parquet"])
-def test_a_damaged_table_is_an_error(tmp_path: Path, file: str) -> None:
-    table(FIRST).write(tmp_path)
-    (tmp_path / file).write_bytes(b"nothing")
-    with pytest.raises(TaskError, match="the measured table is damaged"):
-        read_measured(tmp_path, "made")
-    (tmp_path / file).unlink()
-    with pytest.raises(TaskError, match=rf"no measured table \({file} is missing\)"):
-        read_measured(tmp_path, "made")
 
 
 def test_a_space_is_the_tasks_or_the_kernels() -> None:
@@ -185,4 +129,4 @@ def test_a_space_is_the_tasks_or_the_kernels() -> None:
         space = None
 
     with pytest.raises(TaskError, match=r"has no settings of its own: its class must define space_for\(context\)"):
-        Nowhere().samples_of(table(FIRST))
+        Nowhere().samples_of(measured_table(FIRST))

@@ -15,6 +15,7 @@ import pytest
 
 from mirenc.base.errors import MirencError
 from mirenc.decide import CautiousEnsembleHead, fit as fitting
+from mirenc.decide.context import Context
 from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.evaluation.report import TaskReport
 from mirenc.decide.fit import fit_head
@@ -159,10 +160,7 @@ OPENMP = Space.product(
 class OpenMP(Made):
     """A configuration for each region and problem size."""
 
-    name, space, context_names = "openmp", OPENMP, ("size",)
-
-    def encode_context(self, context: tuple[Any, ...]) -> np.ndarray:
-        return np.log2(np.array(context, dtype=float))
+    name, space, context = "openmp", OPENMP, Context("size", encode=np.log2)
 
 
 def openmp_data() -> TaskData:
@@ -199,7 +197,7 @@ def test_openmp_configurations_are_learned_from_a_sparse_table(tiny: Encoder) ->
 class Blocks(Made):
     """Width and height of a thread block; each kernel has shapes of its own."""
 
-    name, context_names = "blocks", ("limit",)
+    name, context = "blocks", Context("limit")
 
     def space_for(self, context: tuple[Any, ...]) -> Space:
         return shapes(int(context[0]))
@@ -303,7 +301,7 @@ def test_with_many_samples_nothing_grows_with_their_square(tiny: Encoder) -> Non
     ]
 
     class Many(Made):
-        name, context_names = "many", ("size",)
+        name, context = "many", Context("size")
 
     Many.space = space
     report = evaluated(Many(TaskData(samples, space, "6" * 64)), tiny, ["histogram"])
@@ -334,7 +332,7 @@ def test_the_default_is_left_where_it_pays_and_nowhere_else(
     tiny: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Large(Made):
-        name, context_names = "large", ("size",)
+        name, context = "large", Context("size")
         protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
 
     data = large_data()

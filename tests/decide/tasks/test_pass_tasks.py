@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +17,7 @@ from mirenc.decide.features.feature_matrix import default_rows
 from mirenc.decide.fit import fit_head
 from mirenc.decide.load_samples import load_data
 from mirenc.decide.registry import get_task, list_tasks
-from mirenc.decide.tables.compiled import CompiledTable, Fires, Sizes, read_compiled
+from mirenc.decide.tables.compiled import CompiledTable, Fires, Sizes
 from mirenc.decide.task import Task
 from mirenc.decide.task_head import TaskHead
 from mirenc.decide.tasks.pass_tasks import CompiledTask, covering_lists
@@ -72,8 +70,8 @@ def test_the_code_tells_what_the_table_says(name: str, folder: Path) -> None:
     for sample in load_data(task, folder).samples:
         assert isinstance(sample.ir, str)
         module = parse_ir(sample.ir)
-        told = task.parse_context(
-            {key: str(value) for key, value in task.context_from_ir(module, sample.region).items()}
+        told = task.context.parse(
+            {key: str(value) for key, value in task.context.from_ir(module, sample.region).items()}
         )
         assert told[0] == module.instruction_count
         assert told[1] == sample.context[1]
@@ -85,13 +83,13 @@ def test_the_code_tells_what_the_table_says(name: str, folder: Path) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_context_features_are_a_number_and_a_level(name: str) -> None:
     task = get_task(name)
-    assert task.encode_context((100, "function")).tolist() == [np.log(100), 0]
-    assert task.encode_context((100, "module")).tolist() == [np.log(100), 1]
+    assert task.context.encode((100, "function")).tolist() == [np.log(100), 0]
+    assert task.context.encode((100, "module")).tolist() == [np.log(100), 1]
     with pytest.raises(TaskError, match="'level' is 'loop'; allowed: function, module"):
-        task.parse_context({"instructions": "3", "level": "loop"})
+        task.context.parse({"instructions": "3", "level": "loop"})
     for count in ("0", "-3", "many", "3.5"):
         with pytest.raises(TaskError, match="whole number from 1 up"):
-            task.parse_context({"instructions": count, "level": "module"})
+            task.context.parse({"instructions": count, "level": "module"})
 
 
 # -- targets -------------------------------------------------------------------------------------------
@@ -338,25 +336,3 @@ def test_labels_are_ranked_by_scores_and_told_as_probabilities(folder: Path, tin
     likely = [value for row in range(40) for one in head.predict(ir_of(row), {}) for value in one.labels.values()]
     assert {0.0, 1.0} & set(likely)
     assert all(0 <= value <= 1 for value in likely)
-
-
-# -- the project's own table ---------------------------------------------------------------------------
-OWN = Path(__file__).resolve().parents[3] / "downstream" / "passes" / "table"
-
-
-@pytest.mark.skipif(not (OWN / "machine.json").is_file(), reason="the project has no table of passes yet")
-def test_the_committed_table_is_whole_and_without_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = read_compiled(OWN)
-    monkeypatch.setattr("mirenc.decide.tasks.pass_tasks.read_compiled", lambda _: table)  # two seconds for each task
-    files = [path for path in OWN.iterdir() if path.is_file()]
-    assert "ir.parquet" not in {path.name for path in files}
-    assert sum(path.stat().st_size for path in files) < 10 * 2**20
-    assert not re.search(r"(?<![\w.])/\w", json.dumps(table.record))  # no path of the machine that compiled
-    held_out = {piece.project for piece in table.pieces if piece.held_out}
-    assert held_out
-    assert not held_out & {piece.project for piece in table.pieces if not piece.held_out}
-    assert len({piece.name for piece in table.pieces}) == len(table.pieces)
-    for name in TASKS:
-        data = load_data(get_task(name), OWN)
-        assert len(data) > 0.9 * len(table.pieces) or name == "pass_fires"  # of some, nobody may know what fires
-        assert not data.has_code
