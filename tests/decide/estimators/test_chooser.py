@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from mirenc.base.errors import HeadError
+from mirenc.decide import Settings
 from mirenc.decide.estimators.chooser import (
     Chooser,
     additive_effects,
@@ -153,3 +154,31 @@ def test_the_portfolio_is_the_best_single_and_then_what_helps_most_beside_it() -
 def test_what_nobody_may_ask_for_helps_nobody() -> None:
     logs = np.log([[1.0, math.nan, 3.0], [9.0, math.nan, 1.1], [9.0, 1.0, 1.1]])
     assert portfolio(logs, 1).tolist() == [2]
+
+
+# -- settings ------------------------------------------------------------------------------------------
+SETTING_FEATURES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+
+
+def test_rows_are_taken_in_order() -> None:
+    settings = Settings(SETTING_FEATURES, np.array([[0, 1], [1, -1], [2, 0]]))
+    part = settings.take(np.array([2, 0]))
+    assert part.row.tolist() == [[2, 0], [0, 1]]
+    assert part.features is SETTING_FEATURES  # the table is shared, and its rows mean what they meant
+    assert (len(settings), len(part), len(settings.take(slice(0, 0)))) == (3, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("features", "row", "word"),
+    [
+        (SETTING_FEATURES[0], [[0]], r"settings have features \(2,\)"),
+        (SETTING_FEATURES, [0, 1], r"rows \(2,\)"),
+        (SETTING_FEATURES * np.nan, [[0]], "allowed: finite"),
+        (SETTING_FEATURES + np.inf, [[0]], "allowed: finite"),
+        (SETTING_FEATURES, [[0, 3]], "settings name rows up to 3 of 3"),
+        (SETTING_FEATURES, [[0, -2]], "settings name rows up to 0 of 3"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(features: np.ndarray, row: list[int], word: str) -> None:
+    with pytest.raises(HeadError, match=word):
+        Settings(features, np.array(row))

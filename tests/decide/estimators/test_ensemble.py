@@ -15,13 +15,16 @@ from mirenc.decide import (
     CostHead,
     EnsembleHead,
     LabelHead,
+    LabelsEnsembleHead,
     MLPHead,
     NumberEnsembleHead,
     PairHead,
     RidgeHead,
+    RidgeLabels,
     RidgeRegressor,
     Settings,
     TreesHead,
+    TreesLabels,
 )
 from mirenc.decide.estimators.chooser import Chooser
 
@@ -264,3 +267,48 @@ def test_of_numbers_what_only_remembers_is_not_picked() -> None:
 def test_numbers_that_are_none_are_refused(target: np.ndarray) -> None:
     with pytest.raises(HeadError, match="one finite number a row is needed"):
         NumberEnsembleHead([("ridge", RidgeRegressor())]).fit(table()[0], target)
+
+
+# -- labels --------------------------------------------------------------------------------------------
+def labels_table(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """A label by the sign of a column, one by a product of two, one that nobody can tell."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, 5))
+    return features, np.stack(
+        [features[:, 0] > 0, features[:, 1] * features[:, 2] > 0, rng.random(rows) < 0.1], axis=1
+    ).astype(np.float64)
+
+
+def labels_ensemble() -> LabelsEnsembleHead:
+    return LabelsEnsembleHead([("ridge", RidgeLabels(0.1)), ("trees", TreesLabels(1, trees=20, leaf=3))])
+
+
+def test_an_ensemble_takes_who_tells_best_on_held_out_rows() -> None:
+    features, labels = labels_table()
+    linear = labels_ensemble().fit(features, (features.sum(axis=1) > 0)[:, None])
+    product = labels_ensemble().fit(features, labels[:, 1:2])
+    assert linear.scores_["ridge"] > linear.scores_["trees"]
+    assert product.scores_["trees"] > product.scores_["ridge"]
+    assert product.weights_["trees"] > linear.weights_.get("trees", 0)
+    assert product.predict(features).shape == (400, 1)
+
+
+def test_an_ensemble_of_equal_members_says_what_each_does() -> None:
+    features, labels = labels_table()
+    one = LabelsEnsembleHead([("a", RidgeLabels(0.1))]).fit(features, labels)
+    expected = RidgeLabels(0.1).fit(features, labels).predict(features)
+    assert expected.min() < 0
+    assert expected.max() > 1
+    np.testing.assert_allclose(one.predict(features), expected)
+    np.testing.assert_allclose(one.probabilities(features), np.clip(expected, 0, 1))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.zeros(400), np.zeros((400, 0)), np.zeros((3, 2)), np.full((400, 2), 0.5)],
+    ids="flat none few half".split(),
+)
+def test_other_labels_are_refused(labels: np.ndarray) -> None:
+    features, _ = labels_table()
+    with pytest.raises(HeadError, match=r"labels of shape .* for 400 rows; rows of 0 and 1 are needed"):
+        labels_ensemble().fit(features, labels)

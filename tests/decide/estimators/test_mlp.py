@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mirenc.base.errors import ConfigError, HeadError
-from mirenc.decide.estimators.mlp import MLPHead
+from mirenc.decide.estimators.mlp import LabelHead, MLPHead
 from mirenc.decide.estimators.saved_heads import ARRAY_FILE, load_head, save_head
 
 COLUMNS = 6
@@ -147,3 +148,45 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
         save_head(random, tmp_path)
     save_head(random.set_params(random_state=0), tmp_path)
     assert (tmp_path / ARRAY_FILE).is_file()
+
+
+# -- LabelHead: a classifier of the setting that costs least ---------------------------------------------
+def cost_table(choices: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(40, 4))
+    return features, np.exp(np.stack([features[:, 0], -features[:, 0], features[:, 1]], axis=1)[:, :choices])
+
+
+def test_probabilities_are_the_classifiers_on_the_winners() -> None:
+    features, costs = cost_table()
+    head = LabelHead(LogisticRegression()).fit(features, costs)
+    expected = LogisticRegression().fit(features, costs.argmin(axis=1)).predict_proba(features)
+    np.testing.assert_array_equal(head.predict_proba(features), expected)
+
+
+def test_by_how_much_a_choice_won_does_not_matter() -> None:
+    features, costs = cost_table()
+    found = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
+    np.testing.assert_array_equal(LabelHead(head(epochs=20)).fit(features, costs**3).predict_proba(features), found)
+
+
+def test_a_choice_that_never_won_keeps_its_column() -> None:
+    features, costs = cost_table()
+    costs[:, 1] = 1e3
+    found = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
+    assert found[:, 1].tolist() == [0.0] * 40
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert set(LabelHead(head(epochs=20)).fit(features, costs).predict(features)) <= {0, 2}
+
+
+def test_an_unmeasured_choice_never_wins() -> None:
+    features, costs = cost_table()
+    costs[:, 1] = np.nan
+    assert 1 not in LabelHead(head(epochs=20)).fit(features, costs).classifier_.classes_
+
+
+def test_a_classifier_of_others_is_not_saved(tmp_path: Path) -> None:
+    head = LabelHead(LogisticRegression()).fit(*cost_table())
+    with pytest.raises(HeadError, match="LogisticRegression cannot be saved"):
+        save_head(head, tmp_path / "head")
+    assert not (tmp_path / "head").exists()
