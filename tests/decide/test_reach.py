@@ -59,7 +59,7 @@ def test_distances_by_hand() -> None:
 
 
 @pytest.mark.parametrize("far", [1e30, -1e30, 1e6])
-def test_what_is_very_far_is_far_in_code_and_in_context(far: float) -> None:
+def test_very_distant_questions_are_far(far: float) -> None:
     assert 1 < ask(line(), 3.0, far) < np.inf
     assert 1 < ask(line(), far, 0.0) < np.inf
 
@@ -88,7 +88,7 @@ def test_one_group_alone_has_some_reach() -> None:
     assert ask(found, 1.1, 0.0) > 1
 
 
-def test_saved_arrays_say_the_same() -> None:
+def test_saved_arrays_give_the_same_distances() -> None:
     again = Reach.from_arrays(line().arrays(), line().code_reach, columns=2, where="head")
     for context, code in ((3.0, 1.0), (9.0, 1.0), (3.0, -20.0)):
         assert ask(again, context, code) == ask(line(), context, code)

@@ -72,7 +72,7 @@ def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: 
         (before,) = trained.predict(kernel(operation), (100,))
         (after,) = read.predict(kernel(operation), (100,))
         assert after == before
-    assert (read.model, read.row, read.data_hash) == (encoder.name, "both", "0" * 64)
+    assert (read.model, read.row, read.data_hash) == (encoder.name, "both", trained.data_hash)
 
 
 def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -
         trained.predict(kernel("mul"), {"length": float("nan")})
 
 
-def test_a_senseless_context_is_said_before_anything_is_read(trained: TaskHead) -> None:
+def test_an_invalid_context_is_refused_before_the_code_is_read(trained: TaskHead) -> None:
     # It is the same for every file, so it must not hide behind a file that cannot be read.
     with pytest.raises(TaskError, match="'length' is nan"):
         trained.predict("define i32 @f( {\n", (float("nan"),))
@@ -169,7 +169,7 @@ def test_one_setting_that_beats_the_default_everywhere_is_the_answer(task: Task,
         assert (found.choice, found.setting, found.default) == ("wide", ("wide",), "narrow")
 
 
-def test_what_the_record_calls_slower_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
+def test_a_setting_with_a_slower_record_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
     # The surer half of the answers was faster than the default, the other slower: each answer by its own record.
     (asked,) = trained.predict(kernel("mul"), (4096,))
     sure = asked.preference["wide"]
@@ -279,7 +279,7 @@ def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encode
         assert head.predict(path, ("Tahiti",))[0].distance == pytest.approx(0.0, abs=0.05), path.name
 
 
-def test_what_the_machine_never_ran_is_no_answer(task: Task, encoder: Encoder, tmp_path: Path) -> None:
+def test_a_setting_that_never_ran_is_no_answer(task: Task, encoder: Encoder, tmp_path: Path) -> None:
     space = Space(("width",), (("narrow",), ("wide",), ("huge",)))
     samples = [replace(one, space=space, costs=(*one.costs, float("nan"))) for one in task.load().samples]
     other = type("Other", (type(task),), {"space": None, "space_for": lambda self, context: space})()

@@ -87,7 +87,7 @@ def test_parameters_out_of_range_are_refused(change: dict[str, Any], word: str) 
         CautiousEnsembleHead(MEMBERS, **change).fit(*made(50))
 
 
-def test_one_member_alone_is_asked_about_held_out_rows_too() -> None:
+def test_a_single_member_is_cross_validated_for_the_margin() -> None:
     head = CautiousEnsembleHead(MEMBERS).fit(*made())
     assert set(head.scores_) == {"ridge"}
     with pytest.raises(ConfigError, match="two are needed"):
@@ -128,7 +128,7 @@ def test_a_hedging_head_is_saved_with_its_errors(tmp_path: Path) -> None:
     np.testing.assert_array_equal(head.errors_[:, 0], 0)
 
 
-def test_what_may_be_is_asked_about_one_by_one() -> None:
+def test_answers_are_averaged_over_views_of_the_settings() -> None:
     """A setting's one column is a hidden number that says when it gains; asked, it may be one of two."""
     rng = np.random.default_rng(0)
     features, hidden = rng.normal(size=(300, 2)), rng.integers(0, 2, 300)

@@ -64,7 +64,7 @@ def test_relative_log_costs_are_cut_on_both_sides() -> None:
     np.testing.assert_allclose(relative_log_costs(np.array([[1, e, e**2]]), 0.75), [[-0.75, 0, 0.75]], atol=1e-12)
 
 
-def test_a_setting_that_was_not_measured_says_its_own_mean() -> None:
+def test_an_unmeasured_setting_gets_its_own_mean() -> None:
     # Second and third setting cost e and e^2 over the first wherever both were measured, so the rows are three alike.
     e = math.e
     full = np.array([[1, e, e**2]] * 3) * [[1.0], [7.0], [1e-6]]
@@ -74,7 +74,7 @@ def test_a_setting_that_was_not_measured_says_its_own_mean() -> None:
     np.testing.assert_allclose(found, relative_log_costs(full, np.inf), atol=1e-4)
 
 
-def test_what_was_not_measured_teaches_nothing_about_the_sample() -> None:
+def test_unmeasured_costs_do_not_change_the_other_costs_of_a_sample() -> None:
     # The first setting is measured twice, at -1 and +1 around the second: it says 0 where it was not.
     found = relative_log_costs(np.exp([[-1.0, 1.0], [1.0, -1.0], [NAN, 5.0]]), np.inf)
     np.testing.assert_allclose(found[:2], [[-1, 1], [1, -1]], atol=0.1)
@@ -151,7 +151,7 @@ def test_the_portfolio_is_the_best_single_and_then_what_helps_most_beside_it() -
     assert portfolio(logs, 9).tolist() == [0, 2, 1, 3]
 
 
-def test_what_nobody_may_ask_for_helps_nobody() -> None:
+def test_a_portfolio_counts_settings_only_for_samples_that_may_ask() -> None:
     logs = np.log([[1.0, math.nan, 3.0], [9.0, math.nan, 1.1], [9.0, 1.0, 1.1]])
     assert portfolio(logs, 1).tolist() == [2]
 

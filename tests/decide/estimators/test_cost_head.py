@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 from scipy.stats import multivariate_normal
-from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -109,17 +108,6 @@ def test_a_rare_large_loss_outweighs_a_frequent_small_gain() -> None:
     assert mlp.fit(features, costs).predict(features).tolist() == [0] * 30
 
 
-def test_three_choices_some_not_measured() -> None:
-    features, costs = table(60, 3)
-    costs[::7, 2] = np.nan
-    head = CostHead(CONTEXT).fit(features, costs)
-    found = head.predict_proba(features)
-    assert found.shape == (60, 3)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    full = ~np.isnan(costs).any(axis=1)
-    assert np.mean(head.predict(features[full]) == costs[full].argmin(axis=1)) >= 0.85
-
-
 def test_far_from_all_training_rows_it_says_the_mean() -> None:
     features, costs = table(30, 3)
     head = CostHead(CONTEXT).fit(features, costs)
@@ -127,15 +115,6 @@ def test_far_from_all_training_rows_it_says_the_mean() -> None:
 
 
 # -- invariants ----------------------------------------------------------------------------------------
-@pytest.mark.parametrize(("length_scale", "tolerance"), [(1.0, 1e-9), (None, 1e-3)])
-def test_the_order_of_rows_does_not_matter(length_scale: float | None, tolerance: float) -> None:
-    features, costs = table()
-    order = np.random.default_rng(5).permutation(30)
-    head = CostHead(CONTEXT, length_scale=length_scale)
-    first = clone(head).fit(features, costs).predict_proba(features)
-    np.testing.assert_allclose(
-        clone(head).fit(features[order], costs[order]).predict_proba(features), first, atol=tolerance
-    )
 
 
 def test_units_of_columns_and_rows_do_not_matter() -> None:

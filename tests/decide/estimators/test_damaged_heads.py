@@ -63,7 +63,7 @@ def names_of_arrays(whole: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_none_are_refused_and_named(whole: Path, tmp_path: Path, value: float) -> None:
+def test_arrays_with_nan_or_infinity_are_refused_and_named(whole: Path, tmp_path: Path, value: float) -> None:
     for name in names_of_arrays(whole):
 
         def edit(description: Any, arrays: Arrays, name: str = name) -> None:
@@ -117,7 +117,7 @@ def put(path: str, value: Any) -> Callable[[Any, Arrays], None]:
         ("members_.cost", {"who": "knows"}),
     ],
 )
-def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value: Any) -> None:
+def test_an_edited_head_json_is_refused(whole: Path, tmp_path: Path, path: str, value: Any) -> None:
     with pytest.raises(HeadError) as caught:
         load_head(damaged(whole, tmp_path, put(path, value)))
     assert str(tmp_path) in str(caught.value)

@@ -163,20 +163,6 @@ def test_settings_of_which_nothing_is_known_are_a_column_each() -> None:
     assert first.predict(features).shape == (120,)
 
 
-def test_of_too_many_pairs_some_are_drawn_by_the_seed() -> None:
-    features, costs, _ = valley()
-    heads = [
-        PairHead(RidgeRegressor(1e-3), 1, products=True, most_pairs=most, random_state=seed).fit(
-            features, costs, shared(120)
-        )
-        for most, seed in ((300, 0), (300, 0), (300, 1), (960, 0), (961, 3))
-    ]
-    first, same, other, all_, whole = (head.predict_log_costs(features, shared(120)) for head in heads)
-    np.testing.assert_array_equal(first, same)
-    assert np.abs(first - other).max() > 0
-    np.testing.assert_array_equal(all_, whole)
-
-
 # -- refusals ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("parameters", "word"),

@@ -131,14 +131,6 @@ def test_it_learns_which_setting_suits_from_code_and_context() -> None:
     np.testing.assert_allclose(head.predict_proba(features).sum(axis=1), 1.0)
 
 
-def test_a_third_of_the_settings_left_unmeasured_does_not_mislead_it() -> None:
-    features, costs = ratio_table()
-    holes = np.random.default_rng(3).random(costs.shape) < 1 / 3
-    holes[:, 0] = False
-    head = RatioTreesHead(1, **FEW).fit(features, np.where(holes, np.nan, costs))
-    assert loss(head, *ratio_table(1)) < 0.08
-
-
 def test_ratios_by_hand() -> None:
     costs = np.array([[1.0, 2.0, np.nan, np.nan], [2.0, 1.0, 2.2, np.nan], [1.0, 0.01, 0.9, np.nan]])
     found = log_ratios(costs, 0)

@@ -84,7 +84,7 @@ def test_what_test_rows_cost_does_not_reach_their_choices(protocol: str, jobs: d
         np.testing.assert_array_equal(spoiled[test], first[test])
 
 
-def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
+def test_costs_of_training_rows_change_the_choices(jobs: dict[Any, Job]) -> None:
     # Or the test above would hold for heads that learn nothing.
     job = jobs["kernel", "histogram"]
     labels = job.target.strata
@@ -155,10 +155,6 @@ def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job)
     assert _run(changed(searching, group=few, kernel=few)).heads == [{"cost": 1.0}]
     # What counts is how many pieces of code there are, and not of how many projects they come.
     assert _run(changed(searching, group=few)).heads == _run(searching).heads
-
-
-def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
-    assert _run(changed(searching, only="mlp")).heads == [{"mlp": 1.0}]
 
 
 def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(searching: Job) -> None:
@@ -242,7 +238,7 @@ def test_the_choices_kept_are_those_that_were_made(toy_report: TaskReport, jobs:
         np.testing.assert_array_equal(toy_report.predictions(protocol, row)[0], _run(job).predictions)
 
 
-def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
+def test_a_resumed_evaluation_gives_the_same_record(
     toy: Task,
     toy_data: TaskData,
     tiny: Encoder,
@@ -277,7 +273,7 @@ def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
     ]
 
 
-def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching: Job) -> None:
+def test_a_result_is_reused_only_for_equal_inputs(searching: Job) -> None:
     fold = [(searching.folds[0][0][:-1], searching.folds[0][1])]
     settings = searching.target.settings
     assert settings is not None
@@ -300,7 +296,7 @@ def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching:
     assert searching.digest() == changed(searching, row="another name", note="", protocol="too").digest()
 
 
-def test_another_model_leaves_the_baselines(
+def test_with_another_model_the_baselines_are_reused(
     toy: Task, toy_data: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,))

@@ -195,7 +195,7 @@ def test_a_saved_record_gives_the_same_figures(toy_report: TaskReport, toy: Task
     )
 
 
-def test_the_figures_in_the_file_are_not_believed(report: TaskReport, toy: Task, tmp_path: Path) -> None:
+def test_figures_are_recomputed_from_the_predictions(report: TaskReport, toy: Task, tmp_path: Path) -> None:
     path = report.save(tmp_path / "record.json")
     content = json.loads(path.read_text())
     content["figures"]["kernel"]["both"]["accuracy"] = 1.0
@@ -230,7 +230,7 @@ def test_a_record_of_another_variant_is_refused(report: TaskReport, toy: Task, t
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"format_version": 2}', '{"format_version": 1}'])
-def test_what_is_no_record_is_refused(text: str, report: TaskReport, toy: Task, tmp_path: Path) -> None:
+def test_a_file_that_is_no_record_is_refused(text: str, report: TaskReport, toy: Task, tmp_path: Path) -> None:
     path = tmp_path / "record.json"
     path.write_text(text)
     with pytest.raises(TaskError, match=r"record\.json"):

@@ -118,7 +118,7 @@ def test_an_unreadable_file_ends_the_work_and_is_counted() -> None:
     assert caught.value.__notes__ == ["IREmbedder: input 1 of 2"]
 
 
-def test_or_is_a_row_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
+def test_skipped_inputs_are_rows_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
     inputs = ["nowhere.ll", FILES[0], BAD, FILES[1], "nowhere.ll"]
     with pytest.warns(UnreadableIRWarning) as caught:
         out = embedder(on_error="skip").transform(inputs)
