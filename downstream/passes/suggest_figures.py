@@ -30,7 +30,7 @@ from mirenc.decide.features.feature_matrix import Features
 from mirenc.decide.metrics import group_interval
 from mirenc.decide.protocols import cut
 from mirenc.decide.tables.compiled import CompiledTable, read_compiled
-from mirenc.decide.target import Costs, target_of
+from mirenc.decide.target import CostTarget, target_of
 from mirenc.decide.task_data import TaskData
 from mirenc.decide.tasks.pass_tasks import HELD_OUT, LISTS, PassListChoice, covering_lists
 
@@ -119,7 +119,7 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
     return found
 
 
-def trials_held_out(data: TaskData, goal: Costs, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
+def trials_held_out(data: TaskData, goal: CostTarget, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
     """What trying won on pieces whose projects were held out: a head for each of ten folds says what it expects."""
     assert goal.default is not None
     expected = np.ones(goal.values.shape)

@@ -43,11 +43,11 @@ def fit(
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
-    common.say(worth_of(head))
+    common.say(describe_worth(head))
     common.say(f"wrote {head.save(output)}")
 
 
-def worth_of(head: TaskHead) -> str:
+def describe_worth(head: TaskHead) -> str:
     """What held-out answers were worth, in words."""
     worth, no_code = head.evidence.worth, head.evidence.no_code
     if worth is None:

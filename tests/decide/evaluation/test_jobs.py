@@ -21,7 +21,7 @@ FOLD = np.array([0, -1, 1, 0])
     ],
     ids=["choices", "numbers"],
 )
-def test_a_line_has_what_was_tested(said: np.ndarray, kept: list[float]) -> None:
+def test_only_tested_samples_are_packed(said: np.ndarray, kept: list[float]) -> None:
     found = pack_predictions(said, FOLD)
     assert found == kept
     assert unpack_predictions(json.loads(json.dumps(found)), FOLD).tolist() == [kept[0], 0, *kept[1:]]
@@ -36,6 +36,6 @@ def test_labels_keep_their_order_and_about_four_digits() -> None:
 
 
 @pytest.mark.parametrize("kept", [[1, 2], {"labels": 2, "float16": "no"}, {"labels": 2}, "text"])
-def test_what_is_damaged_is_refused(kept: object) -> None:
+def test_damaged_predictions_are_refused(kept: object) -> None:
     with pytest.raises(TaskError, match=r"a record says of 3 samples is damaged.*Evaluate again"):
         unpack_predictions(kept, FOLD)

@@ -26,10 +26,10 @@ from mirenc.decide import (
     TreesHead,
     TreesLabels,
 )
-from mirenc.decide.estimators.candidates import INNER_FOLDS, Shape, head_search, inner_parts, menu
+from mirenc.decide.estimators.candidates import INNER_FOLDS, DataShape, candidate_search, candidates, inner_folds
 from mirenc.decide.estimators.head_state import kind_of_head
 
-FEW = Shape(context=2, code=300, samples=669, groups=234, settings=2)
+FEW = DataShape(context=2, code=300, samples=669, groups=234, settings=2)
 SHAPES = {
     "few": FEW,
     "many samples": replace(FEW, samples=20_000),
@@ -47,7 +47,7 @@ LARGE = replace(FEW, settings=36, samples=6000, default=3)
 
 
 def test_many_settings_of_many_kernels_get_a_cautious_search() -> None:
-    head = head_search(LARGE, 5, "speedup")
+    head = candidate_search(LARGE, 5, "speedup")
     assert type(head) is CautiousEnsembleHead
     assert head.default == 3
     members = dict(head.members)
@@ -56,18 +56,15 @@ def test_many_settings_of_many_kernels_get_a_cautious_search() -> None:
     assert [(one.default, one.random_state, one.use_code) for one in trees] == [(3, 5, True)] * 2 + [(3, 5, False)]
     assert all(kind_of_head(member) for member in members.values())
     # Without code the same candidates, less the one that looks at code; likewise without context features.
-    assert set(members) - set(dict(menu(replace(LARGE, code=0), 0, "speedup"))) == {"ratio trees 16", "ratio trees 48"}
-    assert set(members) - set(dict(menu(replace(LARGE, context=0), 0, "speedup"))) == {"ratio trees, context"}
-
-
-def test_few_samples_let_it_choose_a_gaussian_process_too() -> None:
-    few = dict(menu(replace(LARGE, samples=1500), 0, "speedup"))
-    assert few.keys() - dict(menu(LARGE, 0, "speedup")).keys() == {"cost", "rbf"}
-    assert type(head_search(replace(LARGE, samples=1500), 0, "speedup")) is CautiousEnsembleHead
+    assert set(members) - set(dict(candidates(replace(LARGE, code=0), 0, "speedup"))) == {
+        "ratio trees 16",
+        "ratio trees 48",
+    }
+    assert set(members) - set(dict(candidates(replace(LARGE, context=0), 0, "speedup"))) == {"ratio trees, context"}
 
 
 def test_settings_of_their_own_with_one_default_get_a_cautious_search_over_pairs() -> None:
-    head = head_search(replace(LARGE, shared=False), 0, "speedup")
+    head = candidate_search(replace(LARGE, shared=False), 0, "speedup")
     assert type(head) is CautiousEnsembleHead
     assert head.default == 3
     assert {type(member) for _, member in head.members} == {PairHead}
@@ -76,16 +73,16 @@ def test_settings_of_their_own_with_one_default_get_a_cautious_search_over_pairs
 @pytest.mark.parametrize("change", [{"settings": 12}, {"groups": 49}, {"default": None}])
 def test_only_many_settings_of_many_kernels_do(change: dict[str, int]) -> None:
     shape = replace(LARGE, **change)  # type: ignore[arg-type]
-    assert type(head_search(shape, 0, "speedup")) is EnsembleHead
-    assert type(head_search(LARGE, 0, "accuracy")) is EnsembleHead
+    assert type(candidate_search(shape, 0, "speedup")) is EnsembleHead
+    assert type(candidate_search(LARGE, 0, "accuracy")) is EnsembleHead
 
 
 def test_all_rows_choose_from_the_same_heads() -> None:
-    with_code = dict(menu(FEW, 0, "accuracy"))
-    without = dict(menu(replace(FEW, code=0), 0, "accuracy"))
+    with_code = dict(candidates(FEW, 0, "accuracy"))
+    without = dict(candidates(replace(FEW, code=0), 0, "accuracy"))
     assert set(with_code) - set(without) == {"trees"}
     assert set(without) <= set(with_code)
-    assert set(dict(menu(replace(FEW, context=0), 0, "accuracy"))) == set(with_code) - {"trees, context"}
+    assert set(dict(candidates(replace(FEW, context=0), 0, "accuracy"))) == set(with_code) - {"trees, context"}
     assert {type(member) for member in with_code.values()} == {CostHead, TreesHead, LabelHead}
 
 
@@ -103,21 +100,14 @@ def test_all_rows_choose_from_the_same_heads() -> None:
     ],
 )
 def test_heads_that_the_data_are_too_large_for_are_not_candidates(name: str, kinds: set[type]) -> None:
-    assert {type(member) for _, member in menu(SHAPES[name], 0, "accuracy")} == kinds
+    assert {type(member) for _, member in candidates(SHAPES[name], 0, "accuracy")} == kinds
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_candidates_have_names_of_their_own_and_can_be_saved(name: str) -> None:
-    members = menu(SHAPES[name], 0, "accuracy")
+    members = candidates(SHAPES[name], 0, "accuracy")
     assert len({one for one, _ in members}) == len(members)
     assert all(kind_of_head(member) for _, member in members)
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_each_candidate_knows_which_columns_are_context_features(name: str) -> None:
-    for one, member in menu(SHAPES[name], 0, "speedup"):
-        if not isinstance(member, (LabelHead, RidgeHead, RidgeLabels, RidgeRegressor)):  # these treat all columns alike
-            assert member.context_columns == 2, one
 
 
 @pytest.mark.parametrize("name", SHAPES)
@@ -129,7 +119,7 @@ def test_every_candidate_learns_a_little(name: str) -> None:
     settings = Settings(np.arange(max(count, 1))[:, None] * 1.0, np.tile(np.arange(count), (24, 1)))
     target = np.exp(rng.normal(size=(24, count))) if count else rng.normal(size=(24, shape.labels or 1))
     target = target[:, 0] if not count and not shape.labels else target
-    for one, member in menu(shape, 0, "accuracy"):
+    for one, member in candidates(shape, 0, "accuracy"):
         member.set_params(**{key: 2 for key in ("trees", "regressor__trees") if key in member.get_params()})
         own = (settings,) if getattr(member, "takes_settings", False) else ()
         fitted = member.fit(features, target, *own)
@@ -141,20 +131,15 @@ def test_every_candidate_learns_a_little(name: str) -> None:
 def test_a_seed_starts_the_heads_that_take_one() -> None:
     seeds = [
         member.get_params().get("random_state", member.get_params().get("classifier__random_state"))
-        for _, member in menu(FEW, 11, "accuracy")
+        for _, member in candidates(FEW, 11, "accuracy")
     ]
     assert set(seeds) == {None, 11}
     assert seeds.count(11) == 3
 
 
-def test_where_cost_counts_a_bad_choice_must_look_bad() -> None:
-    clip = {select: dict(menu(FEW, 0, select))["cost"].clip for select in ("accuracy", "speedup")}
-    assert clip["speedup"] > clip["accuracy"]
-
-
 @pytest.mark.parametrize(("groups", "searched"), [(16, False), (49, False), (50, True), (247, True)])
 def test_only_many_groups_are_searched(groups: int, searched: bool) -> None:
-    head = head_search(replace(FEW, groups=groups), 0, "accuracy")
+    head = candidate_search(replace(FEW, groups=groups), 0, "accuracy")
     assert (len(head.members) > 1) == searched
     assert isinstance(head.members[0][1], CostHead)
     assert head.select == "accuracy"
@@ -162,37 +147,31 @@ def test_only_many_groups_are_searched(groups: int, searched: bool) -> None:
 
 @pytest.mark.parametrize("groups", [16, 247])
 def test_one_member_alone_can_be_asked_for(groups: int) -> None:
-    head = head_search(replace(FEW, groups=groups), 0, "speedup", "mlp")
+    head = candidate_search(replace(FEW, groups=groups), 0, "speedup", "mlp")
     assert [name for name, _ in head.members] == ["mlp"]
 
 
 def test_numbers_are_searched_by_an_ensemble_of_numbers() -> None:
-    assert isinstance(head_search(FEW, 0, "accuracy"), EnsembleHead)
-    found = head_search(SHAPES["numbers"], 0, "accuracy")
+    assert isinstance(candidate_search(FEW, 0, "accuracy"), EnsembleHead)
+    found = candidate_search(SHAPES["numbers"], 0, "accuracy")
     assert isinstance(found, NumberEnsembleHead)
-    assert isinstance(head_search(SHAPES["labels"], 0, "accuracy"), LabelsEnsembleHead)
-    assert [name for name, _ in found.members] == [name for name, _ in menu(SHAPES["numbers"], 0, "accuracy")]
+    assert isinstance(candidate_search(SHAPES["labels"], 0, "accuracy"), LabelsEnsembleHead)
+    assert [name for name, _ in found.members] == [name for name, _ in candidates(SHAPES["numbers"], 0, "accuracy")]
 
 
 @pytest.mark.parametrize("groups", [2, 5, 8, 9, 30])
 def test_inner_folds_keep_groups_together(groups: int) -> None:
     group = np.array([f"g{number % groups}" for number in range(90)])
-    part = inner_parts(group, np.arange(90) % 2, 0)
+    part = inner_folds(group, np.arange(90) % 2, 0)
     assert all(len(np.unique(part[group == one])) == 1 for one in group)
     assert len(np.unique(part)) == (groups if groups <= 8 else INNER_FOLDS)
 
 
 def test_inner_folds_of_single_rows_are_by_label() -> None:
     labels = np.array([0] * 40 + [1] * 20)
-    part = inner_parts(np.arange(60), labels, 0)
+    part = inner_folds(np.arange(60), labels, 0)
     assert [np.bincount(labels[part == fold]).tolist() for fold in range(INNER_FOLDS)] == [[10, 5]] * INNER_FOLDS
 
 
 def test_one_group_alone_is_cut_by_rows() -> None:
-    assert inner_parts(np.array(["a"] * 6), np.zeros(6, dtype=np.int64), 0).tolist() == [0, 1, 2, 3, 0, 1]
-
-
-def test_a_seed_says_which_inner_folds() -> None:
-    group, labels = np.arange(90) % 30, np.arange(90) % 2
-    np.testing.assert_array_equal(inner_parts(group, labels, 1), inner_parts(group, labels, 1))
-    assert (inner_parts(group, labels, 1) != inner_parts(group, labels, 2)).any()
+    assert inner_folds(np.array(["a"] * 6), np.zeros(6, dtype=np.int64), 0).tolist() == [0, 1, 2, 3, 0, 1]

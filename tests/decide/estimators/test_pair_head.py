@@ -35,16 +35,6 @@ def shared(rows: int) -> Settings:
     return Settings(NUMBERS, np.tile(np.arange(8), (rows, 1)))
 
 
-@HEADS
-def test_it_learns_which_setting_is_cheap(head: PairHead) -> None:
-    features, costs, best = valley()
-    fitted = clone(head).fit(features[:90], costs[:90], shared(90))
-    found = fitted.predict_proba(features[90:], shared(30))
-    assert found.shape == (30, 8)
-    np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert np.abs(found.argmax(axis=1) - best[90:]).mean() < 0.7
-
-
 def test_without_code_only_the_context_counts_and_it_is_saved_so(tmp_path: Path) -> None:
     features, costs, _ = valley()
     blind = PairHead(RidgeRegressor(1e-3), 1, use_code=False, products=True).fit(features, costs, shared(120))
@@ -171,20 +161,6 @@ def test_settings_of_which_nothing_is_known_are_a_column_each() -> None:
     first, second = clone(BOOSTED).fit(features, costs), clone(BOOSTED).fit(features, costs, given)
     np.testing.assert_array_equal(first.predict_proba(features), second.predict_proba(features, given))
     assert first.predict(features).shape == (120,)
-
-
-def test_of_too_many_pairs_some_are_drawn_by_the_seed() -> None:
-    features, costs, _ = valley()
-    heads = [
-        PairHead(RidgeRegressor(1e-3), 1, products=True, most_pairs=most, random_state=seed).fit(
-            features, costs, shared(120)
-        )
-        for most, seed in ((300, 0), (300, 0), (300, 1), (960, 0), (961, 3))
-    ]
-    first, same, other, all_, whole = (head.predict_log_costs(features, shared(120)) for head in heads)
-    np.testing.assert_array_equal(first, same)
-    assert np.abs(first - other).max() > 0
-    np.testing.assert_array_equal(all_, whole)
 
 
 # -- refusals ------------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.encoder import Encoder
 from mirenc.encoder.weights import DEFAULT_MODEL, WhiteningMap, load_files, save_files
 
-SAXPY = Path(__file__).resolve().parents[3] / "examples" / "saxpy.ll"
+SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +60,8 @@ def test_an_unseen_kernel_gets_the_right_setting(trained: TaskHead, encoder: Enc
     }
 
 
-def test_preferences_sum_to_one_and_the_cheapest_ratio_is_one(trained: TaskHead, encoder: Encoder) -> None:
-    (found,) = trained.predict(kernel("mul"), (4096,))
-    assert sum(found.preference.values()) == pytest.approx(1.0)
-    assert found.preferred == max(found.preference, key=lambda name: found.preference[name])
-    assert min(found.cost_ratio.values()) == pytest.approx(1.0)
-    assert found.cost_ratio["narrow"] > 1.2
-
-
 def test_only_a_strange_kernel_is_far(trained: TaskHead, encoder: Encoder) -> None:
-    strange = Path(__file__).parents[3] / "examples" / "insertion_sort.ll"
+    strange = Path(__file__).parents[2] / "examples" / "insertion_sort.ll"
     assert not trained.predict(trained.task.load().samples[3].ir, (8,))[0].far
     assert trained.predict(strange, (8,))[0].far
 
@@ -80,7 +72,7 @@ def test_a_saved_head_answers_as_before(trained: TaskHead, task: Task, encoder: 
         (before,) = trained.predict(kernel(operation), (100,))
         (after,) = read.predict(kernel(operation), (100,))
         assert after == before
-    assert (read.model, read.row, read.data_hash) == (encoder.name, "both", task.load().content_hash)
+    assert (read.model, read.row, read.data_hash) == (encoder.name, "both", trained.data_hash)
 
 
 def test_training_rows_are_stored_once(trained: TaskHead, tmp_path: Path) -> None:
@@ -148,7 +140,7 @@ def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -
         trained.predict(kernel("mul"), {"length": float("nan")})
 
 
-def test_a_senseless_context_is_said_before_anything_is_read(trained: TaskHead) -> None:
+def test_an_invalid_context_is_refused_before_the_code_is_read(trained: TaskHead) -> None:
     # It is the same for every file, so it must not hide behind a file that cannot be read.
     with pytest.raises(TaskError, match="'length' is nan"):
         trained.predict("define i32 @f( {\n", (float("nan"),))
@@ -177,7 +169,7 @@ def test_one_setting_that_beats_the_default_everywhere_is_the_answer(task: Task,
         assert (found.choice, found.setting, found.default) == ("wide", ("wide",), "narrow")
 
 
-def test_what_the_record_calls_slower_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
+def test_a_setting_with_a_slower_record_is_not_recommended(trained: TaskHead, encoder: Encoder) -> None:
     # The surer half of the answers was faster than the default, the other slower: each answer by its own record.
     (asked,) = trained.predict(kernel("mul"), (4096,))
     sure = asked.preference["wide"]
@@ -253,12 +245,6 @@ def test_an_edited_head_is_refused(
 
 
 # -- what is asked, and of whom ------------------------------------------------------------------------
-@pytest.mark.parametrize("context", [(), (1.0, 2.0), ("many",), (float("nan"),)])
-def test_a_context_that_is_none_is_said_before_a_file_is_read(
-    trained: TaskHead, encoder: Encoder, context: tuple[object, ...]
-) -> None:
-    with pytest.raises(TaskError):
-        trained.predict(Path("nowhere.ll"), context)
 
 
 def test_data_of_another_target_or_space_are_refused_before_any_work(task: Task, encoder: Encoder) -> None:
@@ -283,7 +269,7 @@ def test_a_head_asked_about_other_knobs_says_so(trained: TaskHead, encoder: Enco
 @pytest.mark.needs("clang")
 def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encoder, tmp_path: Path) -> None:
     task = get_task("thread_coarsening")
-    paths = sorted((Path(__file__).parents[2] / "fixtures" / "opencl").glob("*.cl"))[:4]
+    paths = sorted((Path(__file__).parents[1] / "fixtures" / "opencl").glob("*.cl"))[:4]
     samples = [
         Sample(path.stem, path, path.stem, ("Tahiti",), (1.0, *(1.0 + 0.1 * place * row for place in range(1, 6))))
         for row, path in enumerate(paths)
@@ -293,7 +279,7 @@ def test_sources_are_compiled_alike_in_training_and_in_questions(encoder: Encode
         assert head.predict(path, ("Tahiti",))[0].distance == pytest.approx(0.0, abs=0.05), path.name
 
 
-def test_what_the_machine_never_ran_is_no_answer(task: Task, encoder: Encoder, tmp_path: Path) -> None:
+def test_a_setting_that_never_ran_is_no_answer(task: Task, encoder: Encoder, tmp_path: Path) -> None:
     space = Space(("width",), (("narrow",), ("wide",), ("huge",)))
     samples = [replace(one, space=space, costs=(*one.costs, float("nan"))) for one in task.load().samples]
     other = type("Other", (type(task),), {"space": None, "space_for": lambda self, context: space})()

@@ -18,7 +18,7 @@ from mirenc.llvm.passes.level_pass_lists import expanded, level
 from mirenc.llvm.passes.pass_lists import parse, steps
 from mirenc.tools.suggest import IDEAS, fixed_lists
 
-TABLE = Path(__file__).parents[3] / "downstream" / "passes" / "table"
+TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"
 
 
 @pytest.fixture(scope="module")

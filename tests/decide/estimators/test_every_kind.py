@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every_head import (
-    FEATURES,
-    HEADS,
-    answer,
-    fitted,
-)
+from every_head import CHOOSERS, COSTS, FEATURES, HEADS, answer, fit, fitted, given
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from mirenc.base.errors import HeadError
+from mirenc.base.errors import ConfigError, HeadError
 from mirenc.decide import load_head, save_head
 from mirenc.decide.estimators import head_state as heads_state
 from mirenc.decide.estimators.head_state import kind_of_head, pack, unpack
@@ -42,8 +37,30 @@ def test_a_saved_head_answers_as_before_and_a_clone_knows_nothing(name: str, tmp
     assert [one for one in vars(clone(head)) if one.endswith("_")] == []
     with pytest.raises(ValueError, match="8 features"):
         answer(again, FEATURES[:, :8])
+    with pytest.raises(ValueError, match="NaN"):
+        answer(again, np.where(np.arange(9) == 3, np.nan, FEATURES))
     with pytest.raises(NotFittedError):
         answer(clone(again))
+
+
+@pytest.mark.parametrize("name", [name for name, head in HEADS.items() if "context_columns" in head.get_params()])
+def test_more_context_columns_than_columns_are_refused(name: str) -> None:
+    for changes, allowed in (
+        ({"context_columns": -1}, "is -1; allowed: [01] to 9"),
+        ({"context_columns": 10}, "is 10; allowed: [01] to 9"),
+        ({"context_columns": 0, "use_code": False}, "is 0; allowed: 1 to 9"),
+    ):
+        if changes.keys() <= HEADS[name].get_params().keys():
+            with pytest.raises(ConfigError, match=f"context_columns {allowed}"):
+                fit(clone(HEADS[name]).set_params(**changes), name)
+
+
+@pytest.mark.parametrize("name", CHOOSERS)
+def test_costs_that_cannot_be_learned_from_are_refused(name: str) -> None:
+    head = clone(HEADS[name])
+    for costs, words in ((np.where(COSTS > 0, -COSTS, 0), "costs of row 0"), (COSTS[1:], "one row of each a sample")):
+        with pytest.raises(HeadError, match=words):
+            head.fit(FEATURES, costs, *given(head))
 
 
 @pytest.mark.parametrize("change", ["shorter", "row", "number"])

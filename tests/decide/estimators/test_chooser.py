@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import ArrayLike, NDArray
 
 from mirenc.base.errors import HeadError
+from mirenc.decide import Settings
 from mirenc.decide.estimators.chooser import (
     Chooser,
     additive_effects,
@@ -63,7 +64,7 @@ def test_relative_log_costs_are_cut_on_both_sides() -> None:
     np.testing.assert_allclose(relative_log_costs(np.array([[1, e, e**2]]), 0.75), [[-0.75, 0, 0.75]], atol=1e-12)
 
 
-def test_a_setting_that_was_not_measured_says_its_own_mean() -> None:
+def test_an_unmeasured_setting_gets_its_own_mean() -> None:
     # Second and third setting cost e and e^2 over the first wherever both were measured, so the rows are three alike.
     e = math.e
     full = np.array([[1, e, e**2]] * 3) * [[1.0], [7.0], [1e-6]]
@@ -73,7 +74,7 @@ def test_a_setting_that_was_not_measured_says_its_own_mean() -> None:
     np.testing.assert_allclose(found, relative_log_costs(full, np.inf), atol=1e-4)
 
 
-def test_what_was_not_measured_teaches_nothing_about_the_sample() -> None:
+def test_unmeasured_costs_do_not_change_the_other_costs_of_a_sample() -> None:
     # The first setting is measured twice, at -1 and +1 around the second: it says 0 where it was not.
     found = relative_log_costs(np.exp([[-1.0, 1.0], [1.0, -1.0], [NAN, 5.0]]), np.inf)
     np.testing.assert_allclose(found[:2], [[-1, 1], [1, -1]], atol=0.1)
@@ -150,6 +151,34 @@ def test_the_portfolio_is_the_best_single_and_then_what_helps_most_beside_it() -
     assert portfolio(logs, 9).tolist() == [0, 2, 1, 3]
 
 
-def test_what_nobody_may_ask_for_helps_nobody() -> None:
+def test_a_portfolio_counts_settings_only_for_samples_that_may_ask() -> None:
     logs = np.log([[1.0, math.nan, 3.0], [9.0, math.nan, 1.1], [9.0, 1.0, 1.1]])
     assert portfolio(logs, 1).tolist() == [2]
+
+
+# -- settings ------------------------------------------------------------------------------------------
+SETTING_FEATURES = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]])
+
+
+def test_rows_are_taken_in_order() -> None:
+    settings = Settings(SETTING_FEATURES, np.array([[0, 1], [1, -1], [2, 0]]))
+    part = settings.take(np.array([2, 0]))
+    assert part.row.tolist() == [[2, 0], [0, 1]]
+    assert part.features is SETTING_FEATURES  # the table is shared, and its rows mean what they meant
+    assert (len(settings), len(part), len(settings.take(slice(0, 0)))) == (3, 2, 0)
+
+
+@pytest.mark.parametrize(
+    ("features", "row", "word"),
+    [
+        (SETTING_FEATURES[0], [[0]], r"settings have features \(2,\)"),
+        (SETTING_FEATURES, [0, 1], r"rows \(2,\)"),
+        (SETTING_FEATURES * np.nan, [[0]], "allowed: finite"),
+        (SETTING_FEATURES + np.inf, [[0]], "allowed: finite"),
+        (SETTING_FEATURES, [[0, 3]], "settings name rows up to 3 of 3"),
+        (SETTING_FEATURES, [[0, -2]], "settings name rows up to 0 of 3"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused(features: np.ndarray, row: list[int], word: str) -> None:
+    with pytest.raises(HeadError, match=word):
+        Settings(features, np.array(row))

@@ -74,10 +74,6 @@ def test_a_head_comes_back_with_what_was_said_about_it(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == [HEAD_FILE, ARRAY_FILE]  # nothing half written
 
 
-def test_without_extra_it_is_empty(tmp_path: Path) -> None:
-    assert load_head(save_head(Line(np.ones(1)), tmp_path))[1] == {}
-
-
 @pytest.mark.parametrize(
     "array",
     [
@@ -141,12 +137,6 @@ def test_what_belongs_to_a_head_is_finite_too(tmp_path: Path, value: float) -> N
     save_head(Line(np.ones(1)), tmp_path, arrays={"kernels": np.array([[1.0], [value]])})
     with pytest.raises(HeadError, match="array 'extra/kernels' has values that are no finite numbers"):
         load_head(tmp_path)
-
-
-def test_saving_again_replaces_the_head(folder: Path) -> None:
-    save_head(Line(np.array([9.0]), 1.0), folder)
-    head, extra = load_head(folder)
-    assert (head.slope.tolist(), head.offset, extra) == ([9.0], 1.0, {})
 
 
 @pytest.mark.parametrize(

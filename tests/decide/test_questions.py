@@ -61,27 +61,29 @@ def trained(tiny: Encoder) -> TaskHead:
     return fit_head(task, task.load(), tiny)
 
 
-def test_the_code_tells_what_was_not_given(trained: TaskHead, tiny: Encoder) -> None:
+def test_context_is_read_from_the_code_where_it_is_left_out(trained: TaskHead, tiny: Encoder) -> None:
     (told,) = trained.predict(kernel(18), {"elements": 1000})
     (given,) = trained.predict(kernel(18), {"elements": 1000, "length": 18})
     assert told.preference == given.preference
     assert told.preferred == "2"
 
 
-def test_what_is_given_wins_over_the_code(trained: TaskHead, tiny: Encoder) -> None:
+def test_a_given_context_feature_overrides_the_code(trained: TaskHead, tiny: Encoder) -> None:
     (told,) = trained.predict(kernel(18), {"elements": 1000})
     (given,) = trained.predict(kernel(18), {"elements": 1000, "length": 3})
     assert given.preference != told.preference
 
 
-def test_what_the_code_does_not_tell_must_be_given(trained: TaskHead, tiny: Encoder) -> None:
+def test_context_that_the_code_does_not_tell_must_be_given(trained: TaskHead, tiny: Encoder) -> None:
     with pytest.raises(TaskError, match=r"also needs 'elements'. Give --context elements=\.\.\.; elements: how many"):
         trained.predict("no IR at all", {})
     with pytest.raises(TaskError, match="length: read from the code where it is left out"):
         trained.predict("no IR at all", {"size": 3})
 
 
-def test_what_the_code_tells_must_make_sense(trained: TaskHead, tiny: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_context_that_the_code_fails_to_tell_is_reported_missing(
+    trained: TaskHead, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(trained.task.context, "from_ir", lambda module, region: {})
     with pytest.raises(TaskError, match="also needs 'length'"):
         trained.predict(kernel(18), {"elements": 1000})

@@ -15,8 +15,8 @@ from every_head import COSTS, FEATURES, HEADS, fitted
 from mirenc.base.errors import HeadError, ToolchainError
 from mirenc.decide import BoostedRegressor, PairHead, RidgeRegressor, save_head
 from mirenc.decide.estimators import head_state as state
-from mirenc.decide.estimators.base import Number
-from mirenc.decide.export.c_source import _CWriter, _prototype, c_source, c_test
+from mirenc.decide.estimators.base import Regressor
+from mirenc.decide.export.c_source import CWriter, c_source, c_test, prototype
 from mirenc.decide.export.formula import pair_head
 from mirenc.llvm.inputs.compile_source import find_compiler
 
@@ -87,7 +87,7 @@ def test_so_many_settings_as_are_given_and_no_more_than_were_learned(tmp_path: P
     done = ran(compilers()[0], tmp_path, *files)
     assert done.returncode == 0, done.stdout
     (tmp_path / "test.c").write_text(f"""#include <math.h>
-{_prototype(head, "head")};
+{prototype(head, "head")};
 int main(void)
 {{
     double x[9] = {{0}}, settings[20] = {{0}}, score[4];
@@ -100,7 +100,7 @@ int main(void)
 
 
 def test_arrays_stand_there_once_in_the_narrowest_type() -> None:
-    to = _CWriter()
+    to = CWriter()
     names = [to.table(one) for one in ([0.5, np.inf], np.array([0.5, np.inf]), [0.1], [0, 255], [-1, 2], [70000])]
     assert names == ["t0", "t0", "t1", "t2", "t3", "t4"]
     kinds = re.findall(r"const (\D+) t\d", to.declarations)
@@ -112,7 +112,7 @@ def test_arrays_stand_there_once_in_the_narrowest_type() -> None:
 def test_numbers_are_the_same_after_printing_and_reading() -> None:
     values = np.random.default_rng(0).normal(size=200) * 10.0 ** np.arange(-100, 100)
     for kind, some in ((np.float64, values), (np.float32, values[70:130])):
-        to, given = _CWriter(), some.astype(kind)
+        to, given = CWriter(), some.astype(kind)
         to.table(given)
         read = to.declarations.partition("{")[2].partition("}")[0].split(",")
         np.testing.assert_array_equal(np.array(read, dtype=np.float64).astype(kind), given)
@@ -121,7 +121,7 @@ def test_numbers_are_the_same_after_printing_and_reading() -> None:
 def test_a_head_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "_CLASSES", dict(state._CLASSES))
 
-    class Stranger(Number, kind="stranger in test_c_source"):
+    class Stranger(Regressor, kind="stranger in test_c_source"):
         def _learn(self, features: Any, target: Any) -> None:
             self.mean_ = target.mean()
 

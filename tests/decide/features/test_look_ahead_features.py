@@ -5,12 +5,13 @@ import pytest
 
 from mirenc.base.arrays import Float64
 from mirenc.decide.estimators.chooser import Settings
-from mirenc.decide.features import look_ahead_features as look_ahead
 from mirenc.decide.features.look_ahead_features import (
+    DEFAULT_NAMES,
     NUMBERS,
+    SETTING_NAMES,
     default_columns,
     look_ahead_settings,
-    numbers,
+    loop_numbers,
     setting_columns,
 )
 from mirenc.llvm.passes.assembly import CLASSES, Loop
@@ -28,7 +29,7 @@ FOUR = LoopCode(Hint(4, 1), 1, loop(1, 128, load=1, store=1), None, SCALAR.scala
 
 def costs(code: LoopCode, iterations: float) -> float:
     """Cycles, of two settings of which the first is the default; the last columns are about these iterations."""
-    table = np.array([numbers(SCALAR), numbers(code)])
+    table = np.array([loop_numbers(SCALAR), loop_numbers(code)])
     return float(np.exp(setting_columns(table, 0, iterations)[1, -5]))
 
 
@@ -49,7 +50,7 @@ def test_an_epilogue_takes_what_is_left_by_its_lanes() -> None:
 
 
 def test_the_default_has_no_difference_and_unknown_counts_say_nothing() -> None:
-    table = np.array([numbers(SCALAR), numbers(FOUR)])
+    table = np.array([loop_numbers(SCALAR), loop_numbers(FOUR)])
     known, unknown = setting_columns(table, 0, 10), setting_columns(table, 0, 0)
     assert np.isfinite(known).all()
     code = len(default_columns(table, 0))
@@ -57,10 +58,12 @@ def test_the_default_has_no_difference_and_unknown_counts_say_nothing() -> None:
     assert not unknown[:, -5:].any()
     assert np.array_equal(known[:, :-5], unknown[:, :-5])
     assert known[1, :code].any()
+    assert known.shape[1] == len(SETTING_NAMES)
+    assert code == len(DEFAULT_NAMES)
 
 
 def tables(*codes: LoopCode | None) -> Float64:
-    return np.array([[numbers(code) for code in codes]])
+    return np.array([[loop_numbers(code) for code in codes]])
 
 
 def test_a_setting_that_nothing_is_known_of_is_not_asked_for() -> None:
@@ -74,9 +77,5 @@ def test_a_setting_that_nothing_is_known_of_is_not_asked_for() -> None:
     assert none.row.tolist() == [[-1, -1, -1]]
     assert none.features.shape == (0, found.features.shape[1])
     assert not default_columns(tables(None, SCALAR)[0], 0).any()
-    assert np.isnan(numbers(None)).all()
-    assert len(numbers(None)) == len(numbers(FOUR)) == NUMBERS
-
-
-def test_weights_are_of_all_classes() -> None:
-    assert (look_ahead._WEIGHTS > 0).all()
+    assert np.isnan(loop_numbers(None)).all()
+    assert len(loop_numbers(None)) == len(loop_numbers(FOUR)) == NUMBERS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 import shutil
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -91,10 +90,6 @@ def test_equal_inputs_are_embedded_once_and_keep_their_places(
     assert [given.name for given in asked] == [str(FILES[1]), str(FILES[0])]
 
 
-def test_no_inputs_are_no_rows(tiny: Encoder) -> None:
-    assert embedder().transform([]).shape == (0, tiny.dimension)
-
-
 @pytest.mark.parametrize("single", [str(FILES[0]), FILES[0], b"BC", BAD])
 def test_one_input_is_not_a_list(single: object) -> None:
     with pytest.raises(ConfigError, match=r"is not a list of inputs\. Type: transform\(\[x\]\)"):
@@ -123,7 +118,7 @@ def test_an_unreadable_file_ends_the_work_and_is_counted() -> None:
     assert caught.value.__notes__ == ["IREmbedder: input 1 of 2"]
 
 
-def test_or_is_a_row_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
+def test_skipped_inputs_are_rows_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
     inputs = ["nowhere.ll", FILES[0], BAD, FILES[1], "nowhere.ll"]
     with pytest.warns(UnreadableIRWarning) as caught:
         out = embedder(on_error="skip").transform(inputs)
@@ -136,18 +131,6 @@ def test_or_is_a_row_of_nan_named_in_one_warning(rows: np.ndarray) -> None:
     assert "expected instruction opcode" in message
     assert message.count("nowhere.ll") == 1
     assert warning.filename == __file__
-
-
-def test_a_long_list_of_failures_is_cut() -> None:
-    with pytest.warns(UnreadableIRWarning, match=r"^7 inputs .*a4\.ll: .*; and 2 more\. ") as caught:
-        embedder(on_error="skip").transform([f"a{number}.ll" for number in range(7)])
-    assert "a5.ll" not in str(caught[0].message)
-
-
-def test_nothing_is_warned_of_when_all_can_be_read() -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        embedder(on_error="skip").transform(FILES)
 
 
 # -- parameters ----------------------------------------------------------------------------------------
@@ -224,12 +207,6 @@ def test_clones_and_pickles_carry_parameters_and_no_weights() -> None:
     data = pickle.dumps(used)
     assert len(data) < 500
     np.testing.assert_array_equal(pickle.loads(data).transform(FILES), used.transform(FILES))  # noqa: S301 - our own
-
-
-def test_a_parameter_that_changes_takes_effect(tiny: Encoder) -> None:
-    used = embedder()
-    used.fit_transform(FILES)
-    assert used.set_params(part="graph").transform(FILES).shape[1] == tiny.graph_dimension
 
 
 def test_a_pipeline_from_files_to_choices() -> None:

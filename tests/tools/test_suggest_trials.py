@@ -87,7 +87,7 @@ def test_code_that_oz_cannot_compile_is_an_error() -> None:
 
 @pytest.mark.needs("libLLVM")
 def test_a_real_engine_gives_a_module_that_has_the_size() -> None:
-    ir = (Path(__file__).parents[2] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
+    ir = (Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
     ir = ir.replace(b" optnone", b" minsize optsize")
     lists = ["function(sroa)", "no-such-pass", "function(sroa,early-cse,instcombine,simplifycfg)"]
     with SharedEngine() as engine:
@@ -101,7 +101,7 @@ def test_a_real_engine_gives_a_module_that_has_the_size() -> None:
 
 
 def test_the_embedded_engine_needs_nothing_but_pip() -> None:
-    ir = (Path(__file__).parents[2] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
+    ir = (Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O0" / "sorting.ll").read_bytes()
     ir = ir.replace(b" optnone", b" minsize optsize")
     with EmbeddedEngine() as engine:
         found = try_lists(engine, ir, ["function(sroa,simplifycfg)", "function(reg2mem)"], "default<O2>")

@@ -12,7 +12,6 @@ from same_vectors import assert_same_vectors
 
 from mirenc.base.errors import TaskError
 from mirenc.decide.context import Context
-from mirenc.decide.estimators.candidates import Shape, menu
 from mirenc.decide.features import feature_matrix as features
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import LOOK_AHEAD, ROW_TITLES, RUN, build_features, default_rows
@@ -87,18 +86,6 @@ def test_without_code_no_code_is_read(toy: Task, toy_data: TaskData, tiny: Encod
     assert [row.matrix.shape for row in rows] == [(40, 1), (40, 2)]
 
 
-def test_a_row_of_one_head_takes_a_member_of_the_menu(built: dict[str, features.Features]) -> None:
-    members = {name for name, _ in menu(Shape(1, 4, 40, 10, 3), 0, "accuracy")}
-    for row, (source, only) in features._ONE_HEAD.items():
-        assert source in CODE_ROWS
-        if only:
-            assert only in members
-            assert built[row].only == only
-    assert {row for row, made in built.items() if made.only} == {
-        row for row, (_, only) in features._ONE_HEAD.items() if only
-    }
-
-
 # -- which rows there are ------------------------------------------------------------------------------
 @pytest.mark.parametrize("there", [True, False])
 def test_rows_that_cannot_be_computed_here_are_left_out(
@@ -131,15 +118,6 @@ def test_a_row_that_is_asked_for_and_cannot_be_had_says_why(
         build_features(Bare(), few, ["hand"], tiny)
     with pytest.raises(TaskError, match="Leave out row 'no_code'"):
         build_features(Bare(), few, ["no_code"], tiny)
-
-
-def test_a_task_without_context_features_has_code_alone(toy: Task, few: TaskData, tiny: Encoder) -> None:
-    class Bare(type(toy)):  # type: ignore[misc]
-        context = Context()
-
-    bare = TaskData([replace(sample, context=()) for sample in few.samples], toy.space)
-    (row,) = build_features(Bare(), bare, ["histogram"], tiny)
-    assert (row.context, row.matrix.shape) == (0, (12, 66))
 
 
 # -- regions -------------------------------------------------------------------------------------------
