@@ -23,11 +23,11 @@ from mirenc.cli.common import shown
 
 VERBS = (
     *("embed", "compare", "search", "map", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
-    *("datasets", "measure", "evaluate", "fit", "predict", "export", "suggest", "tune", "serve"),
+    *("datasets", "measure", "evaluate", "fit", "predict", "profile", "export", "suggest", "tune", "serve"),
 )
 """In the order of the help. The module of that name has a function of that name, or an ``app`` of several verbs."""
 
-_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work --ir-dir --task-file".split()
+_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work --ir-dir --task-file --counts".split()
 
 
 def make_app(verb: str | None = None) -> typer.Typer:

@@ -11,7 +11,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.base.errors import HeadError, TaskError
-from mirenc.cli import common, predict_profile, predict_table
+from mirenc.cli import common, predict_table
 from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def predict(
         Argument(
             metavar="TASK INPUT...",
             help="A task (not with --task-file), then IR or sources, folders of either, compile_commands.json, or - "
-            "for stdin. size_after makes one table of a folder, by -Oz itself. branch_probability and trip_count tell "
-            "a profile without a run.",
+            "for stdin. size_after makes one table of a folder, by -Oz itself.",
         ),
     ] = None,
     context: Annotated[list[str] | None, Option("--context", "--aux", "-c", help=_CONTEXT)] = None,
@@ -69,8 +68,7 @@ def predict(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write the answers, too, as LLVM's remarks (.opt.yaml) or SARIF (.sarif); branch_probability has "
-            "weights in IR, too (.ll). Can be repeated.",
+            help="Write the answers, too, as LLVM's remarks (.opt.yaml) or SARIF (.sarif). Can be repeated.",
         ),
     ] = None,
     model: common.Model = None,
@@ -85,18 +83,10 @@ def predict(
     with the size that nm -S would tell of it.
     """
     names = list(inputs or ())
-    profiles = task_file is None and bool(names) and names[0] in predict_profile.TITLES
     for path in output or ():
-        if path.suffix not in (".yaml", ".sarif", *([".ll"] if profiles else [])):
+        if path.suffix not in (".yaml", ".sarif"):
             raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
         common.check_output(path)
-    if profiles:
-        if context or variant or level or restrict or look_ahead is not None or apply or model:
-            raise typer.BadParameter(f"{names[0]} takes --function, --output, --json and --head alone")
-        _check_inputs(names[1:])
-        known = (names[0], names[1:], output or (), options, function, head)
-        predict_profile.print_profiles(*known, as_json=as_json)
-        return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     _check_inputs(names)
     if task.name == predict_table.TASK and any(map(common.is_project, names)):

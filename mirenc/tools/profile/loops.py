@@ -6,6 +6,7 @@ import numpy as np
 
 from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.profile import profiled_flow
 from mirenc.llvm.analysis.trip_counts import constant_trip_counts
 from mirenc.llvm.ir.module import IRModule
 from mirenc.tools.profile.branches import FEATURES, WAY, Branches
@@ -68,4 +69,18 @@ def of_loops(module: IRModule, block: Int64) -> Bool:
         loop, start = int(forest.innermost[one]), arrays.successor_start[one]
         ways = arrays.successor[start : start + 2].tolist()
         found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
+    return found
+
+
+def mean_executions(module: IRModule) -> Float64:
+    """Executions of each loop's header (N,) each time it is entered, by the module's ``!prof``; 0: it does not say."""
+    flow, forest, arrays = profiled_flow(module), find_loops(module), module.arrays
+    found = np.zeros(len(forest))
+    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    for loop, header in enumerate(forest.header.tolist() if flow is not None else ()):
+        edges = np.flatnonzero(arrays.successor == header)
+        outside = [edge for edge in edges.tolist() if not forest.contains(loop, int(source[edge]))]
+        entered = 0.0 if flow is None else float(flow.edges[outside].sum())
+        if flow is not None and entered > 0:
+            found[loop] = flow.blocks[header] / entered
     return found
