@@ -63,9 +63,9 @@ from mirenc.base.errors import IRFileError, MirencError
 from mirenc.base.writing import only_one
 from mirenc.decide.tables.table_folder import write_json
 from mirenc.llvm import read_ir
-from mirenc.tools.measure.measuring_run import one_line
 from mirenc.tools.profile.loops import of_loops
 from mirenc.tools.profile.write_profile import predicted_weights, with_profile
+from mirenc.tools.run.run_folder import one_line
 
 MEASURES = ("instructions", "jumps", "mispredicted", "fetch_misses", "bytes")
 OUTSIDE = "_outside_loops"

@@ -18,8 +18,8 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.decide.tables.compiled import CompiledTable
-    from mirenc.tools.measure.measuring_run import Plan
     from mirenc.tools.measure.timed import TimedRun
+    from mirenc.tools.run.run_folder import Plan
 
 _PASSES = "passes"
 _LLVM = 19  # one for all tables of passes, so that any two can be compared; the newest whose -Oz is known pass by pass
@@ -76,7 +76,7 @@ def measure(
     whose = "kernels that are timed" if task == _PASSES else "`mirenc measure passes`"
     others = _OF_KERNELS if task == _PASSES else _OF_PASSES
     common.refuse(context, others, f"{task} has no such option, it is of {whose}. Leave it out")
-    from mirenc.tools.measure.measuring_run import Plan
+    from mirenc.tools.run.run_folder import Plan
 
     if output is None:
         raise typer.BadParameter("name a folder for the table", param_hint="--output")

@@ -31,7 +31,7 @@ _DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILI
 
 def print_projects(names: Sequence[str], options: ReadOptions, level: str, as_json: bool) -> None:
     """Say where the bytes of whole projects are, a row a function, or a file where ``level`` is module."""
-    from mirenc.tools.suggest import clang_for
+    from mirenc.tools.run.compilers import clang_for
 
     engine, run = _engine(options)
     with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:

@@ -7,7 +7,6 @@ saved no more than the ten that did best together in training (``downstream/pass
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +23,8 @@ from mirenc.llvm.ir.read import load_input, module_of
 from mirenc.llvm.passes.engine import Engine, Failed
 from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.tools.run.compilers import clang_for
 
-_OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 # What clang adds by passes of its own, which no list has: the code would come out without it.
 _ADDED = re.compile(
@@ -118,12 +117,6 @@ def _ir_name(source: str) -> str:
 def _no_option(name: str) -> str:
     """A file's name, where a command takes what begins with a dash for an option; - itself is stdin."""
     return f"./{name}" if name.startswith("-") and name != "-" else name
-
-
-def clang_for(version: str) -> str | None:
-    """The newest clang on PATH whose IR an LLVM reads; None for whatever there is."""
-    names = (f"clang-{number}" for number in range(int(version.split(".")[0]), _OLDEST_CLANG - 1, -1))
-    return next((name for name in names if shutil.which(name)), None)
 
 
 def _remarks(text: str, name: str) -> tuple[str, ...]:

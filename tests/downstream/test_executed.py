@@ -13,7 +13,7 @@ import pytest
 from mirenc.decide.tables.compiled import PassList, read_compiled
 from mirenc.llvm.passes.engine import CODEGEN, Optimised
 from mirenc.llvm.passes.engines import SharedEngine
-from mirenc.tools.measure.passes.inputs import clang_of
+from mirenc.tools.run.compilers import clang_of
 
 TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"
 

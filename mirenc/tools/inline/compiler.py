@@ -28,6 +28,7 @@ from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.tools.inline.calls import calls_of
 from mirenc.tools.inline.trial import try_inlining, weight
+from mirenc.tools.run.compilers import compile_or_raise
 
 DECISIONS, LOG, _SETTINGS = "decisions.jsonl", "log.jsonl", "settings.json"
 # What is read from a pipe is read once; what asks about the compiler is no part of the program.
@@ -38,6 +39,7 @@ esac
 [[ " $* " =~ \ -emit-obj\  && " $* " =~ \ -x\ c(\+\+)?\  ]] || exec -a clang "$clang" "$@"
 exec {python} -P -m mirenc.tools.inline.compiler {folder} "$@"
 """
+_LIMIT = 600.0  # seconds of one compilation, whose source the user's build has just compiled
 _NAMES = re.compile(r"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)  # other places, the same code
 
 
@@ -87,7 +89,7 @@ def main(folder: Path, words: Sequence[str]) -> int:
             with delivered(output) as part:
                 part.write_bytes(made)
             line["bytes"] = size
-    except (MirencError, subprocess.CalledProcessError) as error:
+    except MirencError as error:
         line["problem"] = " ".join(str(error).split())[:200]
     _append(folder / LOG, line)
     return 0
@@ -96,8 +98,7 @@ def main(folder: Path, words: Sequence[str]) -> int:
 def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str, scratch: Path) -> bytes:
     bitcode, made, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
     to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front]
-    again = [settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]]
-    subprocess.run(again, check=True)
+    compile_or_raise([settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]], _LIMIT)
     with SharedEngine(settings.version) as engine:
         text = engine.text(bitcode.read_bytes())
         key = hashlib.sha256(_NAMES.sub("", text).encode()).hexdigest()[:16]
@@ -111,7 +112,7 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
         passes = known.get("passes", level("Oz"))
         run = engine.deciding.text if decisions else engine.text
         bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
-    subprocess.run([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], check=True)
+    compile_or_raise([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], _LIMIT)
     return made.read_bytes()
 
 

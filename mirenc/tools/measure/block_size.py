@@ -25,13 +25,14 @@ from mirenc.llvm.analysis.block_bounds import BlockBounds, block_bounds
 from mirenc.llvm.inputs.compile_source import find_compiler
 from mirenc.llvm.inputs.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.llvm.ir.functions import kernels_of
-from mirenc.tools.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
+from mirenc.tools.measure.building import headers_digest, ir_of, read_text
 from mirenc.tools.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.tools.measure.gpu_kernels import LANGUAGES, gpu_kernel, gpu_kernels
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.measure.runners.cuda import cuda_device
 from mirenc.tools.measure.runners.opencl import opencl_devices
+from mirenc.tools.run.compilers import Toolchain, compile_problem
 
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""

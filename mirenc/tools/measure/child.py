@@ -26,7 +26,7 @@ from mirenc.base.arrays import Float64
 from mirenc.base.deadline import variant_limit
 from mirenc.base.errors import MirencError
 from mirenc.tools.measure.runners import Cell, CellRefusedError, Runner, get_runner
-from mirenc.tools.measure.supervisor import adopt_orphans, end_descendants
+from mirenc.tools.run.supervisor import adopt_orphans, end_descendants
 
 BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the machine does
 MAX_NOISE = 0.03  # share: over it a sample gets more rounds, and is dropped in the end

@@ -18,9 +18,9 @@ from mirenc.base.deadline import seconds_left
 from mirenc.base.errors import ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
 from mirenc.tools.measure.child import COPY, MAX_NOISE, SETUP, first_of_code
-from mirenc.tools.measure.measuring_run import one_line
 from mirenc.tools.measure.runners import Build, Cell
-from mirenc.tools.measure.supervised import Supervised
+from mirenc.tools.run.programs import Supervised
+from mirenc.tools.run.run_folder import one_line
 
 FIRST_RUN = 10.0  # seconds that a first run may take
 _PATIENCE = 600.0  # seconds: over all limits that a sample sets itself

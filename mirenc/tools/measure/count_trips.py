@@ -11,9 +11,10 @@ from pathlib import Path
 
 from mirenc.base.run_program import run_limited
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.tools.measure.building import INCLUDE, MEMORY_LIMIT, Toolchain, compile_problem
+from mirenc.tools.measure.building import INCLUDE
 from mirenc.tools.measure.hints import HintedLoop
 from mirenc.tools.measure.vector_variants import hinted_ir
+from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 _LONGEST = 10.0  # seconds of the run
 _MAIN = """

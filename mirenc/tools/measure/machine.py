@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mirenc.base.errors import ToolchainError
-from mirenc.base.run_program import run_limited
-
 _CPU = Path("/sys/devices/system/cpu/cpu0")
 _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512vl", "neon", "asimd", "sve")
 
@@ -58,19 +55,6 @@ def _caches() -> dict[str, str]:
         if kind != "Instruction":
             sizes[f"L{level}"] = size
     return sizes
-
-
-def compiler_version(compiler: str) -> str:
-    """What a compiler calls itself, in one line; a `ToolchainError` where it says nothing."""
-    try:
-        done = run_limited([compiler, "--version"], timeout=60.0, memory_limit=4 * 2**30)
-    except OSError as error:
-        problem = f"{compiler} cannot be started: {error.strerror}"
-        raise ToolchainError(f"{problem}. Name a compiler with --compiler") from None
-    line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
-    if done.code != 0 or not line:
-        raise ToolchainError(f"{compiler} --version says nothing. Name a compiler with --compiler")
-    return line
 
 
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:

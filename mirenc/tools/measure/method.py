@@ -10,8 +10,8 @@ from mirenc.base.errors import TaskError
 from mirenc.decide.registry import get_task, list_tasks
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTask
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.runners import Build
+from mirenc.tools.run.compilers import Toolchain
 
 
 def get_method(task: str) -> "Method":

@@ -19,20 +19,21 @@ from mirenc.decide.settings import Space, Value
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.openmp import DIALECT, clauses, openmp_space, parallel_regions, without_places
 from mirenc.llvm import parse_ir
-from mirenc.llvm.inputs.compile_source import compile_source, find_compiler
+from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.pragmas import blanked
 from mirenc.tools.measure import building
-from mirenc.tools.measure.building import CSource, Toolchain, compile_problem
+from mirenc.tools.measure.building import CSource
 from mirenc.tools.measure.kernel_files import KERNELS
 from mirenc.tools.measure.machine import describe_machine
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.run.compilers import Toolchain, compile_problem, find_clang, link_problem, without_folder
 
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
 _PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-_INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
+_PACKAGES = "clang-19 libomp-19-dev"
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _LINE_BREAK = re.compile(r"\\\r?\n")
@@ -57,11 +58,10 @@ class OpenMPMethod(Method):
         return ("",)
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        clang, *more = find_compiler("c", compiler)
-        if more:  # ziglang's
-            raise ToolchainError(f"no clang on PATH that builds OpenMP programs. {_INSTALL}")
-        if problem := building.link_problem(clang, _FLAGS, _PROBE):
-            raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
+        clang = find_clang(compiler, "no clang on PATH that builds OpenMP programs", _PACKAGES)
+        if problem := link_problem(clang, _FLAGS, _PROBE):
+            advice = f"Install one (Debian: `apt-get install {_PACKAGES}`), or name one with --compiler"
+            raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {advice}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
@@ -106,7 +106,7 @@ def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple
     source = folder / "kernel.c"
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
     # The user's flags; and a table says nothing of the folder that somebody measured in.
-    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", building.without_folder(folder))
+    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", without_folder(folder))
     ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
     module = without_places(parse_ir(ir, name=kernel.name))
     for region in parallel_regions(module):

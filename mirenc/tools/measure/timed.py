@@ -21,13 +21,13 @@ from mirenc.base.writing import delivered
 from mirenc.decide.tables.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.llvm import parse_ir
 from mirenc.llvm.analysis.regions import Region, regions_of
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.child import BATCH, first_of_code
 from mirenc.tools.measure.children import Timekeeper
-from mirenc.tools.measure.machine import compiler_version, describe_machine, machine_title
-from mirenc.tools.measure.measuring_run import Journal, Plan, Run, one_line
+from mirenc.tools.measure.machine import describe_machine, machine_title
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.run.compilers import Toolchain, compiler_version
+from mirenc.tools.run.run_folder import Journal, Plan, Run, one_line
 
 MAX_TRIES = 3
 """How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""

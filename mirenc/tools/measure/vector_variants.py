@@ -13,9 +13,9 @@ from pathlib import Path
 from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.base.run_program import run_limited
 from mirenc.llvm.passes.loop_hint import PLAIN, Hint
-from mirenc.tools.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.tools.measure.hints import HintedLoop, suffix
 from mirenc.tools.measure.runners import Cell
+from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64

@@ -10,16 +10,17 @@ from mirenc.base.errors import CompileError, TaskError, ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.vectorization import Vectorization, instruction_sets
 from mirenc.llvm import IRModule, Region, parse_ir
-from mirenc.llvm.inputs.compile_source import compile_source, find_compiler
+from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.passes.loop_hint import Hint
-from mirenc.tools.measure.building import Toolchain, build_driver, c_sources, ir_of, user_source
+from mirenc.tools.measure.building import build_driver, c_sources, ir_of, user_source
 from mirenc.tools.measure.count_trips import mean_trip_count
 from mirenc.tools.measure.hints import HintedLoop
 from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
+from mirenc.tools.run.compilers import Toolchain, find_clang
 
 _TASK = Vectorization()
 
@@ -44,11 +45,7 @@ class VectorizationMethod(Method):
         return (*COMMON_FLAGS, *ARCH_FLAGS[part])
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        clang, *more = find_compiler("c", compiler)
-        if more:  # ziglang's
-            advice = "Install one (Debian: `apt-get install clang`), or name it with --compiler"
-            raise ToolchainError(f"no clang on PATH, whose code is measured. {advice}")
-        return Toolchain(clang)
+        return Toolchain(find_clang(compiler, "no clang on PATH, whose code is measured", "clang"))
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         return generate(count, seed)

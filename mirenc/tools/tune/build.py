@@ -10,19 +10,17 @@ import json
 import math
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mirenc.base.deadline import variant_limit
 from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compiler_wrapper import stand_in
 from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
-from mirenc.tools.measure.supervised import run_supervised
+from mirenc.tools.run.programs import run_shell
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
@@ -88,7 +86,7 @@ class UserBuild:
         """Build with more flags, other texts of some sources, and another ``compiler`` like clang; keep what changed.
 
         Raises CompileError: the command fails, or does not compile these sources; OverLimitError: it took ten times as
-        long as the first build, and TimeUpError, as `run_supervised`.
+        long as the first build, and TimeUpError, as `run_shell`.
         """
         texts = sources or {}
         known = {os.path.realpath(one) for one in self.sources}
@@ -97,27 +95,20 @@ class UserBuild:
         self._forget(again)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
-        with (
-            tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder,
-            tempfile.TemporaryFile() as output,  # no pipe: who goes on in the background would hold it open
-            _newer({*texts, *again}),
-        ):
+        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer({*texts, *again}):
             overlay = overlay_flags(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
             before = dict(self._files())
             environment = self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {})
-            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
             limit = variant_limit(self.seconds, _LEAST)
-            done = run_supervised(["sh", "-c", self.command], limit, cwd=self.folder, env=environment, **streams)
-            output.seek(0)
-            said = output.read()
+            done = run_shell(self.command, self.folder, limit, environment=environment, with_errors=True)
         self.count += 1
         if self.count == 1:
             self.seconds = done.wall
         compiled = self._note_calls()
         if done.code:
-            last = "\n".join(said.decode("utf-8", "replace").splitlines()[-_SHOWN:])
+            last = "\n".join(done.tail.splitlines()[-_SHOWN:])
             raise CompileError(
                 f"the build ends with {done.code}. Mend --build, which is run in {self.folder} with clang as CC, "
                 "or add what it needs",

@@ -14,8 +14,9 @@ from mirenc.llvm.inputs.compiler_wrapper import driver, write_script
 from mirenc.llvm.inputs.projects import command_inputs
 from mirenc.llvm.ir.read import ReadOptions
 from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.tools.run.compilers import major_version, tool_beside
 from mirenc.tools.tune.loops import Loops
-from mirenc.tools.tune.tuning_case import Key, Place, beside, major_of
+from mirenc.tools.tune.tuning_case import Key, Place
 
 _SCRIPT = """opt={opt}
 source=${{!#}} level='' passes='' model=''
@@ -64,8 +65,8 @@ class PassLists(Loops):
     def __init__(self, head: TaskHead, compiler: str, program: Path) -> None:
         super().__init__(head, compiler, program)
         self.sources: list[Path] = []
-        self.lists = pass_lists(major_of(compiler))
-        self.clang, self.opt = beside(compiler, "clang"), beside(compiler, "opt")
+        self.lists = pass_lists(major_version(compiler))
+        self.clang, self.opt = tool_beside(compiler, "clang"), tool_beside(compiler, "opt")
 
     def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
         self.sources = [

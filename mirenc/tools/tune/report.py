@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mirenc.base.errors import needs
 from mirenc.base.writing import delivered
-from mirenc.tools.tune.turns import Gain
+from mirenc.tools.run.turns import Gain
 
 with needs("tasks", "a picture needs matplotlib"):  # said before anything is timed
     from matplotlib import rc_context

@@ -1,22 +1,17 @@
 """`Case`: what one task makes of a tuning: where it can decide, what to try there, and how a build gets it."""
 
-import re
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from mirenc.base.errors import EmptyInputs, MirencError, NoFunctionBodyError, ToolchainError
-from mirenc.base.run_program import LONGEST_TIMEOUT, run_limited
+from mirenc.base.errors import EmptyInputs, MirencError, NoFunctionBodyError
 from mirenc.decide.task_head import TaskHead
 from mirenc.llvm import IRModule, Region
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.projects import command_inputs
 from mirenc.llvm.ir.read import ReadOptions
-from mirenc.tools.measure.building import link_problem
-from mirenc.tools.measure.machine import compiler_version
 
 Key = tuple[str, int]
 """File and line of a place; line 0: all of a file, or of a folder."""
@@ -145,37 +140,3 @@ class Case(ABC):
 def text_of(path: Path) -> str:
     """A source, whatever its encoding is: each byte is a sign."""
     return path.read_bytes().decode("latin-1")
-
-
-def beside(compiler: str, name: str) -> Path:
-    """A program of the clang's own LLVM. Raises ToolchainError: it is not beside the compiler."""
-    tool = Path(shutil.which(compiler) or compiler).resolve().with_name(name)
-    if not tool.is_file():
-        raise ToolchainError(f"{tool} is missing. Install LLVM's tools: apt-get install llvm-{major_of(compiler)}")
-    return tool
-
-
-def major_of(compiler: str) -> str:
-    """The major version of a clang."""
-    found = re.search(r"version (\d+)", compiler_version(compiler))
-    return found[1] if found else ""
-
-
-def check_profile(compiler: str, flags: Sequence[str]) -> None:
-    """Raises ToolchainError: a program that writes a profile does not link, as its runtime is a package of its own."""
-    if problem := link_problem(compiler, flags, "int main(void) { return 0; }\n"):
-        wanted = f"libclang-rt-{major_of(compiler)}-dev"
-        wanted += f" libomp-{major_of(compiler)}-dev" if "-fopenmp" in flags else ""
-        raise ToolchainError(
-            f"{compiler} links no program with {' '.join(flags)} ({problem}). Install its runtime (Debian: "
-            f"apt-get install {wanted})"
-        )
-
-
-def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
-    """Raw profiles of clang's as one that it reads. Raises ToolchainError: no llvm-profdata beside the compiler."""
-    tool = beside(compiler, "llvm-profdata")
-    command = [str(tool), "merge", "-o", str(profile), *map(str, raw)]
-    done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
-    if done.code:
-        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build with one clang alone")

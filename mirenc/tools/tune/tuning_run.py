@@ -15,11 +15,13 @@ from typing import Any
 from mirenc.base.deadline import OverLimitError, TimeUpError, seconds_left, variant_limit, within
 from mirenc.base.errors import CompileError, MirencError, TaskError
 from mirenc.llvm.inputs.projects import COMMANDS
-from mirenc.tools.measure.machine import compiler_version, describe_machine
-from mirenc.tools.measure.measuring_run import Journal, Plan, Run, one_line
+from mirenc.tools.measure.machine import describe_machine
+from mirenc.tools.run.compilers import check_profile, compiler_version, merge_profiles
+from mirenc.tools.run.programs import Ended, run_shell
+from mirenc.tools.run.run_folder import Journal, Plan, Run, one_line
+from mirenc.tools.run.turns import LEAST_ROUNDS, Gain, Turns, WrongRunError
 from mirenc.tools.tune.build import UserBuild, Variant, overlay_flags
-from mirenc.tools.tune.tuning_case import Case, Key, Place, check_profile, merge_profiles, text_of
-from mirenc.tools.tune.turns import LEAST_ROUNDS, Gain, Timing, Turns, WrongRunError, timed
+from mirenc.tools.tune.tuning_case import Case, Key, Place, text_of
 
 _SHORT = 0.1  # seconds: such a run is mostly its own start
 _LEAST = 1.0  # seconds that a run may take, whatever the default takes: a machine may be busy for so long
@@ -244,7 +246,7 @@ class Tuning(Run):
             folder.mkdir()
         before = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
         self._step = "the run with profile counters"
-        done = timed(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
+        done = run_shell(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
         self.user.restore(self.plain)
         shutil.rmtree(made.folder)
         files = sorted(raw.iterdir())
@@ -352,7 +354,7 @@ class Tuning(Run):
         return "" if self._said() == self.expected else "another output"
 
     def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
-        def once(number: int) -> Timing:
+        def once(number: int) -> Ended:
             self.user.restore(variants[number])
             done = self._timed(self.order.run)
             if number and (done.code or not (self.order.check or done.output == self.expected[1])):
@@ -361,15 +363,15 @@ class Tuning(Run):
 
         return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)
 
-    def _said(self, run: Timing | None = None) -> tuple[int, str]:
+    def _said(self, run: Ended | None = None) -> tuple[int, str]:
         """What the build that is there says, and how it ends; ``run`` has been timed already."""
         if run is None or self.order.check:
             run = self._timed(self.order.check or self.order.run)
         return run.code, run.output
 
-    def _timed(self, command: str) -> Timing:
+    def _timed(self, command: str) -> Ended:
         """Run a command in the build that is there: ten times as long at most as in the build as it was."""
-        done = timed(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
+        done = run_shell(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
         self._default.setdefault(command, done.wall)
         return done
 

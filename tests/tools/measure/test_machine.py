@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from mirenc.base.errors import ToolchainError
-from mirenc.tools.measure.machine import compiler_version, describe_machine, machine_title
+from mirenc.tools.measure.machine import describe_machine, machine_title
+from mirenc.tools.run.compilers import compiler_version
 
 
 def test_a_machine_is_described_without_its_name() -> None:

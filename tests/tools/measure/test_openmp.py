@@ -20,11 +20,12 @@ from mirenc.decide.task_head import TaskHead
 from mirenc.encoder import Encoder
 from mirenc.llvm import parse_ir
 from mirenc.tools.measure import children, openmp
-from mirenc.tools.measure.building import INCLUDE, Toolchain
-from mirenc.tools.measure.measuring_run import Plan
+from mirenc.tools.measure.building import INCLUDE
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.openmp import OpenMPMethod
 from mirenc.tools.measure.timed import Objects, TimedRun
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 KERNELS = sorted((INCLUDE / "kernels" / "openmp").glob("*.driver.c"))
 NAMES = [path.name.removesuffix(".driver.c") for path in KERNELS]

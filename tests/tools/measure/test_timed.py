@@ -16,9 +16,9 @@ from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTable, read_measured
 from mirenc.tools.measure import children
-from mirenc.tools.measure.building import Toolchain
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.timed import TimedRun
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 pytestmark = pytest.mark.needs("clang")
 

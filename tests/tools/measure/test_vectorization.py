@@ -21,9 +21,10 @@ from mirenc.decide.tables.measured import MeasuredKernel, _kernel_row
 from mirenc.llvm import parse_ir
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure import vectorization
-from mirenc.tools.measure.building import Toolchain, c_sources, user_source
+from mirenc.tools.measure.building import c_sources, user_source
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.vector_variants import build_variants
+from mirenc.tools.run.compilers import Toolchain
 
 SOURCE = """\
 #include <stddef.h>

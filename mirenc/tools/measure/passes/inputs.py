@@ -2,12 +2,11 @@
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mirenc.base.errors import ConfigError, IRFileError, MirencError, ToolchainError
+from mirenc.base.errors import ConfigError, IRFileError, MirencError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.file_kind import find_inputs, language_of
@@ -34,17 +33,6 @@ class IRFile:
     held_out: bool  # to be tested on only
     stamp: str  # changes when the file does
     version: str = ""  # of the project; "" where nobody knows
-
-
-def clang_of(version: str, compiler: str | None = None) -> str:
-    """The clang whose IR an LLVM (``19.1.7``) reads as its own, or the user's choice; it must be on PATH."""
-    name = compiler or f"clang-{version.split('.')[0]}"
-    if shutil.which(name) is None:
-        if compiler:
-            raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
-        found = f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}"
-        raise ToolchainError(f"{found}, or name a clang that is no newer with --compiler, or give IR")
-    return name
 
 
 def find_ir(

@@ -13,7 +13,7 @@ from mirenc.decide.tables.compiled import STATUSES, CompiledTable, Fires, PassLi
 from mirenc.llvm.passes.engine import CODEGEN, Failed, Optimised, code_bytes
 from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.extract import without_size_attributes
-from mirenc.tools.measure.measuring_run import Journal
+from mirenc.tools.run.run_folder import Journal
 
 Figures = tuple[int, int, str]
 """Instructions, bytes of code (`mirenc.llvm.passes.engine.code_bytes`), and what became of it (one of

@@ -12,11 +12,12 @@ from mirenc.base.errors import ConfigError, IRFileError, IRParseError, MirencErr
 from mirenc.decide.tables.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
 from mirenc.llvm.passes.engine import Engine
 from mirenc.llvm.passes.engines import SharedEngine
-from mirenc.tools.measure.measuring_run import Plan, Run, one_line
 from mirenc.tools.measure.passes.choosing import Chosen, Texts, choose, scan_all
-from mirenc.tools.measure.passes.inputs import FLAGS, clang_of, find_ir
+from mirenc.tools.measure.passes.inputs import FLAGS, find_ir
 from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled_table, label
 from mirenc.tools.measure.passes.pool import kept_lists, make_lists
+from mirenc.tools.run.compilers import clang_of
+from mirenc.tools.run.run_folder import Plan, Run, one_line
 
 _SHOWN = 3  # files of another table that are named
 _AHEAD = 2  # pieces that wait for each job

@@ -10,7 +10,8 @@ from fake_tools import FakeTools
 
 from mirenc.base.errors import ConfigError, IRFileError, MirencError, ToolchainError
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
-from mirenc.tools.measure.passes.inputs import IRFile, clang_of, find_ir
+from mirenc.tools.measure.passes.inputs import IRFile, find_ir
+from mirenc.tools.run.compilers import clang_of
 
 IR = "define void @f() {\n  ret void\n}\n"
 

@@ -15,9 +15,9 @@ from measure.passes.fake_engine import FakeEngine
 
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.compiled import STATUSES, PassList, read_compiled, read_piece_ir
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.passes.labels import Record, Records
 from mirenc.tools.measure.passes.run import PassRun
+from mirenc.tools.run.run_folder import Plan
 
 FILES = (
     "machine.json",

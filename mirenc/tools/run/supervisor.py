@@ -1,6 +1,6 @@
 """The process between mirenc and a stranger's command: when nobody wants the command any more, all it started ends.
 
-`mirenc.tools.measure.supervised` starts it by path. It adopts orphans (Linux), so that even what has left the command's
+`mirenc.tools.run.programs` starts it by path. It adopts orphans (Linux), so that even what has left the command's
 session is found. It imports nothing of mirenc.
 """
 

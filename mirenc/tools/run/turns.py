@@ -1,12 +1,8 @@
-"""`timed` and `Turns`: a user's command timed, and several of its builds in turns, with what the machine's noise is."""
+"""`Turns`: several variants of a program timed in turns, what each gains, and what the machine's noise is."""
 
-import hashlib
 import math
-import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,22 +10,13 @@ from scipy.stats import trim_mean
 
 from mirenc.base.arrays import Float64
 from mirenc.base.deadline import OverLimitError, TimeUpError
-from mirenc.tools.measure.supervised import run_supervised
+from mirenc.tools.run.programs import Ended
 
 LEAST_ROUNDS = 4
 """So many are a comparison."""
 
 _TRIMMED = 0.25
 _RESAMPLES = 2000
-
-
-class Timing(NamedTuple):
-    """One run of a command."""
-
-    cpu: float  # seconds of processors, of it and all that it started
-    wall: float
-    code: int
-    output: str  # digest of its standard output
 
 
 class Gain(NamedTuple):
@@ -43,45 +30,33 @@ class Gain(NamedTuple):
         return f"{self.factor:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
-_NONE = Timing(math.nan, math.nan, 0, "")
+_NONE = Ended(0, math.nan, math.nan)
 
 
 class WrongRunError(Exception):
     """A run of a variant that does not say what the build as it was says, or does not end as it."""
 
 
-def timed(command: str, folder: Path, limit: float = math.inf) -> Timing:
-    """Run a command of a shell in a folder, without input, for at most ``limit`` seconds.
-
-    Raises OverLimitError and TimeUpError, as `run_supervised`.
-    """
-    with tempfile.TemporaryFile() as output:
-        used = run_supervised(["sh", "-c", command], limit, cwd=folder, stdin=subprocess.DEVNULL, stdout=output)
-        output.seek(0)
-        said = hashlib.file_digest(output, "sha256").hexdigest()
-    return Timing(used.cpu, used.wall, used.code, said)
-
-
 @dataclass(frozen=True)
 class Turns:
-    """Timings of several variants that ran in turns, the first one twice a round; judged by a clock, cpu or wall."""
+    """Endeds of several variants that ran in turns, the first one twice a round; judged by a clock, cpu or wall."""
 
-    timings: Sequence[Sequence[Timing]]  # R rounds of 1 + V
+    timings: Sequence[Sequence[Ended]]  # R rounds of 1 + V
     clock: str
     dropped: Mapping[int, Exception] = field(default_factory=dict)  # variants that are no candidates, and why
 
     @classmethod
-    def run(cls, variants: int, once: Callable[[int], Timing], rounds: int, seed: Sequence[int], clock: str) -> "Turns":
+    def run(cls, variants: int, once: Callable[[int], Ended], rounds: int, seed: Sequence[int], clock: str) -> "Turns":
         """Run variant 0 twice and each other one once a round, in an order of its own each round.
 
         A variant for which ``once`` raises OverLimitError or WrongRunError is not run again; for variant 0 that is an
         error. Rounds end with the call's time. Raises TimeUpError: it is up before `LEAST_ROUNDS`.
         """
         order = np.random.default_rng(seed)
-        timings: list[list[Timing]] = []
+        timings: list[list[Ended]] = []
         dropped: dict[int, Exception] = {}
 
-        def run(variant: int) -> Timing:
+        def run(variant: int) -> Ended:
             try:
                 return _NONE if variant in dropped else once(variant)
             except (OverLimitError, WrongRunError) as error:
