@@ -14,6 +14,7 @@ import pytest
 from mirenc.base import run_program as process
 from mirenc.base.deadline import TimeUpError, within
 from mirenc.base.run_program import memory_allowed, run_limited, without_memory
+from mirenc.llvm.child import child_process
 from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
 
 ROOM = 2**30
@@ -118,7 +119,7 @@ def test_last_words_that_tell_of_memory(words: str, is_so: bool) -> None:
 
 
 def test_a_child_that_stands_still_is_ended_though_it_reads_nothing() -> None:
-    child = Child(Path(process.__file__).with_name("reading_side.py"), [llvmlite_folder()], 8 * ROOM)
+    child = Child(Path(child_process.__file__).with_name("reading_library.py"), [llvmlite_folder()], 8 * ROOM)
     child.version()
     assert child._process is not None
     os.kill(child._process.pid, signal.SIGSTOP)
@@ -128,7 +129,7 @@ def test_a_child_that_stands_still_is_ended_though_it_reads_nothing() -> None:
 
 
 def test_a_child_ends_with_the_time_of_the_call_and_that_is_no_fault_of_its_input() -> None:
-    child = Child(Path(process.__file__).with_name("reading_side.py"), [llvmlite_folder()], 8 * ROOM)
+    child = Child(Path(child_process.__file__).with_name("reading_library.py"), [llvmlite_folder()], 8 * ROOM)
     child.version()
     with within(0.2), pytest.raises(TimeUpError):
         child.receive(3600.0)  # nothing was asked

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Run
-from measure.toy import SOURCE, Toy
+from tools.measure.toy import SOURCE, Toy
 
 from mirenc.decide import registry
 from mirenc.decide.tables.measured import read_measured
@@ -18,7 +18,7 @@ QUICK = ("--rounds", "4", "--jobs", "2")
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task `toy` that can be measured, on a machine whose noise does not matter."""
-    monkeypatch.setitem(registry._REGISTRY, "toy", "measure.toy:Toy")
+    monkeypatch.setitem(registry._REGISTRY, "toy", "tools.measure.toy:Toy")
     monkeypatch.setattr(children, "MAX_NOISE", 1e9)
 
 

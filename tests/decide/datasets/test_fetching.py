@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tasks.datasets.toy_dataset import CONTENT, Site, toy, write_packed, write_plain, write_tar
+from decide.datasets.toy_dataset import CONTENT, Site, toy, write_packed, write_plain, write_tar
 
 from mirenc.base.errors import DatasetError, MissingExtraError
 from mirenc.decide.datasets.dataset_registry import DATASETS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tasks.datasets.toy_dataset import write_packed, write_plain
+from decide.datasets.toy_dataset import write_packed, write_plain
 
 from mirenc.base.errors import DatasetError
 from mirenc.decide.datasets.dataset_registry import DATASETS, data_root, dataset_folder

@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from tasks.datasets.toy_dataset import CONTENT, write_tar
+from decide.datasets.toy_dataset import CONTENT, write_tar
 
 from mirenc.base.errors import DatasetError
 from mirenc.decide.datasets import dataset_files as reading

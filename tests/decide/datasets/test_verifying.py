@@ -6,7 +6,7 @@ import hashlib
 from pathlib import Path
 
 import pytest
-from tasks.datasets.toy_dataset import CONTENT, write_packed, write_plain
+from decide.datasets.toy_dataset import CONTENT, write_packed, write_plain
 
 from mirenc.base.errors import DatasetError
 from mirenc.decide.datasets.fetch import Finding, content_hash, published_hash, verify

@@ -198,7 +198,7 @@ def test_a_file_is_a_task(tmp_path: Path) -> None:
 
 def test_a_name_never_executes_a_file(tmp_path: Path) -> None:
     path = task_file(tmp_path, "raise AssertionError('executed')\n")
-    with pytest.raises(TaskError, match=r"unknown task '.*mine\.py'; available: .*mirenc\.tasks\.load_task_file"):
+    with pytest.raises(TaskError, match=r"unknown task '.*mine\.py'; available: .*mirenc\.decide\.load_task_file"):
         get_task(str(path))
 
 

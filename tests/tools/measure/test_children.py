@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from living import MARK, living
-from measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
+from tools.measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
 
 from mirenc.base.deadline import TimeUpError, within
 from mirenc.base.errors import CompileError, ToolchainError

@@ -10,7 +10,7 @@ import fake_cuda
 import numpy as np
 import pytest
 from fake_cuda import FakeCuda
-from measure.toy import SCALED, TILE
+from tools.measure.toy import SCALED, TILE
 
 from mirenc.base.errors import TaskError, ToolchainError
 from mirenc.tools.measure.block_size import BlockSizeMethod

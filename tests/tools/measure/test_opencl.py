@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measure.toy import SCALED, TILE
+from tools.measure.toy import SCALED, TILE
 
 from mirenc.base.errors import ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
+from tools.measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
 
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTable, read_measured

@@ -145,6 +145,6 @@ class ToyMethod(Method):
 
 class Toy(MeasuredTask):
     name, title, source = "toy", "toy", "this test"
-    method = "measure.toy:ToyMethod"
+    method = "tools.measure.toy:ToyMethod"
     space, level, context_names = SPACE, "function", ("n",)
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)

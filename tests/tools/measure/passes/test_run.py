@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measure.passes.fake_engine import FakeEngine
+from tools.measure.passes.fake_engine import FakeEngine
 
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.compiled import STATUSES, PassList, read_compiled, read_piece_ir
