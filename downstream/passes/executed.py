@@ -24,7 +24,7 @@ from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.passes.engine import Engine
 from mirenc.llvm.passes.engines import SharedEngine, major_of
 from mirenc.tools.measure.building import build_driver
-from mirenc.tools.measure.children import Timekeeper
+from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.passes.inputs import FLAGS
 from mirenc.tools.measure.runners import Build, Cell

@@ -14,7 +14,7 @@ from tools.measure.toy import SCALED, TILE
 
 from mirenc.base.errors import TaskError, ToolchainError
 from mirenc.tools.measure.block_size import BlockSizeMethod
-from mirenc.tools.measure.child import COPY, measure
+from mirenc.tools.measure.sample_process import COPY, measure
 from mirenc.tools.measure.gpu_driver import read_driver
 from mirenc.tools.measure.runners import Cell, CellRefusedError, get_runner
 from mirenc.tools.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
@@ -182,7 +182,7 @@ def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_process_that_measures_needs_numpy_alone() -> None:
     """So kernels that were built elsewhere can be timed on a machine that has a GPU and little else."""
     heavy = {"llvmlite", "pyarrow", "pydantic", "scipy", "typer"}
-    program = "import sys, mirenc.tools.measure.child, mirenc.tools.measure.runners.cuda\n"
+    program = "import sys, mirenc.tools.measure.sample_process, mirenc.tools.measure.runners.cuda\n"
     program += f"print({heavy} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.tools.measure.child import BATCH, calls_for, costs_of, first_of_code, same_outputs
+from mirenc.tools.measure.sample_process import BATCH, calls_for, costs_of, first_of_code, same_outputs
 from mirenc.tools.measure.runners import Cell
 
 

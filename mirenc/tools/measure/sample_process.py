@@ -1,6 +1,6 @@
 """The process that runs other people's kernels: it stays, and each sample has a fork of it that may die.
 
-`mirenc.tools.measure.children` starts it. A line of JSON on stdin is a sample; a fork of it limits itself, measures,
+`mirenc.tools.measure.timekeeper` starts it. A line of JSON on stdin is a sample; a fork of it limits itself, measures,
 and answers with a line. After it has ended comes another, with how it ended and what it was about to run.
 """
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.tools.measure import child
-from mirenc.tools.measure.child import BATCH, COPY, SETUP, measure
+from mirenc.tools.measure.sample_process import BATCH, COPY, SETUP, measure
 from mirenc.tools.measure.runners import Cell, CellRefusedError, Runner
 
 ASK = {
@@ -145,7 +145,7 @@ def test_a_variant_gets_ten_times_the_default_and_a_grace() -> None:
 
 def test_a_kernel_that_takes_minutes_is_dropped_after_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000, 100))
-    monkeypatch.setattr("mirenc.tools.measure.child.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("mirenc.tools.measure.sample_process.time.monotonic", lambda: float(next(clock)))
     runner = MadeUp({"default": 3.0, "copy": 3.0})
     answer, _ = asked(runner, cells("default", "copy"))
     assert answer["dropped"] == "slow: a round takes 100.0 s"

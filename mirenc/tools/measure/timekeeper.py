@@ -17,7 +17,7 @@ from typing import Any
 from mirenc.base.deadline import seconds_left
 from mirenc.base.errors import ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
-from mirenc.tools.measure.child import COPY, MAX_NOISE, SETUP, first_of_code
+from mirenc.tools.measure.sample_process import COPY, MAX_NOISE, SETUP, first_of_code
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.run.programs import Supervised
 from mirenc.tools.run.run_folder import one_line
@@ -121,7 +121,7 @@ class Timekeeper:
 
     def _started(self) -> Any:
         if self._child is None:
-            command = [sys.executable, "-m", "mirenc.tools.measure.child", self.runner]
+            command = [sys.executable, "-m", "mirenc.tools.measure.sample_process", self.runner]
             # Unbuffered, a kernel that floods would write so slowly that its time is up first.
             environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
             pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
