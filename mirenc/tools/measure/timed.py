@@ -21,11 +21,11 @@ from mirenc.base.writing import delivered
 from mirenc.decide.tables.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.llvm import parse_ir
 from mirenc.llvm.analysis.regions import Region, regions_of
-from mirenc.tools.measure.sample_process import BATCH, first_of_code
-from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.measure.machine import describe_machine, machine_title
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.sample_process import BATCH, first_of_code
+from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.run.compilers import Toolchain, compiler_version
 from mirenc.tools.run.run_folder import Journal, Plan, Run, one_line
 

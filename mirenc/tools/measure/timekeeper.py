@@ -17,8 +17,8 @@ from typing import Any
 from mirenc.base.deadline import seconds_left
 from mirenc.base.errors import ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
-from mirenc.tools.measure.sample_process import COPY, MAX_NOISE, SETUP, first_of_code
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.sample_process import COPY, MAX_NOISE, SETUP, first_of_code
 from mirenc.tools.run.programs import Supervised
 from mirenc.tools.run.run_folder import one_line
 
@@ -56,7 +56,7 @@ class Timekeeper:
         if problem := build.cells[default].problem or build.copy.problem:
             answer: dict[str, Any] = {"dropped": f"default: {problem}"}
         else:
-            ask = {
+            request = {
                 "folder": str(folder),
                 "driver": build.driver,
                 "size": kernel.size,
@@ -67,7 +67,7 @@ class Timekeeper:
                 "limit": FIRST_RUN,
                 "pin": self.pin,
             }
-            answer = self._measured(ask, build, status)
+            answer = self._measured(request, build, status)
         label, report = (
             tuple(answer.get(half, {}).get(str(index), math.nan) for index in range(len(build.cells)))
             for half in ("label", "report")
@@ -87,15 +87,15 @@ class Timekeeper:
             report,
         )
 
-    def _measured(self, ask: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
+    def _measured(self, request: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
         """The child's answer; ``status`` is told of cells that failed, without which it is asked again."""
         while True:
             cells = {index: asdict(cell) for index, cell in enumerate(build.cells) if status[index] == "ok"}
-            answer = self._ask({**ask, "cells": {**cells, COPY: asdict(build.copy)}})
+            answer = self._answer({**request, "cells": {**cells, COPY: asdict(build.copy)}})
             if "ended" not in answer:
                 break
             number, how = answer["cell"], _ENDINGS.get(answer["ended"], "crash")
-            if number in (SETUP, COPY, ask["default"]):
+            if number in (SETUP, COPY, request["default"]):
                 name = {SETUP: "driver", COPY: "the copy of the default"}.get(number, "default")
                 return {"dropped": f"{name}: {answer['raised'] or how}"}
             status[number] = how
@@ -104,11 +104,11 @@ class Timekeeper:
                 status[int(text)] = problem.partition(":")[0]
         return answer
 
-    def _ask(self, ask: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer of a sample that came through, or how its process ended: ``ended``, ``cell``, ``raised``."""
         child = self._started()
         with contextlib.suppress(BrokenPipeError):  # it was killed; then there is no answer either
-            child.stdin.write((json.dumps(ask) + "\n").encode())
+            child.stdin.write((json.dumps(request) + "\n").encode())
             child.stdin.flush()
         answer: dict[str, Any] = {}
         while (line := self._line()) is not None:

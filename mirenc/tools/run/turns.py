@@ -3,10 +3,9 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from scipy.stats import trim_mean
 
 from mirenc.base.arrays import Float64
 from mirenc.base.deadline import OverLimitError, TimeUpError
@@ -15,6 +14,7 @@ from mirenc.tools.run.programs import Ended
 LEAST_ROUNDS = 4
 """So many are a comparison."""
 
+Result = TypeVar("Result")
 _TRIMMED = 0.25
 _RESAMPLES = 2000
 
@@ -67,9 +67,8 @@ class Turns:
 
         try:
             for _ in range(rounds):
-                turn = order.permutation(variants + 1).tolist()  # a variant is one more than its place; 0: the second 0
-                done = {place: run(max(place - 1, 0)) for place in turn}
-                timings.append([done[place] for place in range(variants + 1)])
+                # Places 0 and 1 are the first variant, and each other place is the next variant.
+                timings.append(one_round(variants + 1, lambda place: run(max(place - 1, 0)), order))
         except TimeUpError:
             if len(timings) < LEAST_ROUNDS:
                 raise
@@ -95,8 +94,16 @@ class Turns:
         return np.array([[getattr(one, clock) for one in turn] for turn in self.timings])
 
 
+def one_round(count: int, run: Callable[[int], Result], generator: np.random.Generator) -> list[Result]:
+    """Results of running 0 to ``count`` - 1 once, in a random order, so that none always follows the same one."""
+    results = {place: run(place) for place in generator.permutation(count).tolist()}
+    return [results[place] for place in range(count)]
+
+
 def _gain(logs: Float64) -> Gain:
-    """Of one logarithm a round; of these the quarter at each end does not count, which other work may have slowed."""
+    """The gain by one logarithm a round. A quarter at each end does not count, as other work may have slowed it."""
+    from scipy.stats import trim_mean
+
     drawn = logs[np.random.default_rng(0).integers(0, len(logs), size=(_RESAMPLES, len(logs)))]
     low, high = np.exp(np.percentile(trim_mean(drawn, _TRIMMED, axis=1), [2.5, 97.5])).tolist()
     return Gain(float(np.exp(trim_mean(logs, _TRIMMED))), low, high)

@@ -14,10 +14,10 @@ from tools.measure.toy import SCALED, TILE
 
 from mirenc.base.errors import TaskError, ToolchainError
 from mirenc.tools.measure.block_size import BlockSizeMethod
-from mirenc.tools.measure.sample_process import COPY, measure
 from mirenc.tools.measure.gpu_driver import read_driver
 from mirenc.tools.measure.runners import Cell, CellRefusedError, get_runner
 from mirenc.tools.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
+from mirenc.tools.measure.sample_process import COPY, measure
 from mirenc.tools.measure.timed import TimedRun
 from mirenc.tools.run.compilers import Toolchain
 from mirenc.tools.run.run_folder import Plan

@@ -13,8 +13,8 @@ from tools.measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
 from mirenc.base.deadline import TimeUpError, within
 from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.tools.measure import children
-from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.run.compilers import compile_problem
 
 pytestmark = pytest.mark.needs("clang")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.tools.measure.sample_process import BATCH, calls_for, costs_of, first_of_code, same_outputs
 from mirenc.tools.measure.runners import Cell
+from mirenc.tools.measure.sample_process import BATCH, calls_for, costs_of, first_of_code, same_outputs
 
 
 def quiet(rounds: int = 12) -> np.ndarray:
