@@ -24,10 +24,10 @@ from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.passes.engine import Engine
 from mirenc.llvm.passes.engines import SharedEngine, major_of
 from mirenc.tools.measure.building import build_driver
-from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.passes.inputs import FLAGS
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.timekeeper import Timekeeper
 from mirenc.tools.run.compilers import Toolchain, clang_of, compile_problem
 
 KERNELS, LISTS = 12, 10  # loops that are run, and lists that they are run under
