@@ -52,19 +52,19 @@ class Code:
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
-        made = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
-        return made if self.compiled_by else ""
+        command = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
+        return command if self.compiled_by else ""
 
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
         # As clang compiles; some passes ask.
         passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
-        given = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
+        input_name = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
         stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
         if not self.symbol:
-            return f"{passes} {given} -o {shlex.quote(f'{stem}.opt.bc')}"
+            return f"{passes} {input_name} -o {shlex.quote(f'{stem}.opt.bc')}"
         output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
-        return f"llvm-extract --func={shlex.quote(self.symbol)} {given} -o - | {passes} -o {output}"
+        return f"llvm-extract --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
 
 
 def read_code(
@@ -86,28 +86,28 @@ def read_code(
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
-    given = path_input(path)
-    loaded = load_input(given, options)
-    made: tuple[str, ...] = ()
-    if given.language:  # which is told by the file's suffix, not by an option
-        flags = BEFORE_OZ.flags[given.language][len(("-x", given.language)) :]
-        made = (*ir_compiler(given.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
+    source = path_input(path)
+    loaded = load_input(source, options)
+    compile_command: tuple[str, ...] = ()
+    if source.language:  # which is told by the file's suffix, not by an option
+        flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
+        compile_command = (*ir_compiler(source.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
-        return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
+        return Code(source.name, loaded.data, module, "", compile_command, _remarks(text, source.name))
     functions = regions_of(module, "function").regions
-    called = [one for one in functions if is_called(function, one.symbol, one.function)]
+    called = [region for region in functions if is_called(function, region.symbol, region.function)]
     if not called:
-        known = ", ".join(one.function for one in functions[:20]) + (" ..." if len(functions) > 20 else "")
+        known = ", ".join(region.function for region in functions[:20]) + (" ..." if len(functions) > 20 else "")
         raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
     symbol = called[0].symbol
     alone = dict(extract_functions(text)).get(symbol)
     if alone is None:
         found = f"{function!r} takes the address of another function's block and cannot stand alone"
-        raise TaskError(f"{given.name}: {found}. Leave --function out")
+        raise TaskError(f"{source.name}: {found}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
-    return Code(given.name, part.data, module_of(part, options), symbol, made, _remarks(alone, given.name))
+    return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
 
 
 def _ir_name(source: str) -> str:
@@ -125,16 +125,16 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
     Raises ForeignIRError: no pass would touch any of them, or clang has still to instrument them.
     """
     words = list(attributes_of(text))
-    if (added := _ADDED.search(text)) or any("sanitize" in one for one in words):
+    if (added := _ADDED.search(text)) or any("sanitize" in attributes for attributes in words):
         asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
         by = asked[added.lastgroup or ""] if added else "-fsanitize"
         raise ForeignIRError(
             f"{name}: clang instruments it by passes of its own, which no list has, so the result would do without. "
             f"Compile without {by}"
         )
-    total, untouched = len(words), sum("optnone" in one for one in words)
-    moderate = sum("optsize" in one and "minsize" not in one for one in words)
-    plain = total - untouched - sum(bool(one & {"minsize", "optsize"}) for one in words)
+    total, untouched = len(words), sum("optnone" in attributes for attributes in words)
+    moderate = sum("optsize" in attributes and "minsize" not in attributes for attributes in words)
+    plain = total - untouched - sum(bool(attributes & {"minsize", "optsize"}) for attributes in words)
     if is_left_alone(text):
         found = "every function is marked optnone, as -O0 does, so passes leave them alone"
         raise ForeignIRError(f"{name}: {found}. {_HOW}")
@@ -195,7 +195,7 @@ def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
     if count < 1:
         raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
     found = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]
-    return (*(FixedList(one, f"found in training, {rank}") for rank, one in enumerate(found, 1)), *IDEAS)
+    return (*(FixedList(pipeline, f"found in training, {rank}") for rank, pipeline in enumerate(found, 1)), *IDEAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     )
     if oz.loaded_bytes is None:
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
-    sizes = [float("inf") if one.loaded_bytes is None else one.loaded_bytes for one in (*tried, oz)]
+    sizes = [float("inf") if run.loaded_bytes is None else run.loaded_bytes for run in (*tried, oz)]
     smallest = min(range(-1, len(tried)), key=sizes.__getitem__)
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.

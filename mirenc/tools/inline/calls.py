@@ -54,8 +54,8 @@ class Calls:
 
     def kept(self, optimised: str) -> list[bool]:
         """Of each call, whether passes have kept it, where ``optimised`` is what they made: all of one name or none."""
-        left = Counter((one.caller, one.callee) for one in calls_of(optimised).calls)
-        return [left[one.caller, one.callee] > one.number for one in self.calls]
+        left = Counter((call.caller, call.callee) for call in calls_of(optimised).calls)
+        return [left[call.caller, call.callee] > call.number for call in self.calls]
 
 
 def calls_of(text: str) -> Calls:

@@ -84,10 +84,10 @@ def main(folder: Path, words: Sequence[str]) -> int:
     try:
         line["oz"] = line["bytes"] = weight(output.read_bytes()).loaded_bytes
         with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
-            made = _smaller(folder, settings, words, source, Path(scratch))
-        if (size := weight(made).loaded_bytes) < line["oz"]:
+            smaller = _smaller(folder, settings, words, source, Path(scratch))
+        if (size := weight(smaller).loaded_bytes) < line["oz"]:
             with delivered(output) as part:
-                part.write_bytes(made)
+                part.write_bytes(smaller)
             line["bytes"] = size
     except MirencError as error:
         line["problem"] = " ".join(str(error).split())[:200]
@@ -96,7 +96,7 @@ def main(folder: Path, words: Sequence[str]) -> int:
 
 
 def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str, scratch: Path) -> bytes:
-    bitcode, made, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
+    bitcode, object_file, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
     to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front]
     compile_or_raise([settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]], _LIMIT)
     with SharedEngine(settings.version) as engine:
@@ -107,21 +107,21 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
             known = _search(engine, text, settings)
             _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **known})
         calls = calls_of(engine.text(bitcode.read_bytes(), debug=True))
-        wanted = {(one["caller"], one["callee"], one["number"]): one["inline"] for one in known.get("calls", ())}
+        wanted = {(call["caller"], call["callee"], call["number"]): call["inline"] for call in known.get("calls", ())}
         decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
         passes = known.get("passes", level("Oz"))
         run = engine.deciding.text if decisions else engine.text
         bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
-    compile_or_raise([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], _LIMIT)
-    return made.read_bytes()
+    compile_or_raise([settings.clang, *front, "-o", str(object_file), "-x", "ir", str(bitcode)], _LIMIT)
+    return object_file.read_bytes()
 
 
 def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, Any]:
     """The best list, and decisions under it."""
     pipelines = [level("Oz"), *settings.pipelines]
     sizes = [
-        float("inf") if isinstance(one, Failed) else one.loaded_bytes
-        for one in engine.run_all(text.encode(), pipelines)
+        float("inf") if isinstance(result, Failed) else result.loaded_bytes
+        for result in engine.run_all(text.encode(), pipelines)
     ]
     best = pipelines[sizes.index(min(sizes))]
     found = try_inlining(engine, text.encode(), best, settings.builds)

@@ -85,12 +85,12 @@ def search(
         if decisions in beginnings or len(history) > builds:
             continue
         beginnings.append(decisions)
-        if (made := weigh(decisions)) is not None:
+        if (compiled := weigh(decisions)) is not None:
             if margin == math.inf:
-                sure = replace(sure, alone=made.functions)
-            if made.loaded_bytes < least:
-                least, now = made.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
-                sure = State(decisions, tuple(now), made.functions, sure.alone)
+                sure = replace(sure, alone=compiled.functions)
+            if compiled.loaded_bytes < least:
+                least, now = compiled.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
+                sure = State(decisions, tuple(now), compiled.functions, sure.alone)
         history.append(least)
     state = sure
     while len(history) <= builds:
@@ -105,15 +105,15 @@ def search(
         moves = [] if alone else moves
         tried |= {keys[one.rows] for one in moves}
         changes = {row: not state.inlined[row] for one in moves for row in one.rows}
-        made = weigh(decisions := {**state.decisions, **changes})
-        if made is not None and made.loaded_bytes < least:
+        compiled = weigh(decisions := {**state.decisions, **changes})
+        if compiled is not None and compiled.loaded_bytes < least:
             inlined = [changes.get(row, inline) for row, inline in enumerate(state.inlined)]
-            least, sure = made.loaded_bytes, State(decisions, tuple(inlined), made.functions, state.alone)
+            least, sure = compiled.loaded_bytes, State(decisions, tuple(inlined), compiled.functions, state.alone)
         history.append(least)
         if alone:
             state, since = sure, 0
-        elif made is not None:
-            after = _judged(calls, state, moves, made.functions)
+        elif compiled is not None:
+            after = _judged(calls, state, moves, compiled.functions)
             since += bool(since or after.decisions != state.decisions)
             state = after
     return Found(sure.decisions, tuple(history))
@@ -188,7 +188,7 @@ def _apart(calls: Calls, state: State, order: Iterable[tuple[int, ...]]) -> list
         mine = set[str]().union(*(holders[calls.calls[row].caller] for row in rows))
         inlined = sum(not state.inlined[row] for row in rows)
         # A callee is written anew, or goes with its last call.
-        mine |= {one for one in callees if one not in state.sizes or inlined >= called[one]}
+        mine |= {callee for callee in callees if callee not in state.sizes or inlined >= called[callee]}
         if not (mine & (changed | read) or callees & changed):
             called.subtract(dict.fromkeys(callees, inlined))
             changed |= mine
@@ -217,12 +217,12 @@ def _judged(calls: Calls, state: State, moves: Sequence[_Move], sizes: Mapping[s
     """With what saved bytes; whatever else was changed is as before."""
     back: set[str] = set()
     decisions, inlined = dict(state.decisions), list(state.inlined)
-    for one in moves:
-        if sum(sizes.get(name, 0) - state.sizes.get(name, 0) for name in one.changed) < 0:
-            for row in one.rows:
+    for move in moves:
+        if sum(sizes.get(name, 0) - state.sizes.get(name, 0) for name in move.changed) < 0:
+            for row in move.rows:
                 decisions[row] = inlined[row] = not state.inlined[row]
         else:
-            back |= one.changed | {name for name in one.read if name not in sizes}
+            back |= move.changed | {name for name in move.read if name not in sizes}
     kept = {name: size for name, size in sizes.items() if name not in back}
     kept |= {name: size for name, size in state.sizes.items() if name in back}
     return State(decisions, tuple(inlined), kept, state.alone)

@@ -82,5 +82,5 @@ def weight(data: bytes) -> Weight:
     """Sizes of an object file; ForeignIRError: it is not ELF."""
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF, and sizes of functions are read of ELF only")
-    sizes = with_unwinding((one.name, one.size) for one in elf_functions(data))
+    sizes = with_unwinding((symbol.name, symbol.size) for symbol in elf_functions(data))
     return Weight(sums(elf_sections(data))["loaded_bytes"], sizes)

@@ -179,7 +179,7 @@ def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tu
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     module = parse_ir(ir, name=kernel.name)
-    called = {one.name: one.display_name for one in module.defined_functions}
+    called = {function.name: function.display_name for function in module.defined_functions}
     names = [name for name in kernels_of(module) if called[name] == kernel.function]
     if not names:
         raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
@@ -213,7 +213,7 @@ def find_libdevice() -> Path | None:
     """``libdevice.10.bc`` of a toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda) or of NVIDIA's wheels."""
     toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     spec = importlib.util.find_spec("nvidia")
-    wheels = [Path(folder, one) for folder in (spec and spec.submodule_search_locations) or () for one in _WHEELS]
+    wheels = [Path(folder, wheel) for folder in (spec and spec.submodule_search_locations) or () for wheel in _WHEELS]
     paths = (Path(folder, _LIBDEVICE) for folder in (*toolkits, *wheels) if folder)
     return next((path for path in paths if path.is_file()), None)
 

@@ -109,21 +109,21 @@ class Argument(Config, arbitrary_types_allowed=True):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        given = self.model_fields_set - {"name"}
-        kinds = [kind for kind in _KINDS if kind in given]
+        keys_set = self.model_fields_set - {"name"}
+        kinds = [kind for kind in _KINDS if kind in keys_set]
         if len(kinds) != 1:
             raise ValueError(f"has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_KINDS)}")
         size, others = _KINDS[self.kind]
-        if size not in given:
+        if size not in keys_set:
             raise ValueError(f"{size} is missing")
-        if idle := sorted(given - {self.kind, size, *others}):
+        if idle := sorted(keys_set - {self.kind, size, *others}):
             raise ValueError(f"{idle[0]} says nothing of a {self.kind}; leave it out")
         keys = FILLS[self.fill]
         if self.fill in _WHOLE and self.dtype.kind == "f":
             raise ValueError(f"fill is {self.fill!r}, which is for whole numbers; leave it out")
         if "below" in keys and self.below is None and self.fill != "ramp":
             raise ValueError(f"fill is {self.fill!r}, which needs `below`")
-        if idle := sorted({"low", "high", "below"} & given - {*keys}):
+        if idle := sorted({"low", "high", "below"} & keys_set - {*keys}):
             raise ValueError(f"{idle[0]} says nothing to a fill of {self.fill!r}; leave it out")
         return self
 
@@ -251,7 +251,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
     def local_bytes(self, n: int, block: Sequence[int]) -> int:
         """Local memory of a block of this shape, beside what the kernel declares itself."""
         bx, by = (*block, 1)[:2]
-        return sum(int(one.size(n=n, bx=bx, by=by)) for one in self.arguments if one.kind == "local")
+        return sum(int(argument.size(n=n, bx=bx, by=by)) for argument in self.arguments if argument.kind == "local")
 
 
 def read_driver(text: str, where: str) -> GpuDriver:

@@ -91,8 +91,8 @@ class HintedLoop:
         loop_node = max(found, key=lambda number: found[number])
         hints = [self._nodes[int(number)] for number in _NODE.findall(self._nodes[loop_node]) if number]
         if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
-            told = f"the loop of {self.function!r} in line {line} has a pragma already"
-            raise CompileError(f"{told}. Leave the pragma out to measure it")
+            problem = f"the loop of {self.function!r} in line {line} has a pragma already"
+            raise CompileError(f"{problem}. Leave the pragma out to measure it")
         return loop_node
 
     def _reach(self, start: set[str], *, local: bool) -> frozenset[str]:

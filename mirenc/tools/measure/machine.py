@@ -65,7 +65,7 @@ def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
     machine = record["machine"]
     count, devices = machine["cores"], machine.get("devices", {})
     by_part = [record.get("method_flags", {}).get(part, []) for part in parts]
-    shared = [flag for flag in by_part[0] if all(flag in each for each in by_part)] if by_part else []
+    shared = [flag for flag in by_part[0] if all(flag in flags for flags in by_part)] if by_part else []
     named = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (devices[p] for p in parts if p in devices)]
     cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
     return "; ".join([cores, *named, f"{record['compiler']} {' '.join([*shared, *record['flags']])}".strip()])

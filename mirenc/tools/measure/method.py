@@ -16,7 +16,7 @@ from mirenc.tools.run.compilers import Toolchain
 
 def get_method(task: str) -> "Method":
     """How a task is measured; a `TaskError` where it cannot be."""
-    tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
+    tasks = {name: found for name in list_tasks() if isinstance(found := get_task(name), MeasuredTask)}
     if task not in tasks:
         raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(tasks)}. Name one")
     return pkgutil.resolve_name(tasks[task].method)()

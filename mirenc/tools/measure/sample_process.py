@@ -147,9 +147,9 @@ def _rounds(
     while True:
         times.append(one_round(len(numbers), seconds_a_call, generator))
         if len(times) % request["rounds"]:
-            each = (time.monotonic() - start) / len(times)
-            if each * request["rounds"] > _SAMPLE_LIMIT:
-                return {"dropped": f"slow: a round takes {each:.1f} s"}
+            seconds_a_round = (time.monotonic() - start) / len(times)
+            if seconds_a_round * request["rounds"] > _SAMPLE_LIMIT:
+                return {"dropped": f"slow: a round takes {seconds_a_round:.1f} s"}
             continue
         label, report, noise = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
         used = time.monotonic() - start

@@ -245,8 +245,8 @@ class TimedRun(Run):
                 raise build
             known = self.journal.kernels.get(kernel.name)
             counted = known is not None and _same_code(known, kernel)
-            told = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
-            measured = replace(kernel, ir=build.ir, region=_region(build), context={**told, **kernel.context})
+            context = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
+            measured = replace(kernel, ir=build.ir, region=_region(build), context={**context, **kernel.context})
         except MirencError as error:
             measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))
         else:
@@ -278,8 +278,8 @@ class TimedRun(Run):
         return MeasuredTable(record, kernels, samples)
 
 
-def _same_code(one: MeasuredKernel, other: MeasuredKernel) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
+def _same_code(kernel: MeasuredKernel, other: MeasuredKernel) -> bool:
+    return all(getattr(kernel, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
 
 
 def _tuples(value: Any) -> Any:

@@ -51,7 +51,7 @@ class Timekeeper:
         """
         first = first_of_code(build.cells)
         status = ["compile" if cell.problem else "ok" for cell in build.cells]
-        status = ["same" if first[index] != index else each for index, each in enumerate(status)]
+        status = ["same" if first[index] != index else state for index, state in enumerate(status)]
         default = first[build.default]
         if problem := build.cells[default].problem or build.copy.problem:
             answer: dict[str, Any] = {"dropped": f"default: {problem}"}
@@ -94,11 +94,11 @@ class Timekeeper:
             answer = self._answer({**request, "cells": {**cells, COPY: asdict(build.copy)}})
             if "ended" not in answer:
                 break
-            number, how = answer["cell"], _ENDINGS.get(answer["ended"], "crash")
+            number, ending = answer["cell"], _ENDINGS.get(answer["ended"], "crash")
             if number in (SETUP, COPY, request["default"]):
                 name = {SETUP: "driver", COPY: "the copy of the default"}.get(number, "default")
-                return {"dropped": f"{name}: {answer['raised'] or how}"}
-            status[number] = how
+                return {"dropped": f"{name}: {answer['raised'] or ending}"}
+            status[number] = ending
         for text, problem in answer["failed"].items():
             if int(text) != COPY:
                 status[int(text)] = problem.partition(":")[0]

@@ -126,10 +126,10 @@ class _Building:
         new = {}
         for label, hint in labelled.items():
             symbol = self.loop.function + suffix(label)
-            parts = [codes[one] for name in self.loop.symbols if (one := name + suffix(label)) in codes]
-            made = effective.get(symbol, PLAIN)
+            parts = [codes[copy] for name in self.loop.symbols if (copy := name + suffix(label)) in codes]
+            used = effective.get(symbol, PLAIN)
             setting = (hint.width, hint.count) if hint else _OWN
-            new[label] = Cell(setting, (made.width, made.count), digest_of(parts), self.library.name, symbol)
+            new[label] = Cell(setting, (used.width, used.count), digest_of(parts), self.library.name, symbol)
         known = {cell.code: cell.symbol for cell in self.cells.values() if cell.code}
         if all(cell.code in known for cell in new.values()):  # older functions serve
             new = {label: replace(cell, symbol=known[cell.code]) for label, cell in new.items()}

@@ -103,7 +103,7 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
     A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
     are left out. A `TaskError`: there is no such function or none of these loops, or two begin in one line.
     """
-    defined = [one.name.strip('@"') for one in module.defined_functions]
+    defined = [defined_function.name.strip('@"') for defined_function in module.defined_functions]
     if function not in defined:
         found = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
         raise TaskError(f"{found}. Mend mirenc_function, or leave `static` out")

@@ -110,7 +110,7 @@ class Counters(RunProfile):
         matched, stale = set(), set()
         for block, code, size, number in _increments(instrumented):
             name = instrumented.headers[owner[block]].name.strip('"')
-            counters = [one for one in self.functions.get((name, code), {}).values() if len(one) == size]
+            counters = [numbers for numbers in self.functions.get((name, code), {}).values() if len(numbers) == size]
             if len(counters) == 1:  # static functions of two files may have one name and one shape
                 samples[block], rate[block] = _CERTAIN * counters[0][number], _CERTAIN
                 matched.add(int(owner[block]))
@@ -192,16 +192,16 @@ def line_samples(
     shared: Counter[tuple[int, int]] = Counter()
     for own, owner in zip(lines, function.tolist(), strict=True):
         shared.update((owner, line) for line in own.tolist())
-    told, blocks = np.full(len(lines), -1.0), np.ones(len(lines))
+    line_counts, blocks = np.full(len(lines), -1.0), np.ones(len(lines))
     for block, (own, owner, by_line) in enumerate(zip(lines, function.tolist(), counts, strict=True)):
         if by_line is not None and len(own):
             blocks[block], less = min((shared[owner, line], -by_line.get(line, 0.0)) for line in own.tolist())
-            told[block] = -less
-    known = told >= 0
-    mean = np.bincount(function, np.where(known, told, 0)) / np.maximum(np.bincount(function, known), 1)
+            line_counts[block] = -less
+    known = line_counts >= 0
+    mean = np.bincount(function, np.where(known, line_counts, 0)) / np.maximum(np.bincount(function, known), 1)
     average = np.maximum(mean, 1e-9)[function]
     rate = np.where(known & (mean[function] > 0), AVERAGE_SAMPLES / average / blocks**SHARED_POWER, 0.0)
-    return np.where(known, told, 0) * rate, rate
+    return np.where(known, line_counts, 0) * rate, rate
 
 
 def lines_of_blocks(module: IRModule) -> list[Int64]:
@@ -218,7 +218,7 @@ def lines_of_blocks(module: IRModule) -> list[Int64]:
 def _first_lines(module: IRModule) -> dict[int, int]:
     """The line of the source on which each function begins, by the function's number."""
     begins, text = dict(_SUBPROGRAM.findall(module.annotated)), annotated_lines(module)
-    found = {one.index: _ATTACHED.search(text[one.header.line]) for one in module.defined_functions}
+    found = {function.index: _ATTACHED.search(text[function.header.line]) for function in module.defined_functions}
     return {number: int(begins[match[1]]) for number, match in found.items() if match and match[1] in begins}
 
 
@@ -243,7 +243,7 @@ def _blocks_of_both(module: IRModule, instrumented: IRModule) -> tuple[Int64, In
     more was changed is left out.
     """
     into = [np.bincount(each.arrays.successor, minlength=each.block_count) for each in (module, instrumented)]
-    others = {one.name: one.header.first_block for one in instrumented.defined_functions}
+    others = {copy.name: copy.header.first_block for copy in instrumented.defined_functions}
     found: dict[int, int] = {}
     for function in module.defined_functions:
         waiting, own = [(function.header.first_block, others[function.name])], dict[int, int]()
@@ -269,7 +269,7 @@ def _ways(module: IRModule, block: int) -> list[int]:
 def _edges_of(module: IRModule, blocks: Int64) -> Int64:
     """Rows of ``arrays.successor`` that go out of some blocks."""
     start = module.arrays.successor_start
-    return np.concatenate([np.arange(start[one], start[one + 1]) for one in blocks.tolist()] or [blocks]).astype(
+    return np.concatenate([np.arange(start[block], start[block + 1]) for block in blocks.tolist()] or [blocks]).astype(
         np.int64
     )
 

@@ -44,14 +44,14 @@ def describe_loops(module: IRModule, branches: Branches) -> Loops:
     opcodes = np.array([form.opcode for form in module.forms])[arrays.form]
     pointer = np.array([" phi ptr " in form.statement for form in module.forms])[arrays.form]
     member, owner = forest.members()
-    blocks = [np.bincount(arrays.block, opcodes == one, module.block_count) for one in _COUNTED]
-    inside = [np.bincount(owner, each[member], size) for each in blocks]
+    blocks = [np.bincount(arrays.block, opcodes == opcode, module.block_count) for opcode in _COUNTED]
+    inside = [np.bincount(owner, counts[member], size) for counts in blocks]
     columns = [
         *(forest.depth, exits, np.bincount(forest.parent[forest.parent >= 0], minlength=size)),
         *(np.bincount(forest.function, minlength=1)[forest.function], np.log1p(constant)),
         np.bincount(arrays.block, pointer, module.block_count)[forest.header],
         *np.log1p(inside),
-        *(each[forest.header] for each in blocks),
+        *(counts[forest.header] for counts in blocks),
     ]
     side = len(WAY)
     there = np.zeros((size, len(FEATURES)))
@@ -65,8 +65,8 @@ def of_loops(module: IRModule, block: Int64) -> Bool:
     """Whether the branch at the end of each block decides how often a loop runs: goes to its header, or out of it."""
     forest, arrays = find_loops(module), module.arrays
     found = np.zeros(len(block), dtype=np.bool_)
-    for row, one in enumerate(block.tolist()):
-        loop, start = int(forest.innermost[one]), arrays.successor_start[one]
+    for row, at in enumerate(block.tolist()):
+        loop, start = int(forest.innermost[at]), arrays.successor_start[at]
         ways = arrays.successor[start : start + 2].tolist()
         found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
     return found

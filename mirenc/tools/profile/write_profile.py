@@ -27,7 +27,7 @@ def predicted_weights(block: Int64, first: Float64) -> Weights:
     No weight is 0, since LLVM takes that for never.
     """
     shares = np.clip(np.rint(_SCALE * first).astype(np.int64), 1, _SCALE - 1).tolist()
-    return {one: (share, _SCALE - share) for one, share in zip(block.tolist(), shares, strict=True)}
+    return {number: (share, _SCALE - share) for number, share in zip(block.tolist(), shares, strict=True)}
 
 
 def counted_weights(module: IRModule, flow: Flow) -> Weights:

@@ -91,7 +91,7 @@ class Turns:
         return variant not in self.dropped and self.gain(variant).low > self.noise
 
     def _seconds(self, clock: str) -> Float64:
-        return np.array([[getattr(one, clock) for one in turn] for turn in self.timings])
+        return np.array([[getattr(timing, clock) for timing in turn] for turn in self.timings])
 
 
 def one_round(count: int, run: Callable[[int], Result], generator: np.random.Generator) -> list[Result]:

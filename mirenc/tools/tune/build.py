@@ -56,7 +56,7 @@ class Variant:
     def same_as(self, other: "Variant") -> bool:
         """Whether all files that both have are equal."""
         both = self.files.keys() & other.files.keys()
-        return all(filecmp.cmp(self.files[one], other.files[one], shallow=False) for one in both)
+        return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in both)
 
 
 class UserBuild:
@@ -89,9 +89,9 @@ class UserBuild:
         long as the first build, and TimeUpError, as `run_shell`.
         """
         texts = sources or {}
-        known = {os.path.realpath(one) for one in self.sources}
+        known = {os.path.realpath(path) for path in self.sources}
         # Of a header nobody knows what it is in, so that all is made anew.
-        again = [*texts] if {os.path.realpath(one) for one in texts} <= known else self.sources
+        again = [*texts] if {os.path.realpath(path) for path in texts} <= known else self.sources
         self._forget(again)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
@@ -127,9 +127,9 @@ class UserBuild:
 
     def _forget(self, sources: Iterable[Path]) -> None:
         """Remove what was made of some sources."""
-        wanted = {os.path.realpath(one) for one in sources}
+        wanted = {os.path.realpath(source) for source in sources}
         for call in self.calls.values():
-            if wanted & {os.path.realpath(one) for one in call.sources}:
+            if wanted & {os.path.realpath(source) for source in call.sources}:
                 for path in call.outputs:
                     if path.is_file() and not path.is_symlink():
                         path.unlink()
@@ -146,7 +146,7 @@ class UserBuild:
     @property
     def sources(self) -> list[Path]:
         """C and C++ that was compiled, by this build or an earlier one, and is there."""
-        return sorted({one for call in self.calls.values() for one in call.sources if one.is_file()})
+        return sorted({source for call in self.calls.values() for source in call.sources if source.is_file()})
 
     def compile_commands(self) -> list[dict[str, object]]:
         """The calls that compile C or C++, as ``compile_commands.json`` has them; of several for a source the last."""
@@ -162,7 +162,9 @@ class UserBuild:
         own = os.path.realpath(self.work)
         outside = {path for call in self.calls.values() for path in call.outputs}
         for root, folders, names in os.walk(self.folder):
-            folders[:] = [one for one in folders if one not in _SKIPPED and os.path.realpath(f"{root}/{one}") != own]
+            folders[:] = [
+                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != own
+            ]
             outside.update(Path(root, name) for name in names)
         for path in outside:
             if path.is_file() and not path.is_symlink():
@@ -186,7 +188,7 @@ class UserBuild:
     def _note_calls(self) -> bool:
         """Add the calls of this build to those that are known; whether there are any that compile."""
         notes = sorted((self.work / "calls").iterdir())
-        new = self._note(one.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for one in notes)
+        new = self._note(note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for note in notes)
         calls = [[str(call.folder), *call.words] for call in self.calls.values()]
         self._known.write_text(json.dumps(calls), encoding="utf-8")
         return any(call.sources for call in new)
@@ -231,14 +233,14 @@ def _call(folder: Path, words: Sequence[str]) -> Call | None:
     if {"-E", "-M", "-MM", "-fsyntax-only"}.intersection(words):
         return None
     output, sources, inputs = "", [], []
-    every = iter(words)
-    for word in every:
+    iterator = iter(words)
+    for word in iterator:
         if word == "-o":
-            output = next(every, "")
+            output = next(iterator, "")
         elif word.startswith("-o"):
             output = word[2:]
         elif word in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-MF", "-MT", "-MQ", "-x", "-L", "-l"):
-            next(every, None)
+            next(iterator, None)
         elif not word.startswith("-"):
             inputs.append(word)
             if Path(word).suffix in _SOURCES:
@@ -246,8 +248,8 @@ def _call(folder: Path, words: Sequence[str]) -> Call | None:
     if not inputs:
         return None
     ending = ".o" if "-c" in words else ".s" if "-S" in words else ""
-    outputs = [output] if output else [Path(one).stem + ending for one in inputs] if ending else ["a.out"]
-    return Call(folder, tuple(words), tuple(sources), tuple(folder / one for one in outputs))
+    outputs = [output] if output else [Path(path).stem + ending for path in inputs] if ending else ["a.out"]
+    return Call(folder, tuple(words), tuple(sources), tuple(folder / path for path in outputs))
 
 
 def _quoted(word: str) -> str:

@@ -46,7 +46,7 @@ def pass_lists(version: str) -> dict[str, tuple[str, str]]:
         whole = expanded("O3", version)
     except PassError:  # of this LLVM only levels are known
         return lists
-    vectorize = next(one for one in whole.split(",") if one.startswith("loop-vectorize"))
+    vectorize = next(step for step in whole.split(",") if step.startswith("loop-vectorize"))
     for title, old, new in (
         ("without loop-vectorize", f"{vectorize},", ""),
         ("without loop-unroll", "loop-unroll<O3>,", ""),
@@ -70,16 +70,16 @@ class PassLists(Loops):
 
     def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
         self.sources = [
-            Path(str(one.value)).absolute()
-            for one in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
+            Path(str(source.value)).absolute()
+            for source in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
         ]
         shares: dict[Path, float] = {}
-        for one in super().places(commands, flags, report):
-            assert one.source is not None
-            file = Path(str(one.source.value)).absolute()
-            shares[file] = shares.get(file, 0.0) + one.share
+        for place in super().places(commands, flags, report):
+            assert place.source is not None
+            file = Path(str(place.source.value)).absolute()
+            shares[file] = shares.get(file, 0.0) + place.share
         files = [Place(file, 0, "", share) for file, share in shares.items()] if len(self.sources) > 1 else []
-        return [Place(self.program, 0, "", 1.0), *sorted(files, key=lambda one: -one.share)]
+        return [Place(self.program, 0, "", 1.0), *sorted(files, key=lambda place: -place.share)]
 
     def proposals(self, place: Place, tries: int) -> list[str]:
         return [*self.lists]

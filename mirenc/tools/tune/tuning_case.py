@@ -93,7 +93,7 @@ class Case(ABC):
             report(empty.line)
         total = sum(weight.values())
         places = [replace(place, share=weight[key] / total) for key, (_, place) in heaviest.items()]
-        return sorted((one for one in places if one.share > self.least), key=lambda one: -one.share)
+        return sorted((place for place in places if place.share > self.least), key=lambda place: -place.share)
 
     def regions(self, module: IRModule) -> list[Region]:
         """What of a module is decided about."""

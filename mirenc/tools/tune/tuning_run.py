@@ -82,7 +82,7 @@ class Outcomes(Journal):
             setting = Tried(**values["ended"])
             self.ended[(file, line), setting.directive] = setting
             return
-        tried = [Tried(**one | {"gain": one["gain"] and Gain(*one["gain"])}) for one in values["tried"]]
+        tried = [Tried(**setting | {"gain": setting["gain"] and Gain(*setting["gain"])}) for setting in values["tried"]]
         outcome = Outcome(**values | {"tried": tried, "again": values["again"] and Gain(*values["again"])})
         self.done[outcome.file, outcome.line] = outcome
 
@@ -153,7 +153,7 @@ class Tuning(Run):
         self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
         if first.cpu < _SHORT:
             self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give it more work")
-        wanted, top = {one.resolve() for one in self.order.files}, self.place.resolve()
+        wanted, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
         def ours(place: Place) -> bool:
             file = place.file.resolve()
@@ -167,19 +167,19 @@ class Tuning(Run):
         self._step = "the search for hot places"
         found = [*filter(ours, self.case.places(commands, flags, self.unread.append))]
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
-        self.kept = {key: one.kept for key, one in self.journal.done.items() if one.kept}
+        self.kept = {key: done.kept for key, done in self.journal.done.items() if done.kept}
         self._propose(found)
         return len(self.left)
 
     @property
     def left(self) -> list[Place]:
         """Places that are not tried yet."""
-        return [one for one in self.directives if one.key not in self.journal.done]
+        return [place for place in self.directives if place.key not in self.journal.done]
 
     @property
     def outcomes(self) -> list[Outcome]:
         """Of the places that are done, begun or left alone, the hottest first."""
-        return sorted([*self.journal.done.values(), *self.unfinished, *self.alone], key=lambda one: -one.share)
+        return sorted([*self.journal.done.values(), *self.unfinished, *self.alone], key=lambda outcome: -outcome.share)
 
     def measure(self, advance: Callable[..., None]) -> None:
         try:
@@ -239,7 +239,7 @@ class Tuning(Run):
         """Flags that bring the profile of one run in, which takes so many seconds of processors without counters."""
         self._step = "the build with profile counters"
         texts = {path: self.case.profiled_text(text_of(path)).encode("latin-1") for path in self.user.sources}
-        made = self.user.build(flags=self.case.profile, sources=texts)
+        variant = self.user.build(flags=self.case.profile, sources=texts)
         raw, profile, other = self.work / "raw", self.work / "profile.profdata", self.work / "profiled"
         for folder in (raw, other):
             shutil.rmtree(folder, ignore_errors=True)
@@ -248,7 +248,7 @@ class Tuning(Run):
         self._step = "the run with profile counters"
         done = run_shell(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
         self.user.restore(self.plain)
-        shutil.rmtree(made.folder)
+        shutil.rmtree(variant.folder)
         files = sorted(raw.iterdir())
         if done.code or not files:
             why = f"ends with {done.code}" if done.code else "wrote no profile; it has to end by itself"
@@ -256,7 +256,7 @@ class Tuning(Run):
         merge_profiles(files, profile, self.user.compiler)
         shutil.rmtree(raw)
         changed = {path: text for path, text in texts.items() if text != path.read_bytes()}
-        return [*(one.format(profile) for one in self.case.profile_use), "-w", *overlay_flags(other, changed)]
+        return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(other, changed)]
 
     def _tune(self, place: Place) -> Outcome:
         """Try the proposals for a place beside what is kept by now."""
@@ -265,9 +265,11 @@ class Tuning(Run):
             return self._timed_settings(place, tried)
         except TimeUpError:
             late = "the time was up"
-            every = [*tried, *map(Tried, self.directives[place][len(tried) :])]
-            every = [one if one.gain or one.problem else replace(one, problem=late) for one in every]
-            self.unfinished.append(replace(_outcome(place), tried=every, alone=late))
+            settings = [*tried, *map(Tried, self.directives[place][len(tried) :])]
+            settings = [
+                setting if setting.gain or setting.problem else replace(setting, problem=late) for setting in settings
+            ]
+            self.unfinished.append(replace(_outcome(place), tried=settings, alone=late))
             raise
 
     def _timed_settings(self, place: Place, tried: list[Tried]) -> Outcome:
@@ -379,12 +381,12 @@ class Tuning(Run):
         """The program with some settings."""
         self.user.restore(self.plain)
         compiler = self.case.write_compiler(settings, self.work / "compiler")
-        made = self.user.build(sources=self.case.texts(settings), compiler=compiler)
-        return replace(made, files={**self.plain.files, **made.files})
+        variant = self.user.build(sources=self.case.texts(settings), compiler=compiler)
+        return replace(variant, files={**self.plain.files, **variant.files})
 
     def _setup(self) -> dict[str, Any]:
         """What makes outcomes comparable."""
-        digest = hashlib.sha256(b"".join(hashlib.sha256(one.read_bytes()).digest() for one in self.user.sources))
+        digest = hashlib.sha256(b"".join(hashlib.sha256(source.read_bytes()).digest() for source in self.user.sources))
         asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
         return {"format": 1, "tuned": self.case.places_are, **asked, **facts, "sources": digest.hexdigest()}

@@ -59,14 +59,14 @@ def is_worth_it(candidate: Candidate) -> bool:
 def scan_all(files: Sequence[IRFile], work: Path, *, jobs: int = 1) -> list[Scan]:
     """Scan every file that changed since, by so many processes; ``work`` keeps the scans of earlier runs."""
     cache = Cache("scans", folder=work)
-    keys = [cache_key("scan", one.stamp) for one in files]
+    keys = [cache_key("scan", file.stamp) for file in files]
     known = cache.get(keys)
-    new = {key: one.path for key, one in zip(keys, files, strict=True) if key not in known}
+    new = {key: file.path for key, file in zip(keys, files, strict=True) if key not in known}
     for key, scan in zip(new, _scans([*new.values()], jobs), strict=True):
         known[key] = json.dumps(asdict(scan)).encode()
         cache.put({key: known[key]})
     scans = (json.loads(known[key]) for key in keys)
-    return [Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"]) for scan in scans]
+    return [Scan(tuple(Candidate(**fields) for fields in scan["candidates"]), scan["problem"]) for scan in scans]
 
 
 def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
@@ -88,10 +88,17 @@ def _scan(path: Path) -> Scan:
     statements = statements_of(module)
     start = statements.first_instruction
     found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
-    for one in module.headers:
-        if not one.is_declaration:
-            code = statements.digest(start + one.first, start + one.last).hex()
-            found.append(Candidate(one.name.strip('"'), code, one.last_block - one.first_block, one.last - one.first))
+    for head in module.headers:
+        if not head.is_declaration:
+            code = statements.digest(start + head.first, start + head.last).hex()
+            found.append(
+                Candidate(
+                    head.name.strip('"'),
+                    code,
+                    head.last_block - head.first_block,
+                    head.last - head.first,
+                )
+            )
     return Scan(tuple(found))
 
 
@@ -151,7 +158,9 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
 def _is_new(scan: Scan, tested: set[str]) -> bool:
     """Whether hardly any of a module's functions are those of held-out projects."""
     whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
-    copied = sum(one.instructions for one in scan.candidates if one.symbol and one.digest in tested)
+    copied = sum(
+        candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in tested
+    )
     return copied <= _MOST_COPIED * whole
 
 
@@ -164,7 +173,7 @@ def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen
         rows.setdefault((piece.source.project, piece.source.file, piece.symbol)[len(above)], []).append(piece)
     shuffled = sorted(rows, key=lambda name: (digest(f"{seed}/{'/'.join(above)}/{name}"), name))
     turns = itertools.zip_longest(*(_spread(rows[name], seed, *above, name) for name in shuffled))
-    return [one for turn in turns for one in turn if one is not None]
+    return [piece for turn in turns for piece in turn if piece is not None]
 
 
 class Texts:

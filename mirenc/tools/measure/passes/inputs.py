@@ -68,21 +68,21 @@ def find_ir(
                 for problem in failures_of(root):
                     failed(problem)
             files += _prepared(source, root, report)
-    projects = sorted({one.project for one in files})
+    projects = sorted({file.project for file in files})
     if unknown := set(held_out).difference(projects):
         raise ConfigError(f"no project {min(unknown)!r} to hold out; found: {', '.join(projects)}")
-    files = [replace(one, held_out=one.held_out or one.project in held_out) for one in files]
-    names = [(one.project, one.file) for one in files]
+    files = [replace(file, held_out=file.held_out or file.project in held_out) for file in files]
+    names = [(file.project, file.file) for file in files]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
         raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give one of them, or rename a folder")
-    return sorted(_apart(files, report), key=lambda one: (one.project, one.file))
+    return sorted(_apart(files, report), key=lambda file: (file.project, file.file))
 
 
 def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
     """The files without copies of reserved programs inside of projects that are for training: no test is seen there."""
-    trained = {one.project for one in files if not one.held_out}
-    kept = [one for one in files if not (one.held_out and one.project in trained)]
+    trained = {file.project for file in files if not file.held_out}
+    kept = [file for file in files if not (file.held_out and file.project in trained)]
     if len(kept) < len(files):
         report(f"{len(files) - len(kept)} files are left out: reserved programs inside of projects for training")
     return kept

@@ -51,10 +51,10 @@ def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[st
     for is_plain, codegen in sorted({(level.plain, level.codegen) for level in LEVELS.values()}):
         names = [name for name, level in LEVELS.items() if (level.plain, level.codegen) == (is_plain, codegen)]
         pipelines = [LEVELS[name].pipeline for name in names]
-        pipelines += [] if is_plain else [one.pipeline for one in lists]
-        made = engine.run_all(plain if is_plain else marked, pipelines, codegen=codegen)
-        results.update(zip(names, made, strict=False))
-        listed += made[len(names) :]
+        pipelines += [] if is_plain else [entry.pipeline for entry in lists]
+        optimised = engine.run_all(plain if is_plain else marked, pipelines, codegen=codegen)
+        results.update(zip(names, optimised, strict=False))
+        listed += optimised[len(names) :]
 
     def figures(result: Optimised | Failed) -> Figures:
         """With the size beside what there was before any pass."""
@@ -150,8 +150,8 @@ def compiled_table(
 
 
 def _sizes(results: Sequence[Figures], shape: tuple[int, ...] = (-1,)) -> Sizes:
-    status = np.array([STATUSES.index(one[2]) for one in results], dtype=np.int8)
-    numbers = np.array([one[:2] for one in results], dtype=np.float64).reshape(-1, 2)
+    status = np.array([STATUSES.index(figures[2]) for figures in results], dtype=np.int8)
+    numbers = np.array([figures[:2] for figures in results], dtype=np.float64).reshape(-1, 2)
     numbers[status != 0] = np.nan
     return Sizes(numbers[:, 0].reshape(shape), numbers[:, 1].reshape(shape), status.reshape(shape))
 

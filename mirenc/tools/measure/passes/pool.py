@@ -63,7 +63,7 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
         left = [step for step in pool if step not in fired]
         alone = [random_list([step], random.Random(0), longest=1) for step in left]  # the list of one pass
         for beginning in _BEGINNINGS:
-            lists = [beginning, *(",".join(filter(None, (beginning, one))) for one in alone)]
+            lists = [beginning, *(",".join(filter(None, (beginning, single))) for single in alone)]
             try:
                 before, *after = engine.run_all(text.encode(), lists)
             except IRParseError:
@@ -77,7 +77,7 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
 
 def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists: list[PassList]) -> None:
     """Add different lists that the engine knows."""
-    seen, end = {one.pipeline for one in lists}, len(lists) + count
+    seen, end = {drawn.pipeline for drawn in lists}, len(lists) + count
     for _ in range(_TRIES * count):
         if len(lists) == end:
             break
@@ -93,10 +93,10 @@ def kept_lists(path: Path, setup: Mapping[str, Any], draw: Callable[[], list[Pas
         try:
             before = json.loads(path.read_text(encoding="utf-8"))
             if before["setup"] == json.loads(json.dumps(setup)):
-                return [PassList(**one) for one in before["lists"]]
+                return [PassList(**entry) for entry in before["lists"]]
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ConfigError(f"{path} is damaged ({error!r}). Remove the folder, or name another") from None
     lists = draw()
     with delivered(path) as part:
-        part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
+        part.write_text(json.dumps({"setup": setup, "lists": [asdict(entry) for entry in lists]}), encoding="utf-8")
     return lists

@@ -84,11 +84,11 @@ class PassRun(EngineRun):
             }
             self.journal = Records(self.work / "journal.jsonl", self.setup)
             self._check_sources()
-            clang, said = partial(clang_of, version, plan.compiler), (self.report, self.failed)
+            clang, callbacks = partial(clang_of, version, plan.compiler), (self.report, self.failed)
             facts: dict[str, Any] = {"cflags": plan.cflags, "held_out": plan.held_out, "jobs": plan.jobs}
-            files = find_ir(plan.sources, self.work, clang, *said, **facts)
+            files = find_ir(plan.sources, self.work, clang, *callbacks, **facts)
             self.files = len(files)
-            self._check_files({(one.project, one.file) for one in files})
+            self._check_files({(file.project, file.file) for file in files})
             self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work, jobs=plan.jobs)
             problems = [scan.problem for scan in scans if scan.problem]
@@ -185,6 +185,6 @@ class PassRun(EngineRun):
         if table.pieces:
             table.write(self.folder)
             chosen = {piece.name: piece for piece in self.pieces}
-            places = {one.ir_hash: chosen[one.name] for one in table.pieces}
+            places = {piece.ir_hash: chosen[piece.name] for piece in table.pieces}
             write_piece_ir(self.folder, places, lambda ir_hash: self.texts.of(places[ir_hash]))
         return table

@@ -159,8 +159,8 @@ class OpenCLRunner(GpuRunner):
                 options = [_STANDARD, *options]
             # Else pyopencl fills a folder in the user's home.
             program = self.cl.Program(self.context, text).build([*options], cache_dir=str(self.folder / "opencl"))
-            kernel, said = self.cl.Kernel(program, cell.symbol), len(self.driver.arguments)
-            if kernel.num_args != said:
-                raise RuntimeError(f"{cell.symbol} has {kernel.num_args} parameters, and its driver {said}")
+            kernel, expected = self.cl.Kernel(program, cell.symbol), len(self.driver.arguments)
+            if kernel.num_args != expected:
+                raise RuntimeError(f"{cell.symbol} has {kernel.num_args} parameters, and its driver {expected}")
             self.kernels[key] = kernel
         return self.kernels[key]
