@@ -1,4 +1,4 @@
-"""Pass lists for one's own code: the code as -Oz meets it, the lists to try beside -Oz, and trying them.
+"""Suggest pass lists for code: read it as -Oz would get it, and try fixed lists beside -Oz.
 
 The lists are the same for all code. Nothing is predicted: on unseen projects ten lists that heads chose by the code
 saved no more than the ten that did best together in training (``downstream/passes/suggest.md``).
@@ -36,7 +36,7 @@ _ADDED = re.compile(
 
 @dataclass(frozen=True)
 class Code:
-    """What lists of passes are suggested for.
+    """Code for which pass lists are suggested.
 
     ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
     ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
@@ -115,12 +115,12 @@ def _ir_name(source: str) -> str:
 
 
 def _no_option(name: str) -> str:
-    """A file's name, where a command takes what begins with a dash for an option; - itself is stdin."""
+    """A file's name as a command takes it: one that begins with a dash gets ./ before it; - is stdin."""
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
 def _remarks(text: str, name: str) -> tuple[str, ...]:
-    """What its functions say of themselves that -Oz minds.
+    """Remarks about function attributes that change what -Oz does.
 
     Raises ForeignIRError: no pass would touch any of them, or clang has still to instrument them.
     """
@@ -213,7 +213,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What trying was worth.
+    """The results of trying pass lists.
 
     ``engine`` is the LLVM that ran the lists, ``before`` the loaded bytes without any pass, by the code generation of
     -O0, ``oz`` -Oz itself, and ``tried`` the lists in their order; ``best`` is the place of the best, -1 where that is

@@ -1,4 +1,4 @@
-"""A compiler of small objects: each source by clang's -Oz, then by other pass lists and other inlining.
+"""A compiler that makes small objects: it tries other pass lists and other inlining than those of clang's -Oz.
 
 ``write_compiler`` makes it in a folder, for a build as it is. What was found of a source is a line of
 ``decisions.jsonl`` there: found again, it gives the same object without a search; where the source has changed since,
@@ -45,7 +45,7 @@ _NAMES = re.compile(r"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)  # 
 
 @dataclass(frozen=True)
 class Settings:
-    """By what sources are compiled: a ``clang`` of ``version`` (19).
+    """How sources are compiled: by a ``clang`` of a major ``version`` (19).
 
     ``pipelines`` are tried, then so many ``builds`` with other inlining; with ``replay`` nothing is.
     """
@@ -58,12 +58,12 @@ class Settings:
 
     @property
     def compilations(self) -> int:
-        """Of a source, at most."""
+        """The most compilations of one source."""
         return 1 + len(self.pipelines) + self.builds
 
 
 def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
-    """Write it, under all names that compilers have, into ``folder/bin``; the environment of a build that uses it."""
+    """Write the compiler under all usual names into ``folder/bin``; return the environment of a build that uses it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _SETTINGS).write_text(json.dumps(asdict(settings)), encoding="utf-8")
     (folder / LOG).write_text("", encoding="utf-8")
@@ -73,7 +73,7 @@ def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
 
 
 def main(folder: Path, words: Sequence[str]) -> int:
-    """Compile one source by the words of ``clang -cc1``, and make the object smaller."""
+    """Compile one source as the arguments of ``clang -cc1`` say, and make the object smaller; return the exit code."""
     settings = Settings(**json.loads((folder / _SETTINGS).read_text(encoding="utf-8")))
     done = subprocess.run([settings.clang, *words], check=False)
     if done.returncode:
@@ -117,7 +117,7 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
 
 
 def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, Any]:
-    """The best list, and decisions under it."""
+    """Find the pass list that gives the smallest object, and inlining decisions under it."""
     pipelines = [level("Oz"), *settings.pipelines]
     sizes = [
         float("inf") if isinstance(result, Failed) else result.loaded_bytes
@@ -130,7 +130,7 @@ def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, An
 
 
 def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
-    """What was found of this IR, or of an earlier state of its source; {}: nothing."""
+    """The recorded decisions for this IR, else for an earlier version of its source, else {}."""
     found: dict[str, Any] = {}
     for text in decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else ():
         with contextlib.suppress(ValueError):  # a line of a build that was killed
@@ -141,7 +141,7 @@ def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:
-    """Add a line, whole, beside those of other jobs of the build."""
+    """Append a line, while other jobs of the build may append theirs."""
     with path.open("ab+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))

@@ -51,7 +51,7 @@ _WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
 
 
 class BlockSizeMethod(Method):
-    """OpenCL C and CUDA, three sizes each; work-group or block shape, one or two dimensions; each device."""
+    """Work-group or block shapes of OpenCL C and CUDA kernels, in one or two dimensions, on each device."""
 
     task = "block_size"
     elsewhere = (CUDA,)
@@ -77,11 +77,11 @@ class BlockSizeMethod(Method):
         return "cuda" if part == CUDA else "opencl"
 
     def describe(self, part: str) -> Mapping[str, Any]:
-        """A device's own words; an error says how to get an OpenCL device."""
+        """The device's own description. Raises ToolchainError, which says how to get an OpenCL device."""
         return cuda_device() if part == CUDA else opencl_devices().get(part, {})
 
     def flags(self, part: str) -> tuple[str, ...]:
-        """Those of the PTX; what an OpenCL device is given is the source."""
+        """Flags that the PTX is compiled with; an OpenCL device compiles the source itself."""
         return (*_PTX_FLAGS, _OPTIMISATION) if part == CUDA else ()
 
     def takes(self, kernel: MeasuredKernel, part: str) -> bool:
@@ -91,7 +91,7 @@ class BlockSizeMethod(Method):
         return Toolchain(find_compiler("cl", compiler)[0])
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
-        """As many in each language: those that no part of the machine takes cost nothing."""
+        """``count`` kernels in each language; those that no part of the machine takes are skipped."""
         for language in LANGUAGES:
             yield from itertools.islice(gpu_kernels(language, seed), count)
 
@@ -151,7 +151,7 @@ class BlockSizeMethod(Method):
     def _problems(
         self, kernel: MeasuredKernel, part: str, driver: GpuDriver, bounds: BlockBounds, space: Space
     ) -> dict[tuple[Value, ...], str]:
-        """Why the kernel, its driver or the device refuse each shape; "" where none does.
+        """For each shape why the kernel, its driver or the device refuses it, or "".
 
         Raises CompileError: fewer than two shapes are left, and there is nothing to compare.
         """
@@ -175,7 +175,7 @@ def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:
 
 
 def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, IRModule, str]:
-    """IR of a kernel as `mirenc predict` makes it, the same as a module, and the kernel's name in it."""
+    """A kernel's IR as `mirenc predict` compiles it, as text and as module, and the kernel's symbol in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     module = parse_ir(ir, name=kernel.name)

@@ -38,7 +38,7 @@ def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> 
 
 @lru_cache(maxsize=512)
 def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Dialect | None) -> str:
-    """IR of a source's text as heads know it, without the machine's folders; kept, as all sizes share it."""
+    """IR of a source's text as heads know it, without names of this machine's folders; cached, as sizes share it."""
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         path = Path(folder, name)
         path.write_text(text, encoding="utf-8")
@@ -48,7 +48,7 @@ def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Di
 
 
 def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> str:
-    """Digest of what the preprocessor makes of some files: a header that was changed makes other code of one source.
+    """Digest of preprocessed files, which tells when a header has changed.
 
     A file that it refuses counts as an empty one: its build tells what is wrong. ``arms`` are the flags of each way
     that they are built, as an instruction set's macros may choose headers.
@@ -77,7 +77,7 @@ class CSource:
     def kernels(
         self, name: str, line: int, group: str, family: str, context: Mapping[str, float | str] | None = None
     ) -> Iterator[MeasuredKernel]:
-        """What is decided about in a line, at each size; its context is the size unless it is given."""
+        """The kernel of a line at each size; its context is the size unless one is given."""
         for size in self.sizes:
             yield MeasuredKernel(
                 name=f"{name} n={size}",
@@ -106,7 +106,7 @@ def read_text(path: Path) -> str:
 
 
 def c_sources(paths: Sequence[Path]) -> list[Path]:
-    """The sources among what a user named: of ``*.c``, drivers beside their sources are none."""
+    """The C sources among the user's files, without the drivers that stand beside their sources."""
     sources = []
     for path in paths:
         if path.suffix != ".c":

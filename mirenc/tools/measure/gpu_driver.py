@@ -139,11 +139,11 @@ class Argument(Config, arbitrary_types_allowed=True):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of elements, or of the scalar."""
+        """Data type of the elements, or of the scalar."""
         return np.dtype(_TYPES[self.buffer or self.scalar or "uchar"])
 
     def check(self, n: int) -> int:
-        """Try its expressions; bytes of a buffer."""
+        """Check its expressions at a size; return the bytes of a buffer, else 0."""
         if self.kind == "local":
             _whole("local", self.size, 0, n=n, bx=32, by=1)
         elif self.kind == "buffer":
@@ -208,7 +208,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
     power_of_two: bool = False
 
     def check(self) -> None:
-        """What no key shows by itself: numbers for every size, and that there is something to compare."""
+        """Check what needs several keys: expressions at every size, memory, and that there is an output to compare."""
         if not any(argument.output for argument in self.arguments):
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
         if sum(argument.kind == "local" for argument in self.arguments) > 1:

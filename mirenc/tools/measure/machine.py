@@ -1,4 +1,4 @@
-"""What a table says about the machine it was measured on, and nothing that says whose it is."""
+"""What a table records about the machine that it was measured on; nothing that identifies its owner."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512v
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
+    """Processor, cores, caches, memory and system, as far as they are known; no name of host or user."""
     from mirenc.model.layers import usable_cores
 
     flags = {*_field("flags").split(), *_field("Features").split()}

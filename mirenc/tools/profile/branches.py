@@ -139,7 +139,7 @@ def _inside(forest: LoopForest, loop: Integer, block: Integer) -> Bool:
 
 
 def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, way: Int64, other: Int64) -> Float64:
-    """What is known of one way of each branch, and of the blocks that only follow it: (n, len(WAY))."""
+    """Features of one way of each branch and of the blocks that only follow it: (n, len(WAY))."""
     loop = forest.innermost[block]
     header = np.append(forest.header, -1)[loop]
     counts, at, latch, joins = known.counts[way].copy(), way, way == header, np.zeros(len(way), dtype=bool)
@@ -164,7 +164,7 @@ def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, wa
 
 
 def _given(module: IRModule, block: int) -> Iterator[str]:
-    """Constants of the phis at the start of the block that a block goes on to, or of its own where it has a choice."""
+    """Constants in the phis of a block's only successor, or in its own phis if it has several."""
     arrays = module.arrays
     ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
     target = ways[0] if len(ways) == 1 else block
@@ -177,7 +177,7 @@ def _given(module: IRModule, block: int) -> Iterator[str]:
 
 
 def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) -> Float64:
-    """Where each branch stands: (n, len(_HERE))."""
+    """Features of each branch's place: (n, len(_HERE))."""
     arrays, loops = module.arrays, len(forest)
     loop = forest.innermost[block]
     member, owner = forest.members()
@@ -207,7 +207,7 @@ def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) 
 
 
 def _asked(module: IRModule, forest: LoopForest, block: Int64) -> Float64:
-    """What each branch asks: (n, len(_ASKED))."""
+    """Features of each branch's condition: (n, len(_ASKED))."""
     found = np.zeros((len(block), len(_ASKED)))
     place = {name: number for number, name in enumerate(_ASKED)}
     for number, row in enumerate(block.tolist()):
@@ -218,7 +218,7 @@ def _asked(module: IRModule, forest: LoopForest, block: Int64) -> Float64:
 
 
 def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, float]:
-    """What a branch asks: what compares what, and where the first value comes from."""
+    """Features of a branch's condition: what is compared with what, and where the first value comes from."""
     arrays = module.arrays
 
     def operands(row: int) -> list[tuple[int, int]]:
@@ -263,7 +263,7 @@ def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, flo
 
 
 def _constant(text: str) -> dict[str, float]:
-    """What a comparison's constant is."""
+    """Features of a comparison's constant."""
     answers = {"constant": 1.0, "zero": float(text in ("0", "null", "0.000000e+00", "false"))}
     answers |= {"one": float(text in ("1", "true")), "negative": float(text.startswith("-"))}
     if text.lstrip("-").isdigit():

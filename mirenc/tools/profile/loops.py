@@ -1,4 +1,4 @@
-"""`describe_loops`: what is written about each loop of a module that tells how long it runs; its branches."""
+"""`describe_loops`: features of a module's loops, from which the number of iterations is predicted."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ class Loops(NamedTuple):
 
 
 def describe_loops(module: IRModule, branches: Branches) -> Loops:
-    """Describe all loops, by numbers that follow from the IR alone."""
+    """Features of all loops, from the IR alone."""
     arrays, forest = module.arrays, find_loops(module)
     size = len(forest)
     exit_, rank, exits = np.full(size, -1), np.full(size, 3), np.zeros(size)

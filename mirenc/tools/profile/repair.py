@@ -78,7 +78,7 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
 
 
 def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
-    """Which functions have a block that is reached and from which none is that ends."""
+    """Functions with a reached block from which no end of the function can be reached."""
     arrays, ends = module.arrays, np.diff(module.arrays.successor_start) == 0
     while len(more := source[ends[arrays.successor] & ~ends[source]]):
         ends[more] = True
@@ -86,7 +86,7 @@ def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
 
 
 def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: _Counted, flow: Float64) -> Float64:
-    """The flow of least cost, from one that is more than 0: each function goes its own way down, by Newton's steps.
+    """The flow of least cost, by Newton's method from a positive flow; each function has a step length of its own.
 
     Shapes: of E edges ``source``; of these and an entry a function, m, ``target``, ``part`` (the function) and
     ``flow``; of n blocks ``owner`` (the function).

@@ -1,4 +1,4 @@
-"""`StaticProfile`: where branches go and how long loops run, told without a run by trees that were grown on real ones.
+"""`StaticProfile`: trees that were trained on profiles predict where branches go and how long loops run.
 
 They see what is written about a branch and a loop (`mirenc.tools.profile.branches`, `.loops`), and no vectors: those
 added nothing on projects that no tree saw. Grown by ``downstream/profile/evaluate.py``, where the figures are.
@@ -37,7 +37,7 @@ _OPTNONE = re.compile(r"^(attributes #\d+ = \{.*?)\boptnone ", re.MULTILINE)
 
 
 class Prediction(NamedTuple):
-    """What is expected of a module's n branches of two ways and N loops (`mirenc.llvm.analysis.loops.find_loops`)."""
+    """Predictions for a module's n branches of two ways and N loops (`mirenc.llvm.analysis.loops.find_loops`)."""
 
     block: Int64  # (n,) of the module: the one that ends with the branch
     first: Float64  # (n,) probability that it goes the first way
@@ -45,7 +45,7 @@ class Prediction(NamedTuple):
     constant: Int64  # (N,) executions each time where constants say it; else 0
 
     def shares(self, module: IRModule) -> Float64:
-        """What share of its block each of the C edges takes: by ``!prof`` where there is some, else as expected."""
+        """The share of its block that each of the C edges takes: by ``!prof`` if there is one, else as predicted."""
         shares, told = profiled_shares(module)
         new = ~told[self.block]
         edges = module.arrays.successor_start[self.block[new]]
@@ -53,7 +53,7 @@ class Prediction(NamedTuple):
         return shares
 
     def counted(self, module: IRModule) -> Self:
-        """The same where branches go as the module's ``!prof`` says, if they have one."""
+        """The predictions, with the module's ``!prof`` at branches that have one."""
         edges = module.arrays.successor_start[self.block]
         return self._replace(first=self.shares(module)[edges])
 
@@ -69,7 +69,7 @@ class StaticProfile:
 
     @classmethod
     def load(cls, folder: str | Path = _READY) -> Self:
-        """The shipped one, or that of a folder. Raises HeadError: there is none."""
+        """The shipped trees, or those of a folder. Raises HeadError: there are none."""
         head, _ = load_head(folder)
         if not isinstance(head, cls):
             raise HeadError(f"{folder}: the head there is no profile. Leave --head out")
@@ -94,7 +94,7 @@ class StaticProfile:
 
 
 def in_registers(module: IRModule) -> IRModule:
-    """The module with variables in registers, as the trees know it, and the same blocks; as it is where LLVM fails."""
+    """The module with its variables in registers, as in training, and the same blocks; unchanged if LLVM fails."""
     text = _OPTNONE.sub(r"\1", module.text)
     try:
         with EmbeddedEngine() as engine:
@@ -106,7 +106,7 @@ def in_registers(module: IRModule) -> IRModule:
 
 
 def with_constant_trips(prediction: Prediction, loops: Loops) -> Prediction:
-    """With what is certain in place of what is likely, where constants say how often a loop runs."""
+    """Replace predictions for loops whose number of iterations follows from constants."""
     first, chances = prediction.first.copy(), prediction.chances.copy()
     for loop in np.flatnonzero((prediction.constant > 0) & (loops.exit >= 0)).tolist():
         leaves = 1 / prediction.constant[loop]

@@ -34,12 +34,12 @@ _NONE = Ended(0, math.nan, math.nan)
 
 
 class WrongRunError(Exception):
-    """A run of a variant that does not say what the build as it was says, or does not end as it."""
+    """A variant's run has another output or exit code than the original build's."""
 
 
 @dataclass(frozen=True)
 class Turns:
-    """Endeds of several variants that ran in turns, the first one twice a round; judged by a clock, cpu or wall."""
+    """Timings of several variants that ran in turns, the first one twice a round; compared by a clock, cpu or wall."""
 
     timings: Sequence[Sequence[Ended]]  # R rounds of 1 + V
     clock: str
@@ -76,13 +76,13 @@ class Turns:
 
     @property
     def noise(self) -> float:
-        """How far the two copies of the first variant are apart, as a factor above 1: what is less is no gain."""
+        """The factor, at least 1, between the two copies of the first variant; a smaller gain is noise."""
         seconds = self._seconds(self.clock)
         gain = _gain(np.log(seconds[:, 0] / seconds[:, 1]))
         return max(gain.factor, 1 / gain.factor)
 
     def gain(self, variant: int, clock: str = "") -> Gain:
-        """Of a variant over the first; NaN where it was dropped."""
+        """The gain of a variant over the first one; NaN if it was dropped."""
         logs = np.log(self._seconds(clock or self.clock))
         return _gain((logs[:, 0] + logs[:, 1]) / 2 - logs[:, variant + 1])
 

@@ -1,4 +1,4 @@
-"""`UserBuild`: a user's own build command, whose compiler notes what it is asked for and takes sources of ours.
+"""`UserBuild`: run a user's build command with a compiler that records its calls and reads replaced sources.
 
 Nothing of the user's is written: what is to be compiled in place of a source is an overlay, which clang reads under the
 source's name. What a build changes is kept as a `Variant`, so that several can be run in turns.
@@ -38,7 +38,7 @@ _SHOWN = 12  # last lines of a build that fails
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the compiler: where, its words without its name, the C and C++ sources, and what it writes."""
+    """One call of the compiler: its folder, arguments, C and C++ sources, and outputs."""
 
     folder: Path
     words: tuple[str, ...]
@@ -48,19 +48,19 @@ class Call:
 
 @dataclass(frozen=True)
 class Variant:
-    """What a build made: each file, and where in ``folder`` a copy of it is kept."""
+    """The files that a build changed, each with its copy in ``folder``."""
 
     files: Mapping[Path, Path]
     folder: Path
 
     def same_as(self, other: "Variant") -> bool:
-        """Whether all files that both have are equal."""
+        """Whether all files that both variants have are equal."""
         both = self.files.keys() & other.files.keys()
         return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in both)
 
 
 class UserBuild:
-    """A build command in a folder; ``work`` is for what is noted and kept.
+    """A build command in a folder; ``work`` keeps the recorded calls and the built files.
 
     ``compiler`` is a clang. It stands for cc, gcc, clang and their C++ names on PATH, and is CC and CXX.
     """
@@ -83,7 +83,7 @@ class UserBuild:
     def build(
         self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None, compiler: str = ""
     ) -> Variant:
-        """Build with more flags, other texts of some sources, and another ``compiler`` like clang; keep what changed.
+        """Build with additional flags, replaced texts of some sources and another ``compiler``; keep the changed files.
 
         Raises CompileError: the command fails, or does not compile these sources; OverLimitError: it took ten times as
         long as the first build, and TimeUpError, as `run_shell`.
@@ -122,11 +122,11 @@ class UserBuild:
         return self._keep([path for path in changed if os.path.realpath(path) not in own])
 
     def forget(self) -> None:
-        """Remove what the compiler wrote: the next build makes it anew."""
+        """Remove all outputs of the compiler, so that the next build makes them again."""
         self._forget([path for call in self.calls.values() for path in call.sources])
 
     def _forget(self, sources: Iterable[Path]) -> None:
-        """Remove what was made of some sources."""
+        """Remove the compiler's outputs of some sources."""
         wanted = {os.path.realpath(source) for source in sources}
         for call in self.calls.values():
             if wanted & {os.path.realpath(source) for source in call.sources}:
@@ -135,7 +135,7 @@ class UserBuild:
                         path.unlink()
 
     def restore(self, variant: Variant) -> None:
-        """Put what a build made where it was."""
+        """Put the files of a build back in place."""
         for path, kept in variant.files.items():
             if path.is_file() and filecmp.cmp(path, kept, shallow=False):
                 continue
@@ -145,7 +145,7 @@ class UserBuild:
 
     @property
     def sources(self) -> list[Path]:
-        """C and C++ that was compiled, by this build or an earlier one, and is there."""
+        """C and C++ sources that this or an earlier build compiled, and that exist."""
         return sorted({source for call in self.calls.values() for source in call.sources if source.is_file()})
 
     def compile_commands(self) -> list[dict[str, object]]:
@@ -158,7 +158,7 @@ class UserBuild:
         return list(entries.values())
 
     def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
-        """Files of the folder, and others that the compiler wrote, with what a change would change."""
+        """Files of the folder and other outputs of the compiler, each with a stamp that changes when the file does."""
         own = os.path.realpath(self.work)
         outside = {path for call in self.calls.values() for path in call.outputs}
         for root, folders, names in os.walk(self.folder):
@@ -186,7 +186,7 @@ class UserBuild:
         return Variant(kept, target)
 
     def _note_calls(self) -> bool:
-        """Add the calls of this build to those that are known; whether there are any that compile."""
+        """Record the calls of this build; return whether any of them compiles."""
         notes = sorted((self.work / "calls").iterdir())
         new = self._note(note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for note in notes)
         calls = [[str(call.folder), *call.words] for call in self.calls.values()]
@@ -200,7 +200,7 @@ class UserBuild:
 
 
 def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
-    """Flags that make clang read other texts, kept in a folder, under the names of some sources."""
+    """Flags that make clang read replaced texts, which are written to a folder, under the names of the sources."""
     if not sources:
         return []
     roots: list[dict[str, str]] = []
@@ -215,7 +215,7 @@ def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
 
 @contextlib.contextmanager
 def _newer(files: Iterable[Path]) -> Iterator[None]:
-    """Files that look as if they had changed just now, for make and its like; afterwards they are as they were."""
+    """Touch files so that make compiles them again; afterwards they have their old times."""
     before = {path: path.stat() for path in files}
     with contextlib.suppress(PermissionError):  # of somebody else: then what was made of them is gone, at least
         for path in before:
@@ -229,7 +229,7 @@ def _newer(files: Iterable[Path]) -> Iterator[None]:
 
 
 def _call(folder: Path, words: Sequence[str]) -> Call | None:
-    """What a compiler's words ask for; None where it writes nothing, as with ``-E`` and ``--version``."""
+    """The call that a compiler's arguments stand for; None if it writes no file, as with ``-E`` and ``--version``."""
     if {"-E", "-M", "-MM", "-fsyntax-only"}.intersection(words):
         return None
     output, sources, inputs = "", [], []

@@ -1,4 +1,4 @@
-"""`PassLists`: a program, and its hot files, under other pass lists than clang's own.
+"""`PassLists`: try other pass lists than clang's own on a program and its hot files.
 
 No line of source makes that: what is kept is a compiler, ``cc`` and ``c++``, that stands alone
 (`mirenc.llvm.inputs.compiler_wrapper`). With -flto LLVM's lists are the linker's, and nothing is changed.

@@ -24,7 +24,7 @@ _HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again",
 
 
 def write_report(run: Tuning) -> None:
-    """Write all of it into the run's folder."""
+    """Write the report, its data, the patch and the picture into the run's folder."""
     drawn = _draw(run.outcomes, run.folder / PICTURE)
     run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
     patch, lines, rows = run.patch(), _lines(run), [_cells(run, outcome) for outcome in run.outcomes]
@@ -39,7 +39,7 @@ def write_report(run: Tuning) -> None:
 
 
 def summary(run: Tuning) -> str:
-    """What came of it, in a sentence."""
+    """The result of a tuning in a sentence."""
     tried = sum(not outcome.alone for outcome in run.outcomes)
     found = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
     if run.alone:
@@ -85,7 +85,7 @@ def _cells(run: Tuning, outcome: Outcome) -> list[str]:
 
 
 def _named(file: str, outcome: Outcome) -> str:
-    """A place for people; a folder is the whole program."""
+    """A place as the report names it; a folder stands for the whole program."""
     return f"{file}:{outcome.line}" if outcome.line else "the program" if Path(outcome.file).is_dir() else file
 
 
@@ -94,7 +94,7 @@ def _short(directive: str) -> str:
 
 
 def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
-    """Every setting's gain with its interval, a line a loop; whether anything was timed."""
+    """Draw every setting's gain with its interval; return whether anything was timed."""
     rows: list[tuple[str, Gain, bool]] = [
         (
             f"{_named(Path(outcome.file).name, outcome)}  {_short(setting.directive)}",

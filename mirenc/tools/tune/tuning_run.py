@@ -1,4 +1,4 @@
-"""`Tuning`: one hot place after another: a few settings built and timed in turns, and what is surely faster is kept."""
+"""`Tuning`: for each hot place, build a few settings, time them in turns, and keep what is significantly faster."""
 
 import difflib
 import hashlib
@@ -31,7 +31,7 @@ _SEVERAL = 1.2  # processors that are busy, on average
 
 @dataclass(frozen=True)
 class Order:
-    """What the user asked for: commands for a shell, and how much of it."""
+    """What the user asked for: shell commands, and how much to try."""
 
     build: str
     run: str
@@ -44,7 +44,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting of a place; ``problem`` says why it has no gain, as that it was ended after ``limit`` seconds."""
+    """One setting of a place; ``problem`` says why it has no gain; ``limit``: it was ended after so many seconds."""
 
     directive: str
     gain: Gain | None = None
@@ -54,7 +54,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a place; ``again`` is the gain of the best in rounds of its own."""
+    """The result of a place; ``again`` is the gain of the best setting when it was timed again, alone."""
 
     file: str
     line: int
@@ -69,7 +69,7 @@ class Outcome:
 
 
 class Outcomes(Journal):
-    """Places that are done, by file and line; and settings that were ended, at once."""
+    """Finished places by file and line, and settings that were ended, which are recorded at once."""
 
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
         self.done: dict[Key, Outcome] = {}
@@ -88,7 +88,7 @@ class Outcomes(Journal):
 
 
 class Tuning(Run):
-    """Tuning the program that an order builds in a folder; ``say`` is told what happens.
+    """Tunes the program that an order builds in a folder; ``say`` is called with messages.
 
     Raises CompileError: it does not build; TaskError: it fails, or nothing in it can be tuned; ToolchainError.
     """
@@ -113,7 +113,7 @@ class Tuning(Run):
         self._step = "the first build"
 
     def find(self) -> int:
-        """Build and run the program, and find where to tune it; how many of these places are left to try."""
+        """Build and run the program, find its hot places, and return how many of them are left to try."""
         try:
             return self._find()
         except TimeUpError:
@@ -178,7 +178,7 @@ class Tuning(Run):
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Of the places that are done, begun or left alone, the hottest first."""
+        """Results of the places that are done, begun or left alone, the hottest first."""
         return sorted([*self.journal.done.values(), *self.unfinished, *self.alone], key=lambda outcome: -outcome.share)
 
     def measure(self, advance: Callable[..., None]) -> None:
@@ -193,7 +193,7 @@ class Tuning(Run):
             raise TaskError(f"the build that was the best one till now was {error}. Give a --run that ends") from None
 
     def _but_for_a_comparison(self) -> float:
-        """Seconds left where the shortest comparison of two builds is still to come; at least most of what is left."""
+        """Seconds left, less those of the shortest final comparison, which takes a quarter at most."""
         left = seconds_left()
         return left - min(3 * LEAST_ROUNDS * self._default[self.order.run], left / 4)
 
@@ -218,12 +218,12 @@ class Tuning(Run):
                 self.kept = {}
 
     def close(self) -> None:
-        """Leave the build that no tuning had a part in."""
+        """Put the original build back in place."""
         self.user.restore(self.plain)
         self.user.clear()
 
     def patch(self) -> str:
-        """What was kept, for ``patch -p1`` in the folder."""
+        """The kept settings as a patch for ``patch -p1`` in the folder."""
         parts = []
         for path, text in self.case.texts(self.kept).items():
             if text == path.read_bytes():
@@ -236,7 +236,7 @@ class Tuning(Run):
 
     # -- steps -----------------------------------------------------------------------------------------
     def _profiled(self, seconds: float) -> list[str]:
-        """Flags that bring the profile of one run in, which takes so many seconds of processors without counters."""
+        """Profile one run, which takes ``seconds`` without counters; return the flags that use the profile."""
         self._step = "the build with profile counters"
         texts = {path: self.case.profiled_text(text_of(path)).encode("latin-1") for path in self.user.sources}
         variant = self.user.build(flags=self.case.profile, sources=texts)
@@ -259,7 +259,7 @@ class Tuning(Run):
         return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(other, changed)]
 
     def _tune(self, place: Place) -> Outcome:
-        """Try the proposals for a place beside what is kept by now."""
+        """Try the proposals for a place, with the settings that are kept so far."""
         tried: list[Tried] = []
         try:
             return self._timed_settings(place, tried)
@@ -273,7 +273,7 @@ class Tuning(Run):
             raise
 
     def _timed_settings(self, place: Place, tried: list[Tried]) -> Outcome:
-        """The outcome of a place; ``tried`` gets what is known of each setting before it is timed in turns."""
+        """Time the settings of a place in turns; ``tried`` receives each setting when it has been built."""
         built: dict[int, Variant] = {}  # by their places in what was tried
         for number, directive in enumerate(self.directives[place]):
             if before := self.journal.ended.get((place.key, directive)):
@@ -324,7 +324,7 @@ class Tuning(Run):
         return f"the default takes {self._default[command]:.3g} s"
 
     def _dropped(self, place: Place, directive: str, problem: Exception, default: str) -> Tried:
-        """A setting that is no candidate; one that was ended is said, with the default's time, and not tried again."""
+        """A setting that cannot be a candidate; one that was ended is reported, recorded, and not tried again."""
         if not isinstance(problem, OverLimitError):
             return Tried(directive, problem=str(problem))
         self.say(f"{place.title}: {directive}: {problem}, with all it started; {default}")
@@ -333,7 +333,7 @@ class Tuning(Run):
         return setting
 
     def _propose(self, found: Sequence[Place]) -> None:
-        """What to try for the hottest places of which something makes other code: ``directives``."""
+        """Set ``directives``, what to try at each of the hottest places, and ``alone``, places that nothing changes."""
         self.directives: dict[Place, list[str]] = {}
         self.alone: list[Outcome] = []
         for place in found:
@@ -347,7 +347,7 @@ class Tuning(Run):
                 self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
 
     def _problem(self, variant: Variant, others: Iterable[Variant]) -> str:
-        """Why a variant need not be timed; "" if it does."""
+        """Why a variant need not be timed, or ""."""
         if variant.same_as(self.best):
             return "the same code as without it"
         if any(map(variant.same_as, others)):
@@ -366,26 +366,26 @@ class Tuning(Run):
         return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)
 
     def _said(self, run: Ended | None = None) -> tuple[int, str]:
-        """What the build that is there says, and how it ends; ``run`` has been timed already."""
+        """Exit code and output of the current build; ``run`` is a run of it that was timed already."""
         if run is None or self.order.check:
             run = self._timed(self.order.check or self.order.run)
         return run.code, run.output
 
     def _timed(self, command: str) -> Ended:
-        """Run a command in the build that is there: ten times as long at most as in the build as it was."""
+        """Run a command in the current build, for at most ten times as long as in the original build."""
         done = run_shell(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
         self._default.setdefault(command, done.wall)
         return done
 
     def _built(self, settings: Mapping[Key, str]) -> Variant:
-        """The program with some settings."""
+        """Build the program with some settings."""
         self.user.restore(self.plain)
         compiler = self.case.write_compiler(settings, self.work / "compiler")
         variant = self.user.build(sources=self.case.texts(settings), compiler=compiler)
         return replace(variant, files={**self.plain.files, **variant.files})
 
     def _setup(self) -> dict[str, Any]:
-        """What makes outcomes comparable."""
+        """The facts that must agree for outcomes to be comparable."""
         digest = hashlib.sha256(b"".join(hashlib.sha256(source.read_bytes()).digest() for source in self.user.sources))
         asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
@@ -393,7 +393,7 @@ class Tuning(Run):
 
 
 def too_late(minutes: float, step: str) -> TaskError:
-    """The error of a budget that was up in a step that comes before any setting is tried."""
+    """The error when the budget is up before any setting was tried."""
     found = f"the budget of {60 * minutes:g} s was up in {step}, before any setting was tried"
     return TaskError(f"{found}. Give --budget more minutes, or --run less work")
 
