@@ -102,7 +102,7 @@ def _cell(kernel: MeasuredKernel, setting: tuple[Value, ...], library: Path, too
 
 
 def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple[str, str]:
-    """IR of the kernel with no clause that is decided about, and its outlined function."""
+    """IR of the kernel without the clauses that are decided about, and the name of its outlined function."""
     source = folder / "kernel.c"
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
     # The user's flags; and a table says nothing of the folder that somebody measured in.
@@ -180,7 +180,7 @@ def function_span(source: str, name: str) -> tuple[int, int]:
 
 
 def with_clauses(source: str, line: int, asked: str) -> str:
-    r"""The source with other clauses in the pragma of a line: ``num_threads`` and ``schedule`` go, ``asked`` comes.
+    r"""The source with ``asked`` in place of ``num_threads`` and ``schedule`` in the pragma of a line.
 
     Lines keep their numbers. ``asked`` may be "". Raises TaskError: no parallel loop's pragma begins on that line.
 
@@ -209,7 +209,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:
-    """Behind the bracket that closes the one at ``opening``; the end where none does."""
+    """The place after the bracket that closes the one at ``opening``, or the end."""
     depth = 0
     for at in range(opening, len(code)):
         depth += {kind[0]: 1, kind[1]: -1}.get(code[at], 0)

@@ -1,4 +1,4 @@
-"""`Timekeeper`: asks the child process for the costs of one sample after another, and takes what ends it."""
+"""`Timekeeper`: asks the sample process for the costs of one sample after another, and survives its crashes."""
 
 import contextlib
 import hashlib
@@ -28,14 +28,14 @@ _ENDINGS = {-signal.SIGALRM: "timeout", -signal.SIGXFSZ: "flood"}
 
 
 class Timekeeper:
-    """Measures samples, one at a time, by the runner of a name; ``pin`` keeps each on one CPU."""
+    """Measures samples one at a time with a runner, by its name; ``pin`` keeps each on one CPU."""
 
     def __init__(self, runner: str, rounds: int, *, pin: bool = True) -> None:
         self.runner, self.rounds, self.pin = runner, rounds, pin
         self._child: Supervised | None = None
 
     def close(self) -> None:
-        """End the child, whatever it is at, and all that its kernels started."""
+        """End the process and all that its kernels started."""
         child, self._child = self._child, None
         if child is not None:
             child.close()
@@ -88,7 +88,7 @@ class Timekeeper:
         )
 
     def _measured(self, request: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
-        """The child's answer; ``status`` is told of cells that failed, without which it is asked again."""
+        """The answer for the cells; one that ends its process gets a ``status``, and the others are asked for again."""
         while True:
             cells = {index: asdict(cell) for index, cell in enumerate(build.cells) if status[index] == "ok"}
             answer = self._answer({**request, "cells": {**cells, COPY: asdict(build.copy)}})
@@ -105,7 +105,7 @@ class Timekeeper:
         return answer
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a sample that came through, or how its process ended: ``ended``, ``cell``, ``raised``."""
+        """The answer of a sample, or how its process ended: ``ended``, ``cell``, ``raised``."""
         child = self._started()
         with contextlib.suppress(BrokenPipeError):  # it was killed; then there is no answer either
             child.stdin.write((json.dumps(request) + "\n").encode())
@@ -135,7 +135,7 @@ class Timekeeper:
         return self._child.process
 
     def _line(self) -> dict[str, Any] | None:
-        """The child's next line; None: there comes none."""
+        """The process's next line, or None at its end."""
         assert self._child is not None
         child: Any = self._child.process
         patience = threading.Timer(min(_PATIENCE, seconds_left()), self._child.close)

@@ -103,7 +103,7 @@ def build_variants(
 
 
 class _Building:
-    """The cells that there are by now, by label; files of theirs begin with ``stem``."""
+    """Builds cells by label; the names of their files begin with ``stem``."""
 
     def __init__(self, loop: HintedLoop, line: int, toolchain: Toolchain, flags: Sequence[str], stem: Path) -> None:
         self.loop, self.line, self.timeout, self.stem = loop, line, toolchain.timeout, stem
@@ -115,7 +115,7 @@ class _Building:
         self._alone: dict[Hint, tuple[str, float]] = {}
 
     def compile(self, labelled: Mapping[str, Hint | None], file: str, limit: float) -> str:
-        """Compile some copies as one module; the problem, or ""."""
+        """Compile some copies as one module; return the problem, or ""."""
         if problem := self._back_end(self.loop.module([*labelled.items()]), file, limit):
             return problem
         path, record = self._file(f"{file}.s"), self._file(f"{file}.yaml")
@@ -140,7 +140,7 @@ class _Building:
         return ""
 
     def alone(self, label: str, hint: Hint) -> None:
-        """Compile one hint by itself; it is not tried where a smaller one says that it will take too long."""
+        """Compile one hint by itself, unless a smaller one shows that it would take too long."""
         smaller = [
             (problem, seconds * hint.size / other.size)
             for other, (problem, seconds) in self._alone.items()
@@ -171,7 +171,7 @@ class _Building:
         return self.stem.with_name(f"{self.stem.name}.{ending}")
 
     def _back_end(self, text: str, label: str, limit: float) -> str:
-        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or ""."""
+        """Write assembly and remarks of IR as ``NAME.LABEL.s`` and ``.yaml``; return the problem, or ""."""
         # The limit is of processor time: a busy machine builds the same cells as a quiet one.
         source, output, record = (self._file(f"{label}.{ending}") for ending in ("ll", "s", "yaml"))
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -202,7 +202,7 @@ def _seconds(minutes: str) -> float:
 
 
 def effective_hints(record: str, line: int) -> dict[str, Hint]:
-    """What a record of remarks says of the loop of a line, by function; a loop left as it was is not in it."""
+    """What LLVM's remarks say it made of the loop in a line, by function; an unchanged loop is left out."""
     hints: dict[str, Hint] = {}
     for remark in record.split("\n--- "):
         place = _FIELDS.search(remark)

@@ -30,7 +30,7 @@ ARCH_FLAGS = {"sse2": ("-march=x86-64",), "avx2": ("-march=x86-64-v3",), "avx512
 
 
 class VectorizationMethod(Method):
-    """C loops of a seeded generator; vector width x interleave count, and LLVM's own choice; instruction sets."""
+    """Vector width, interleave count and LLVM's own choice for C loops, on each instruction set."""
 
     task = "vectorization"
     default_count = 2000
@@ -75,7 +75,7 @@ class VectorizationMethod(Method):
         return Build((default, *hinted), copy, driver, text, region.symbol, region.header)
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
-        """The loop's mean trip count to four digits; nothing where it is never entered, or cannot be counted."""
+        """The loop's mean trip count to four digits; {} if it is never entered or cannot be counted."""
         with contextlib.suppress(CompileError):
             if count := mean_trip_count(kernel, toolchain.beside(kernel.include)):
                 return {"run_trip_count": float(f"{count:.4g}")}

@@ -1,4 +1,4 @@
-"""Which pieces a table gets: what files have, read once; of that a seeded sample without copies; and its IR."""
+"""Choose the pieces of a table: scan all files once, sample without copies by a seed, and cut out their IR."""
 
 import hashlib
 import itertools
@@ -41,7 +41,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a file has: the module first, then its functions in their order; or the problem with reading it.
+    """The pieces of a file, the module first and then its functions in order; or why it cannot be read.
 
     Without a function body it has neither.
     """
@@ -51,13 +51,13 @@ class Scan:
 
 
 def is_worth_it(candidate: Candidate) -> bool:
-    """Whether there is something to decide about it, in a time that leaves some for the others."""
+    """Whether the piece is large enough to decide about, and small enough to be labelled in reasonable time."""
     enough = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
     return enough and candidate.instructions <= MAX_INSTRUCTIONS
 
 
 def scan_all(files: Sequence[IRFile], work: Path, *, jobs: int = 1) -> list[Scan]:
-    """Scan every file that changed since, by so many processes; ``work`` keeps the scans of earlier runs."""
+    """Scan every new or changed file with ``jobs`` processes; ``work`` keeps the scans of earlier runs."""
     cache = Cache("scans", folder=work)
     keys = [cache_key("scan", file.stamp) for file in files]
     known = cache.get(keys)
@@ -130,7 +130,7 @@ class Choice:
 
 
 def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
-    """Choose so many pieces at most. Of copies, one that is held out stays: a test seen in training is none.
+    """Choose at most so many pieces. Of copies a held-out one is kept, so that no test was seen in training.
 
     So a module for training is left out where more than a tenth of its instructions are functions of held-out projects.
     """
@@ -156,7 +156,7 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:
-    """Whether hardly any of a module's functions are those of held-out projects."""
+    """Whether at most a tenth of a module's instructions are functions of held-out projects."""
     whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
     copied = sum(
         candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in tested
@@ -165,7 +165,7 @@ def _is_new(scan: Scan, tested: set[str]) -> bool:
 
 
 def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen]:
-    """All pieces: the projects in turns, the files of a project in turns; ``above`` are the names that all have."""
+    """All pieces, from projects in turn and from the files of a project in turn; ``above``: names that all share."""
     if len(above) == 3:
         return pieces
     rows: dict[str, list[Chosen]] = {}
@@ -177,7 +177,7 @@ def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen
 
 
 class Texts:
-    """The texts of some pieces, in a folder that is made if it is not there."""
+    """The IR texts of pieces, cached in a folder."""
 
     def __init__(self, folder: Path, pieces: Iterable[Chosen]) -> None:
         folder.mkdir(parents=True, exist_ok=True)

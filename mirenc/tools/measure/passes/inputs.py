@@ -1,4 +1,4 @@
-"""Whatever a table of passes can be made from, as IR files that nothing has optimised yet."""
+"""The inputs of a table of passes, as IR files that nothing has optimised yet."""
 
 import hashlib
 import json
@@ -46,7 +46,7 @@ def find_ir(
     held_out: Collection[str] = (),
     jobs: int = 1,
 ) -> list[IRFile]:
-    """The IR of all sources, sorted by project and file; what was compiled before is not compiled again.
+    """IR files of all sources, sorted by project and file; unchanged sources are not compiled again.
 
     Sources are folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR. What is compiled
     goes to ``work``; ``compiler`` gives the clang where it is wanted; ``cflags`` are for folders of sources and single
@@ -80,7 +80,7 @@ def find_ir(
 
 
 def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
-    """The files without copies of reserved programs inside of projects that are for training: no test is seen there."""
+    """Leave out copies of reserved (test) programs inside projects for training."""
     trained = {file.project for file in files if not file.held_out}
     kept = [file for file in files if not (file.held_out and file.project in trained)]
     if len(kept) < len(files):
@@ -107,7 +107,7 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
 
 
 def _prepared(source: Path, root: Path, report: Report) -> list[IRFile]:
-    """The files of a folder of IR, which was made of a source."""
+    """The files of a folder of IR that was prepared from a source."""
     origins, files, others = origins_of(root), [], 0
     for path in find_inputs(root):
         below = path.relative_to(root)

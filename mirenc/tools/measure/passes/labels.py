@@ -1,4 +1,4 @@
-"""The labels of one piece: sizes at every level and under every list, what fires; and the table of them."""
+"""Label a piece: its sizes at every level and under every list, and the passes that change it; the table of labels."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ _WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a p
 
 
 def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
-    """Compile a piece in every way: fields of a `Record`. An `IRParseError` where LLVM refuses it."""
+    """Compile a piece at every level and with every list: fields of a `Record`. Raises IRParseError: LLVM refuses it."""
     marked, plain = text.encode(), without_size_attributes(text).encode()
     (before,) = engine.run_all(marked, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
@@ -57,7 +57,7 @@ def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[st
         listed += optimised[len(names) :]
 
     def figures(result: Optimised | Failed) -> Figures:
-        """With the size beside what there was before any pass."""
+        """Figures of a result; its size is relative to the module before any pass."""
         if isinstance(result, Failed):
             return 0, 0, result.status
         return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"
@@ -119,7 +119,7 @@ class Records(Journal):
 def compiled_table(
     setup: Mapping[str, Any], counts: Mapping[str, Any], records: Sequence[Record], lists: Sequence[PassList]
 ) -> CompiledTable:
-    """The table of finished pieces, dropped ones among them; ``counts`` tells what they do not."""
+    """The table of finished pieces; its record counts dropped ones, and has ``counts`` beside."""
     kept = sorted((record for record in records if not record.dropped), key=lambda record: record.name)
     pieces = tuple(
         Piece(one.name, one.project, one.file, one.symbol, one.level, one.held_out, one.ir_hash, *one.before[:2])
@@ -157,7 +157,7 @@ def _sizes(results: Sequence[Figures], shape: tuple[int, ...] = (-1,)) -> Sizes:
 
 
 def _fires(records: Sequence[Record]) -> dict[str, Fires]:
-    """By level; a level that nobody could tell of any piece is missing."""
+    """Passes that changed each piece, by level; a level that is not known of any piece is missing."""
     levels = {}
     for level in LEVELS:
         fired = [record.fires.get(level) for record in records]

@@ -29,7 +29,7 @@ _BEGINNINGS = ("", "function(sroa)", "function(sroa,early-cse,instcombine,simpli
 
 
 def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> list[PassList]:
-    """Draw so many lists, or fewer where there are no more different ones.
+    """Draw ``count`` different lists, or fewer if there are no more.
 
     Passes of -Oz that change none of ``texts`` (IR) are not drawn from. A `PassError` where -Oz of the engine's LLVM is
     not known pass by pass.
@@ -57,7 +57,7 @@ def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> l
 
 
 def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[Step]:
-    """The passes of a pool that change any of some modules (of those that the engine takes), after some beginning."""
+    """The passes of a pool that change any of the modules after one of `_BEGINNINGS`."""
     fired: set[Step] = set()
     for text in texts:
         left = [step for step in pool if step not in fired]
@@ -76,7 +76,7 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
 
 
 def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists: list[PassList]) -> None:
-    """Add different lists that the engine knows."""
+    """Add ``count`` new lists that the engine knows."""
     seen, end = {drawn.pipeline for drawn in lists}, len(lists) + count
     for _ in range(_TRIES * count):
         if len(lists) == end:
@@ -88,7 +88,7 @@ def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists:
 
 
 def kept_lists(path: Path, setup: Mapping[str, Any], draw: Callable[[], list[PassList]]) -> list[PassList]:
-    """The lists that a run of this setup drew before, or new ones, which are kept so that it goes on with them."""
+    """The lists that an earlier run with this setup drew, or new ones, which are kept for later runs."""
     if path.exists():
         try:
             before = json.loads(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A run of ``mirenc measure passes``: pieces are labelled beside each other until all are done or time is up."""
+"""A run of ``mirenc measure passes``: label pieces in parallel until all are done or the time is up."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change an
 
 
 class EngineRun(Run):
-    """Labelling into a folder, which is there already.
+    """A run with an LLVM for each job, into an existing folder.
 
     ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` what cannot be read.
     """
@@ -108,14 +108,14 @@ class PassRun(EngineRun):
             self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
 
     def _check_sources(self) -> None:
-        """Refuse to replace a table by one that lacks some of its sources, before their IR goes."""
+        """Raise ConfigError if this run would replace a table that has other sources."""
         place = self.folder / "machine.json"
         before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
         if set(before) - set(self._names):
             raise self._replaced(before)
 
     def _check_files(self, files: set[tuple[str, str]]) -> None:
-        """Refuse to replace a project by another of its name; say what is gone of those that stay."""
+        """Raise ConfigError if a project would be replaced by another of its name; report missing files."""
         before = {(record.project, record.file) for record in self.journal.known.values()}
         gone = sorted(before - files)
         for project in sorted({project for project, _ in gone}):
