@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mirenc.llvm import IRModule
     from mirenc.llvm.inputs.file_kind import InputBytes
     from mirenc.llvm.inputs.input import Input
-    from mirenc.tools.profile import Prediction, RunProfile
+    from mirenc.tools.profile import Counters, LineSamples, Prediction
 
 TITLES = {
     "branch_probability": "where a branch goes",
@@ -136,10 +136,10 @@ def profile(
 
 
 def _with_profile(
-    loaded: InputBytes, module: IRModule, prediction: Prediction, run: RunProfile | None
+    loaded: InputBytes, module: IRModule, prediction: Prediction, run: Counters | LineSamples | None
 ) -> tuple[str, str]:
     """The IR's text with ``!prof``, and in words where it got it."""
-    from mirenc.tools.profile import counted_weights, predicted_weights, with_profile
+    from mirenc.tools.profile import LineSamples, counted_weights, predicted_weights, with_profile
     from mirenc.tools.profile.loops import of_loops
 
     if run is not None and loaded.kind != "text":
@@ -148,7 +148,8 @@ def _with_profile(
     weights = dict(predicted_weights(prediction.block[~loops], prediction.first[~loops]))
     entries, found = {}, ""
     if run is not None:
-        counts = run.counts(module, loaded.data, prediction.shares(module))
+        shares = prediction.shares(module)
+        counts = run.counts(module, shares) if isinstance(run, LineSamples) else run.counts(module, loaded.data, shares)
         told = counts.flow.told
         weights = {block: own for block, own in weights.items() if not told[block]}
         weights |= counted_weights(module, counts.flow)

@@ -3,7 +3,7 @@
 `read_profile` reads what was counted, `repair_counts` makes a flow of it, and `with_profile` writes ``!prof`` into IR.
 """
 
-from mirenc.tools.profile.counts import Counts as Counts, RunProfile as RunProfile, read_profile as read_profile
+from mirenc.tools.profile.counts import Counters as Counters, LineSamples as LineSamples, read_profile as read_profile
 from mirenc.tools.profile.repair import repair_counts as repair_counts
 from mirenc.tools.profile.static_profile import (
     TRIP_CLASSES as TRIP_CLASSES,

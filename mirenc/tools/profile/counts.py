@@ -7,7 +7,6 @@ level, compiler or version of the source.
 """
 
 import re
-from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,19 +49,7 @@ class Counts(NamedTuple):
     inferred: int  # blocks of matched functions whose count follows from others
 
 
-class RunProfile(ABC):
-    """The profile of a run."""
-
-    @abstractmethod
-    def counts(self, module: IRModule, ir: bytes, shares: Float64) -> Counts:
-        """Counts of a module that was read from ``ir``, where its edges are believed to take ``shares`` (C,).
-
-        Raises ToolchainError: there is no libLLVM to number the counters; IRFileError: the IR lacks what the profile
-        goes by.
-        """
-
-
-def read_profile(path: Path) -> RunProfile:
+def read_profile(path: Path) -> "Counters | LineSamples":
     """Read a text profile. Raises IRFileError: it is none, or of a kind that says nothing about IR."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -87,7 +74,7 @@ def read_profile(path: Path) -> RunProfile:
 
 
 @dataclass(frozen=True)
-class Counters(RunProfile):
+class Counters:
     """Counters of LLVM's instrumentation: (function, hash of its control flow) -> counters by the full name."""
 
     functions: Mapping[tuple[str, int], Mapping[str, Sequence[int]]]
@@ -103,6 +90,10 @@ class Counters(RunProfile):
         return cls(functions)
 
     def counts(self, module: IRModule, ir: bytes, shares: Float64) -> Counts:
+        """Counts of a module that was read from ``ir``; its edges are believed to take ``shares`` (C,).
+
+        Raises ToolchainError: there is no libLLVM to number the counters.
+        """
         with find_engine([_INSTRUMENT]) as engine:
             instrumented = parse_ir(engine.text(ir, _INSTRUMENT))
         samples, rate = np.zeros(instrumented.block_count), np.zeros(instrumented.block_count)
@@ -131,7 +122,7 @@ class Counters(RunProfile):
 
 
 @dataclass(frozen=True)
-class LineSamples(RunProfile):
+class LineSamples:
     """Samples by line: function -> line, from that of the function -> samples. Discriminators are not told apart."""
 
     functions: Mapping[str, Mapping[int, float]]
@@ -163,7 +154,11 @@ class LineSamples(RunProfile):
                 lines[name][offset] = max(lines[name].get(offset, 0.0), count)
         return cls(lines)
 
-    def counts(self, module: IRModule, ir: bytes, shares: Float64) -> Counts:
+    def counts(self, module: IRModule, shares: Float64) -> Counts:
+        """Counts of a module whose edges are believed to take ``shares`` (C,).
+
+        Raises IRFileError: the IR has no source lines.
+        """
         by_block = lines_of_blocks(module)
         if not any(map(len, by_block)):
             raise IRFileError(

@@ -1,4 +1,4 @@
-"""Label a piece: its sizes at every level and under every list, and the passes that change it; the table of labels."""
+"""Label a piece: its sizes at every level and under every list, and the passes that change it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ _WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a p
 
 
 def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
-    """Compile a piece at every level and with every list: fields of a `Record`. Raises IRParseError: LLVM refuses it."""
+    """Compile a piece at every level and with every list: fields of a `Record`. Raises IRParseError."""
     marked, plain = text.encode(), without_size_attributes(text).encode()
     (before,) = engine.run_all(marked, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
