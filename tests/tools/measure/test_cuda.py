@@ -161,19 +161,19 @@ def test_the_gpu_is_described(library: FakeCuda) -> None:
     assert [device[name] for name in ("threads", "blocks", "registers", "shared")] == [2048, 32, 65536, 233472]
 
 
-def test_no_gpu_is_a_sentence(library: FakeCuda) -> None:
+def test_a_missing_gpu_is_reported(library: FakeCuda) -> None:
     library.fail["cuInit"] = 100
     with pytest.raises(ToolchainError, match="finds no GPU: cuInit: CUDA_ERROR_NO_DEVICE"):
         cuda_device()
 
 
-def test_an_old_driver_is_a_sentence(library: FakeCuda) -> None:
+def test_an_old_driver_is_reported(library: FakeCuda) -> None:
     del library.cuGraphInstantiateWithFlags  # type: ignore[attr-defined]
     with pytest.raises(ToolchainError, match=r"has no cuGraphInstantiateWithFlags. Install one for CUDA 11\.4"):
         cuda_device()
 
 
-def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mirenc.tools.measure.runners.cuda._NAME", "libno-such-cuda.so.1")
     with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*--compile-only"):
         get_runner("cuda").warm()

@@ -15,7 +15,6 @@ from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.tools.measure import children
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.measure.timekeeper import Timekeeper
-from mirenc.tools.run.compilers import compile_problem
 
 pytestmark = pytest.mark.needs("clang")
 
@@ -143,9 +142,3 @@ def test_when_the_time_is_up_there_is_no_sample(build: Build, folder: Path) -> N
         with within(0.5), pytest.raises(TimeUpError):
             keeper.sample(kernel(), "", late, folder, (0,))
         assert keeper.sample(kernel(), "", late, folder, (0,)).dropped == "default: timeout"
-
-
-def test_a_compiler_that_takes_too_long_is_a_problem_of_the_cell() -> None:
-    assert compile_problem(["sleep", "9"], 0.1) == "compile: over 0.1 s"
-    assert compile_problem(["true"], 9.0) == ""
-    assert compile_problem(["false"], 9.0) == "compile: exit 1"

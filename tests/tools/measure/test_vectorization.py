@@ -227,7 +227,7 @@ def test_a_compiler_that_crashes_costs_the_setting_and_ctrl_c_does_not_reach_it(
     assert str(os.getsid(0)) not in sessions
 
 
-def test_flags_are_told() -> None:
+def test_flags_of_an_instruction_set() -> None:
     assert METHOD.flags("avx2") == ("-O3", "-mllvm", "-hints-allow-reordering=false", "-march=x86-64-v3")
 
 
@@ -362,5 +362,5 @@ def test_only_a_clang_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         METHOD.find_compiler(None)
 
 
-def test_it_is_registered() -> None:
+def test_the_method_is_registered() -> None:
     assert isinstance(get_method("vectorization"), vectorization.VectorizationMethod)

@@ -48,7 +48,7 @@ def test_a_gain_is_found_beyond_the_noise_and_a_loss_is_none() -> None:
     assert not found.faster(2)
 
 
-def test_what_is_less_than_the_noise_is_no_gain() -> None:
+def test_a_gain_below_the_noise_does_not_count() -> None:
     assert not turns([1.0, 1.0005], spread=0.01).faster(1)
     # The copies of the first differ by 5 %, as on a machine whose clock drifts: 3 % is nothing then.
     drifting = Turns([[Ended(0, one, one) for one in (1.0, 1.05, 0.995)]] * 12, "cpu")
