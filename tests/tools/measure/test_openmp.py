@@ -19,7 +19,7 @@ from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead
 from mirenc.encoder import Encoder
 from mirenc.llvm import parse_ir
-from mirenc.tools.measure import children, openmp
+from mirenc.tools.measure import openmp, timekeeper
 from mirenc.tools.measure.building import INCLUDE
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.openmp import OpenMPMethod
@@ -205,7 +205,7 @@ def test_a_build_is_kept_until_all_its_sizes_are_measured(tmp_path: Path) -> Non
 
 @pytest.mark.needs("libomp")
 def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)  # how noisy a test machine is decides nothing here
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)  # how noisy a test machine is decides nothing here
     # Two settings of two cores each way: every variant is a compiler's run.
     few = openmp.openmp_space(2)
     kept = (few.settings[0], few.settings[2], few.settings[10])

@@ -12,7 +12,7 @@ from tools.measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
 
 from mirenc.base.deadline import TimeUpError, within
 from mirenc.base.errors import CompileError, ToolchainError
-from mirenc.tools.measure import children
+from mirenc.tools.measure import timekeeper
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.measure.timekeeper import Timekeeper
 
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.needs("clang")
 @pytest.fixture(autouse=True)
 def any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """How quiet the machine is that runs the tests decides nothing here."""
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
-    monkeypatch.setattr(children, "FIRST_RUN", 2.0)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(timekeeper, "FIRST_RUN", 2.0)
 
 
 @pytest.fixture(scope="module")
