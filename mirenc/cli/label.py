@@ -42,8 +42,8 @@ def label(
     """
     folder = common.table_folder(output)
     from mirenc.llvm.passes.find_llvm import SharedEngine
-    from mirenc.tools.measure.measuring_run import Plan
     from mirenc.tools.measure.passes.run import PassRun
+    from mirenc.tools.run.run_folder import Plan
 
     plan = Plan(
         sources=tuple(sources),

@@ -54,9 +54,9 @@ def measure(
         raise TaskError("the labels of passes have a verb of their own. Type: mirenc label SOURCE... -o FOLDER")
     folder = common.table_folder(output)
     from mirenc.base.deadline import within
-    from mirenc.tools.measure.measuring_run import Plan
     from mirenc.tools.measure.method import get_method
     from mirenc.tools.measure.timed import TimedRun
+    from mirenc.tools.run.run_folder import Plan
 
     method = get_method(task)
     plan = Plan(

@@ -48,8 +48,8 @@ def inliner(
     from mirenc.decide.task_head import TaskHead, ready_heads
     from mirenc.llvm.passes.find_llvm import SharedEngine
     from mirenc.tools.inline.compiler import DECISIONS, Settings, write_compiler
+    from mirenc.tools.run.compilers import major_version, tool_beside
     from mirenc.tools.suggest import TASK, fixed_lists
-    from mirenc.tools.tune.tuning_case import beside, major_of
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file. Name a folder")
@@ -60,7 +60,7 @@ def inliner(
     own = (folder / "bin").resolve()  # on PATH where somebody put it there
     path = os.pathsep.join(one for one in os.get_exec_path() if Path(one).resolve() != own)
     compiler = shutil.which(compiler, path=path) or compiler
-    clang, version = beside(compiler, "clang"), int(major_of(compiler))
+    clang, version = tool_beside(compiler, "clang"), int(major_version(compiler))
     with SharedEngine(version) as engine:
         engine.knows("")  # it starts, or says what to install
     task = get_task(TASK)

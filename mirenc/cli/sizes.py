@@ -43,7 +43,7 @@ def sizes(
     have no row; of copies that a linker merges, one counts. Predictions of single functions, without running the
     passes, come from `mirenc predict size_after`.
     """
-    from mirenc.tools.suggest import clang_for
+    from mirenc.tools.run.compilers import clang_for
 
     engine, level_run = _engine(options)
     with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:

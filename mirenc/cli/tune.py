@@ -73,7 +73,7 @@ def tune(
         raise ConfigError(f"{output} is a file. Name a folder with -o")
     start = time.monotonic()
     from mirenc.base.deadline import TimeUpError, within
-    from mirenc.tools.measure.measuring_run import Plan
+    from mirenc.tools.run.run_folder import Plan
     from mirenc.tools.tune.report import PATCH, TEXT, summary, write_report
     from mirenc.tools.tune.tuning_run import Order, Tuning, too_late
 

@@ -27,7 +27,6 @@ from mirenc.llvm import IRModule, start_reader
 from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.input import Input
 from mirenc.model.threads import usable_cores
-from mirenc.model.tokenizer import IRTokenizer
 
 # Workers take about a second to start: who has less to do does not wait for them.
 _ALONE_SECONDS = 1.0

@@ -14,7 +14,7 @@ import pytest
 from command_line import Run
 
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.tools.tune.turns import Timing, timed
+from mirenc.tools.run.programs import Ended, run_shell
 
 pytestmark = [pytest.mark.needs("llvm-profdata")]
 
@@ -55,15 +55,15 @@ def clock(project: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[float], l
     def wind(share: float) -> list[str]:
         builds: list[str] = []
 
-        def fake(command: str, folder: Path, limit: float) -> Timing:
-            done = timed(command, folder, limit)
+        def fake(command: str, folder: Path, limit: float) -> Ended:
+            done = run_shell(command, folder, limit)
             program = hashlib.sha256((project / "program").read_bytes()).hexdigest()
             if "LLVM_PROFILE_FILE" not in command:
                 builds.append(program)
             other = builds and program != builds[0]
             return done._replace(cpu=share if other else 1.0, wall=share if other else 1.0)
 
-        monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", fake)
+        monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", fake)
         return builds
 
     return wind

@@ -19,7 +19,7 @@ from mirenc.base.arrays import Float32
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.base.writing import delivered
 from mirenc.encoder.weights.store import ModelFiles
-from mirenc.model.threads import by_slices, one_blas_thread, usable_cores
+from mirenc.model.threads import by_slices, usable_cores
 
 PARTS = ("text", "graph", "lexical")
 _NUMBERS = ("mean", "matrix")

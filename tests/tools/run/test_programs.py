@@ -15,7 +15,7 @@ import pytest
 from living import MARK, living, wait_until
 
 from mirenc.base.deadline import OverLimitError, TimeUpError, within
-from mirenc.tools.measure.supervised import Supervised, run_supervised
+from mirenc.tools.run.programs import Supervised, run_supervised
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
 
@@ -108,7 +108,7 @@ def test_an_interrupt_ends_it(mark: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_it_ends_with_a_parent_that_is_killed(mark: str, tmp_path: Path) -> None:
-    script = "from mirenc.tools.measure.supervised import run_supervised\n"
+    script = "from mirenc.tools.run.programs import run_supervised\n"
     script += f"run_supervised({hanging(tmp_path / 'ready')}, 1e6)"
     with subprocess.Popen([sys.executable, "-c", script], env=environment(mark)) as parent:
         wait_until((tmp_path / "ready").exists)

@@ -1,4 +1,4 @@
-"""`Timekeeper`: asks the child process for the costs of one sample after another, and takes what ends it."""
+"""`Timekeeper`: asks the sample process for the costs of one sample after another, and survives its crashes."""
 
 import contextlib
 import hashlib
@@ -17,10 +17,10 @@ from typing import Any
 from mirenc.base.deadline import seconds_left
 from mirenc.base.errors import ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
-from mirenc.tools.measure.child import COPY, MAX_NOISE, SETUP, first_of_code
-from mirenc.tools.measure.measuring_run import one_line
 from mirenc.tools.measure.runners import Build, Cell
-from mirenc.tools.measure.supervised import Supervised
+from mirenc.tools.measure.sample_process import COPY, MAX_NOISE, SETUP, first_of_code
+from mirenc.tools.run.programs import Supervised
+from mirenc.tools.run.run_folder import one_line
 
 FIRST_RUN = 10.0  # seconds that a first run may take
 _PATIENCE = 600.0  # seconds: over all limits that a sample sets itself
@@ -28,14 +28,14 @@ _ENDINGS = {-signal.SIGALRM: "timeout", -signal.SIGXFSZ: "flood"}
 
 
 class Timekeeper:
-    """Measures samples, one at a time, by the runner of a name; ``pin`` keeps each on one CPU."""
+    """Measures samples one at a time with a runner, by its name; ``pin`` keeps each on one CPU."""
 
     def __init__(self, runner: str, rounds: int, *, pin: bool = True) -> None:
         self.runner, self.rounds, self.pin = runner, rounds, pin
         self._child: Supervised | None = None
 
     def close(self) -> None:
-        """End the child, whatever it is at, and all that its kernels started."""
+        """End the process and all that its kernels started."""
         child, self._child = self._child, None
         if child is not None:
             child.close()
@@ -51,12 +51,12 @@ class Timekeeper:
         """
         first = first_of_code(build.cells)
         status = ["compile" if cell.problem else "ok" for cell in build.cells]
-        status = ["same" if first[index] != index else each for index, each in enumerate(status)]
+        status = ["same" if first[index] != index else state for index, state in enumerate(status)]
         default = first[build.default]
         if problem := build.cells[default].problem or build.copy.problem:
             answer: dict[str, Any] = {"dropped": f"default: {problem}"}
         else:
-            ask = {
+            request = {
                 "folder": str(folder),
                 "driver": build.driver,
                 "size": kernel.size,
@@ -67,7 +67,7 @@ class Timekeeper:
                 "limit": FIRST_RUN,
                 "pin": self.pin,
             }
-            answer = self._measured(ask, build, status)
+            answer = self._measured(request, build, status)
         label, report = (
             tuple(answer.get(half, {}).get(str(index), math.nan) for index in range(len(build.cells)))
             for half in ("label", "report")
@@ -87,28 +87,28 @@ class Timekeeper:
             report,
         )
 
-    def _measured(self, ask: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
-        """The child's answer; ``status`` is told of cells that failed, without which it is asked again."""
+    def _measured(self, request: dict[str, Any], build: Build, status: list[str]) -> dict[str, Any]:
+        """The answer for the cells; one that ends its process gets a ``status``, and the others are asked for again."""
         while True:
             cells = {index: asdict(cell) for index, cell in enumerate(build.cells) if status[index] == "ok"}
-            answer = self._ask({**ask, "cells": {**cells, COPY: asdict(build.copy)}})
+            answer = self._answer({**request, "cells": {**cells, COPY: asdict(build.copy)}})
             if "ended" not in answer:
                 break
-            number, how = answer["cell"], _ENDINGS.get(answer["ended"], "crash")
-            if number in (SETUP, COPY, ask["default"]):
+            number, ending = answer["cell"], _ENDINGS.get(answer["ended"], "crash")
+            if number in (SETUP, COPY, request["default"]):
                 name = {SETUP: "driver", COPY: "the copy of the default"}.get(number, "default")
-                return {"dropped": f"{name}: {answer['raised'] or how}"}
-            status[number] = how
+                return {"dropped": f"{name}: {answer['raised'] or ending}"}
+            status[number] = ending
         for text, problem in answer["failed"].items():
             if int(text) != COPY:
                 status[int(text)] = problem.partition(":")[0]
         return answer
 
-    def _ask(self, ask: dict[str, Any]) -> dict[str, Any]:
-        """The answer of a sample that came through, or how its process ended: ``ended``, ``cell``, ``raised``."""
+    def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer of a sample, or how its process ended: ``ended``, ``cell``, ``raised``."""
         child = self._started()
         with contextlib.suppress(BrokenPipeError):  # it was killed; then there is no answer either
-            child.stdin.write((json.dumps(ask) + "\n").encode())
+            child.stdin.write((json.dumps(request) + "\n").encode())
             child.stdin.flush()
         answer: dict[str, Any] = {}
         while (line := self._line()) is not None:
@@ -121,7 +121,7 @@ class Timekeeper:
 
     def _started(self) -> Any:
         if self._child is None:
-            command = [sys.executable, "-m", "mirenc.tools.measure.child", self.runner]
+            command = [sys.executable, "-m", "mirenc.tools.measure.sample_process", self.runner]
             # Unbuffered, a kernel that floods would write so slowly that its time is up first.
             environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
             pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -135,7 +135,7 @@ class Timekeeper:
         return self._child.process
 
     def _line(self) -> dict[str, Any] | None:
-        """The child's next line; None: there comes none."""
+        """The process's next line, or None at its end."""
         assert self._child is not None
         child: Any = self._child.process
         patience = threading.Timer(min(_PATIENCE, seconds_left()), self._child.close)

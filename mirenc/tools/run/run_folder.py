@@ -1,4 +1,4 @@
-"""`Run`: measuring (`timed`, `passes.run`) into one folder until all is done or time is up; `Journal`: what is done."""
+"""`Run` works into a folder until all is done or the time is up; `Journal` keeps its finished results."""
 
 import itertools
 import json
@@ -44,7 +44,7 @@ class Plan:
 
 
 class Run(ABC):
-    """Measuring into ``folder``; ``work`` in it has what the table is made from."""
+    """A run whose results go to ``folder``; its subfolder ``work`` keeps what they are made from."""
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan, self.folder, self.work = plan, folder, folder / "work"
@@ -61,7 +61,7 @@ class Run(ABC):
 
     @abstractmethod
     def measure(self, advance: Callable[..., None]) -> None:
-        """Do what `go` promises; ``advance(note=...)`` after each."""
+        """Measure what is left, as `go` promises; call ``advance(note=...)`` after each."""
 
     @abstractmethod
     def close(self) -> None:
@@ -74,7 +74,7 @@ class Run(ABC):
     def beside(
         self, work: Callable[[Item], Result], items: Iterable[Item], ahead: int
     ) -> Iterator[tuple[Item, Result]]:
-        """Items with what is made of them in time, in their order; so many are begun before they are asked for."""
+        """Items with the results of ``work``, in order, up to ``ahead`` begun early; late ones are left out."""
         waiting: deque[tuple[Item, Future[Result]]] = deque()
 
         def first() -> list[tuple[Item, Result]]:
@@ -98,7 +98,7 @@ def one_line(text: str) -> str:
 
 
 class Journal(ABC):
-    """The finished results of a folder; what a line is and what is kept of it, a subclass says.
+    """The finished results of a folder as lines of JSON; a subclass defines a line.
 
     The first line is ``setup``, what makes results comparable; what either of two does not say is not compared. A
     `ConfigError` where the folder has results of another one, or the file is damaged.
@@ -131,10 +131,10 @@ class Journal(ABC):
 
     @abstractmethod
     def take(self, values: dict[str, Any]) -> None:
-        """Keep what a line says; whatever is wrong with it raises."""
+        """Take in a line of an earlier run; raises if it is damaged."""
 
     def write(self, *lines: dict[str, Any]) -> None:
-        """Add lines, and have them on the disk."""
+        """Append lines, and flush them to the disk."""
         text = "".join(json.dumps(line) + "\n" for line in (*self._header, *lines))
         with open(self._path, "ab") as file:
             file.write(text.encode())

@@ -13,7 +13,7 @@ import pytest
 from mirenc.decide.tables.compiled import PassList, read_compiled
 from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.size_after_passes import CODEGEN, Optimised
-from mirenc.tools.measure.passes.inputs import clang_of
+from mirenc.tools.run.compilers import clang_of
 
 TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"
 

@@ -1,6 +1,6 @@
-"""The process between mirenc and a stranger's command: when nobody wants the command any more, all it started ends.
+"""The process between mirenc and a command: when mirenc closes the socket, all that the command started is ended.
 
-`mirenc.tools.measure.supervised` starts it by path. It adopts orphans (Linux), so that even what has left the command's
+`mirenc.tools.run.programs` starts it by path. It adopts orphans (Linux), so that even what has left the command's
 session is found. It imports nothing of mirenc.
 """
 
@@ -19,13 +19,13 @@ _POLL = 0.01  # seconds
 
 
 def adopt_orphans() -> None:
-    """Linux: descendants whose parent ends become children of this process, and not of init."""
+    """On Linux, become the parent of descendants whose own parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_descendants(polite: float = 0.0) -> None:
-    """End all that descends from this process; ``polite`` seconds after SIGTERM comes SIGKILL."""
+    """End all descendants of this process: SIGTERM, and SIGKILL after ``polite`` seconds."""
     start, asked = time.monotonic(), set()
     while (waited := time.monotonic() - start) < _LONGEST:
         with contextlib.suppress(ChildProcessError):

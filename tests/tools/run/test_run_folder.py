@@ -10,7 +10,7 @@ import pytest
 
 from mirenc.base.deadline import TimeUpError
 from mirenc.base.run_program import run_limited
-from mirenc.tools.measure.measuring_run import Plan, Run
+from mirenc.tools.run.run_folder import Plan, Run
 
 
 class Sleeps(Run):

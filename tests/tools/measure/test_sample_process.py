@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mirenc.tools.measure import child
-from mirenc.tools.measure.child import BATCH, COPY, SETUP, measure
+from mirenc.tools.measure import sample_process
 from mirenc.tools.measure.runners import Cell, CellRefusedError, Runner
+from mirenc.tools.measure.sample_process import BATCH, COPY, SETUP, measure
 
 ASK = {
     "folder": "x",
@@ -122,17 +122,17 @@ def test_more_rounds_may_be_enough() -> None:
 
 
 def test_the_memory_limit_leaves_room_for_the_threads_of_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(child, "_mapped", lambda: 5 * 2**30)
+    monkeypatch.setattr(sample_process, "_mapped", lambda: 5 * 2**30)
     for cores in (1, 64):
         monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        assert child._address_space(8 * 2**30) == 13 * 2**30 + cores * 80 * 2**20
+        assert sample_process._address_space(8 * 2**30) == 13 * 2**30 + cores * 80 * 2**20
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="no /proc")
 def test_what_is_mapped_counts_what_is_reserved() -> None:
-    before = child._mapped()
+    before = sample_process._mapped()
     with mmap.mmap(-1, 1 << 30):
-        assert child._mapped() >= before + (1 << 30)
+        assert sample_process._mapped() >= before + (1 << 30)
 
 
 def test_a_variant_gets_ten_times_the_default_and_a_grace() -> None:
@@ -145,7 +145,7 @@ def test_a_variant_gets_ten_times_the_default_and_a_grace() -> None:
 
 def test_a_kernel_that_takes_minutes_is_dropped_after_a_round(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(0, 10_000, 100))
-    monkeypatch.setattr("mirenc.tools.measure.child.time.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("mirenc.tools.measure.sample_process.time.monotonic", lambda: float(next(clock)))
     runner = MadeUp({"default": 3.0, "copy": 3.0})
     answer, _ = asked(runner, cells("default", "copy"))
     assert answer["dropped"] == "slow: a round takes 100.0 s"

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from mirenc.base.deadline import OverLimitError, TimeUpError
-from mirenc.tools.tune.turns import Timing, Turns, WrongRunError, timed
+from mirenc.tools.run.programs import Ended, run_shell
+from mirenc.tools.run.turns import Turns, WrongRunError
 
 
 def turns(factors: list[float], *, spread: float = 0.001, rounds: int = 12, slow_rounds: int = 0) -> Turns:
@@ -19,9 +20,9 @@ def turns(factors: list[float], *, spread: float = 0.001, rounds: int = 12, slow
     random = np.random.default_rng(3)
     slow = iter([3.0] * slow_rounds + [1.0] * rounds * (len(factors) + 1))
 
-    def once(number: int) -> Timing:
+    def once(number: int) -> Ended:
         seconds = next(slow) / factors[number] * np.exp(random.normal(0, spread))
-        return Timing(seconds, 2 * seconds, 0, "")
+        return Ended(0, seconds, 2 * seconds)
 
     return Turns.run(len(factors), once, rounds, (0,), "cpu")
 
@@ -29,9 +30,9 @@ def turns(factors: list[float], *, spread: float = 0.001, rounds: int = 12, slow
 def test_the_first_runs_twice_a_round_and_each_other_once() -> None:
     asked: list[int] = []
 
-    def once(number: int) -> Timing:
+    def once(number: int) -> Ended:
         asked.append(number)
-        return Timing(1.0, 1.0, 0, "")
+        return Ended(0, 1.0, 1.0)
 
     Turns.run(3, once, 4, (0,), "cpu")
     rounds = [asked[start : start + 4] for start in range(0, 16, 4)]
@@ -47,10 +48,10 @@ def test_a_gain_is_found_beyond_the_noise_and_a_loss_is_none() -> None:
     assert not found.faster(2)
 
 
-def test_what_is_less_than_the_noise_is_no_gain() -> None:
+def test_a_gain_below_the_noise_does_not_count() -> None:
     assert not turns([1.0, 1.0005], spread=0.01).faster(1)
     # The copies of the first differ by 5 %, as on a machine whose clock drifts: 3 % is nothing then.
-    drifting = Turns([[Timing(one, one, 0, "") for one in (1.0, 1.05, 0.995)]] * 12, "cpu")
+    drifting = Turns([[Ended(0, one, one) for one in (1.0, 1.05, 0.995)]] * 12, "cpu")
     assert drifting.noise == pytest.approx(1.05)
     assert drifting.gain(1).low > 1.02
     assert not drifting.faster(1)
@@ -61,7 +62,7 @@ def test_other_work_in_a_few_rounds_does_not_count() -> None:
 
 
 def test_each_clock_has_its_own_gain() -> None:
-    rows = [[Timing(1.0, 4.0, 0, ""), Timing(1.0, 4.0, 0, ""), Timing(0.5, 4.0, 0, "")]] * 4
+    rows = [[Ended(0, 1.0, 4.0), Ended(0, 1.0, 4.0), Ended(0, 0.5, 4.0)]] * 4
     assert Turns(rows, "cpu").gain(1).factor == pytest.approx(2.0)
     assert Turns(rows, "cpu").gain(1, "wall").factor == pytest.approx(1.0)
 
@@ -70,11 +71,11 @@ def test_each_clock_has_its_own_gain() -> None:
 def test_a_variant_that_is_dropped_does_not_run_again_and_cannot_win(problem: Exception) -> None:
     asked: list[int] = []
 
-    def once(number: int) -> Timing:
+    def once(number: int) -> Ended:
         asked.append(number)
         if number == 2 and asked.count(2) == 3:
             raise problem
-        return Timing((1.0, 0.8, 0.1)[number], 1.0, 0, "")
+        return Ended(0, (1.0, 0.8, 0.1)[number], 1.0)
 
     found = Turns.run(3, once, 8, (0,), "cpu")
     assert asked.count(2) == 3
@@ -86,7 +87,7 @@ def test_a_variant_that_is_dropped_does_not_run_again_and_cannot_win(problem: Ex
 
 
 def test_the_first_cannot_be_dropped() -> None:
-    def once(number: int) -> Timing:
+    def once(number: int) -> Ended:
         raise OverLimitError(9.0)
 
     with pytest.raises(OverLimitError):
@@ -95,9 +96,9 @@ def test_the_first_cannot_be_dropped() -> None:
 
 @pytest.mark.parametrize(("runs", "rounds"), [(11, None), (12, 4), (13, 4), (15, 5)])
 def test_rounds_end_with_the_time_and_four_are_a_comparison(runs: int, rounds: int | None) -> None:
-    left = iter([Timing(1.0, 1.0, 0, "")] * runs)
+    left = iter([Ended(0, 1.0, 1.0)] * runs)
 
-    def once(number: int) -> Timing:
+    def once(number: int) -> Ended:
         done = next(left, None)
         if done is None:
             raise TimeUpError
@@ -113,8 +114,8 @@ def test_rounds_end_with_the_time_and_four_are_a_comparison(runs: int, rounds: i
 def test_a_command_is_timed_with_all_that_it_starts(tmp_path: Path) -> None:
     code = "import time; end = time.process_time() + 0.2\nwhile time.process_time() < end: pass"
     busy = shlex.join([sys.executable, "-c", code])
-    done = timed(f"{busy}; pwd; exit 3", tmp_path)
+    done = run_shell(f"{busy}; pwd; exit 3", tmp_path)
     assert done.cpu >= 0.2
     assert done.wall >= 0.2
     assert done.code == 3
-    assert done.output == timed("pwd", tmp_path).output != timed("echo", tmp_path).output
+    assert done.output == run_shell("pwd", tmp_path).output != run_shell("echo", tmp_path).output

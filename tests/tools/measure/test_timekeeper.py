@@ -12,10 +12,9 @@ from tools.measure.toy import DRIVER, FLAVOURS, ToyMethod, kernel
 
 from mirenc.base.deadline import TimeUpError, within
 from mirenc.base.errors import CompileError, ToolchainError
-from mirenc.tools.measure import children
-from mirenc.tools.measure.building import compile_problem
-from mirenc.tools.measure.children import Timekeeper
+from mirenc.tools.measure import timekeeper
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.timekeeper import Timekeeper
 
 pytestmark = pytest.mark.needs("clang")
 
@@ -23,8 +22,8 @@ pytestmark = pytest.mark.needs("clang")
 @pytest.fixture(autouse=True)
 def any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     """How quiet the machine is that runs the tests decides nothing here."""
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
-    monkeypatch.setattr(children, "FIRST_RUN", 2.0)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(timekeeper, "FIRST_RUN", 2.0)
 
 
 @pytest.fixture(scope="module")
@@ -143,9 +142,3 @@ def test_when_the_time_is_up_there_is_no_sample(build: Build, folder: Path) -> N
         with within(0.5), pytest.raises(TimeUpError):
             keeper.sample(kernel(), "", late, folder, (0,))
         assert keeper.sample(kernel(), "", late, folder, (0,)).dropped == "default: timeout"
-
-
-def test_a_compiler_that_takes_too_long_is_a_problem_of_the_cell() -> None:
-    assert compile_problem(["sleep", "9"], 0.1) == "compile: over 0.1 s"
-    assert compile_problem(["true"], 9.0) == ""
-    assert compile_problem(["false"], 9.0) == "compile: exit 1"

@@ -1,7 +1,7 @@
-"""The process that runs other people's kernels: it stays, and each sample has a fork of it that may die.
+"""The process that checks and times kernels: for each sample it forks a child, which a kernel may crash.
 
-`mirenc.tools.measure.children` starts it. A line of JSON on stdin is a sample; a fork of it limits itself, measures,
-and answers with a line. After it has ended comes another, with how it ended and what it was about to run.
+`mirenc.tools.measure.timekeeper` starts it. A request is a line of JSON on stdin. The child limits itself, measures and
+answers with a line. After the child has ended comes another line: how it ended, and which cell it was about to run.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import gc
 import json
 import mmap
 import os
+import resource
 import signal
 import struct
 import sys
@@ -25,11 +26,13 @@ from numpy.typing import NDArray
 from mirenc.base.arrays import Float64
 from mirenc.base.deadline import variant_limit
 from mirenc.base.errors import MirencError
+from mirenc.base.limits import limit
 from mirenc.tools.measure.runners import Cell, CellRefusedError, Runner, get_runner
-from mirenc.tools.measure.supervisor import adopt_orphans, end_descendants
+from mirenc.tools.run.supervisor import adopt_orphans, end_descendants
+from mirenc.tools.run.turns import one_round
 
-BATCH = 2e-3  # seconds of one batch: long for a clock, short for what else the machine does
-MAX_NOISE = 0.03  # share: over it a sample gets more rounds, and is dropped in the end
+BATCH = 2e-3  # seconds of one batch: long beside the clock's resolution, short beside other work of the machine
+MAX_NOISE = 0.03  # share; a noisier sample gets more rounds, and is dropped if it stays noisy
 MORE_ROUNDS = 4  # times the rounds asked for, at most
 _QUARTER = 0.25
 # Another order of summation moves the last digits of a sum: share of the largest value of the array, by bytes.
@@ -37,7 +40,7 @@ _TOLERANCE = {4: 1e-4, 8: 1e-9}
 SETUP, COPY = -1, -2  # in place of a cell's number: the driver, and the copy of the default
 _MOST_CALLS = 10**9
 _PROBE = 16  # a variant is first timed with this part of the default's calls
-_GRACE = 2.0  # seconds that a variant may take beyond its limit, for what happens at a first call only
+_GRACE = 2.0  # seconds that a variant may take beyond its limit, as a first call may do more than others
 _FLOOD = 16 * 2**20  # bytes of one file, standard output among them
 _SAMPLE_LIMIT = 120.0  # seconds that the rounds of one sample may take
 _A_THREAD = 80 * 2**20  # bytes that a thread maps and hardly uses: its stack and its arena of malloc
@@ -46,15 +49,15 @@ _PR_SET_PDEATHSIG = 1
 
 
 def calls_for(seconds: float, *, most: int | None = None) -> int:
-    """Calls of a batch, for a variant that takes so many seconds a call; at most ``most``."""
+    """Calls of a batch of a variant that takes ``seconds`` a call; at most ``most``."""
     wanted = max(1, round(BATCH / max(seconds, 1e-10)))
     return wanted if most is None else min(wanted, most)
 
 
 def costs_of(times: Float64, default: int, copy: int) -> tuple[Float64, Float64, float]:
-    """Costs by even rounds and by odd ones, two (V,), and noise, of (R, V) seconds a call, R >= 2.
+    """Costs by even and by odd rounds, each (V,), and the noise, from ``times`` (R, V) in seconds a call, R >= 2.
 
-    Noise is the gap between the columns ``default`` and ``copy``, as a share; of the two halves the larger.
+    The noise is the larger of the two halves' relative gaps between the columns ``default`` and ``copy``.
     """
     label, report = (np.quantile(half, _QUARTER, axis=0) for half in (times[0::2], times[1::2]))
     gaps = [abs(half[default] - half[copy]) / min(half[default], half[copy]) for half in (label, report)]
@@ -62,45 +65,45 @@ def costs_of(times: Float64, default: int, copy: int) -> tuple[Float64, Float64,
 
 
 def first_of_code(cells: Sequence[Cell]) -> list[int]:
-    """For each cell the first of the same `Cell.measurement`; what is not known is its own."""
+    """For each cell the first one with the same `Cell.measurement`; a cell without one stands for itself."""
     first: dict[str, int] = {}
     return [first.setdefault(cell.measurement or str(index), index) for index, cell in enumerate(cells)]
 
 
 def same_outputs(outputs: Sequence[NDArray[Any]], wanted: Sequence[NDArray[Any]]) -> bool:
-    """Whether all arrays agree: integers in full, floats within a share of the array's magnitude."""
+    """Whether all arrays agree: integers exactly, floats within a share of the array's largest magnitude."""
     return len(outputs) == len(wanted) and all(map(_same, outputs, wanted))
 
 
-def _same(one: NDArray[Any], wanted: NDArray[Any]) -> bool:
-    if one.dtype != wanted.dtype or one.shape != wanted.shape:
+def _same(output: NDArray[Any], wanted: NDArray[Any]) -> bool:
+    if output.dtype != wanted.dtype or output.shape != wanted.shape:
         return False
     if wanted.dtype.kind != "f":
-        return np.array_equal(one, wanted)
+        return np.array_equal(output, wanted)
     near = _TOLERANCE[wanted.dtype.itemsize] * float(np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0))
-    return np.allclose(one.astype(np.float64), wanted.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
+    return np.allclose(output.astype(np.float64), wanted.astype(np.float64), rtol=0.0, atol=near, equal_nan=True)
 
 
-About = Callable[[int, float], None]
+Watch = Callable[[int, float], None]
+"""Called with the number of the cell that runs next, and the seconds that it may take."""
 
 
-def measure(runner: Runner, cells: Mapping[int, Cell], ask: dict[str, Any], about: About) -> dict[str, Any]:
-    """Check and time the cells of one sample.
+def measure(runner: Runner, cells: Mapping[int, Cell], request: dict[str, Any], watch: Watch) -> dict[str, Any]:
+    """Check and time the cells of one sample, as a request of `Timekeeper.sample` asks.
 
-    ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. ``about`` is told
-    what runs next, and how many seconds it may take; ``ask`` is what `Timekeeper.sample` asks. The answer has
-    ``failed`` {number: status} of variants that are no candidates, and ``dropped``, why the sample is none, or "";
-    where it is one ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds``, ``calls``.
+    ``cells`` are different measurements by their numbers: the default, its `COPY`, and the variants. The answer has
+    ``failed`` {number: status} of variants that cannot be candidates, and ``dropped``, why the sample is unusable, or
+    ""; if it is usable, ``label`` and ``report`` {number: seconds a call}, ``noise``, ``rounds`` and ``calls``.
     """
-    default, limit = int(ask["default"]), float(ask["limit"])
-    about(SETUP, limit)
-    runner.load(Path(ask["folder"]), ask["driver"], ask["size"])
-    about(default, limit)
+    default, allowed = int(request["default"]), float(request["limit"])
+    watch(SETUP, allowed)
+    runner.load(Path(request["folder"]), request["driver"], request["size"])
+    watch(default, allowed)
     wanted = runner.outputs(cells[default])
-    limit = min(limit, _GRACE + variant_limit(runner.time(cells[default], 1)))
+    allowed = min(allowed, _GRACE + variant_limit(runner.time(cells[default], 1)))
     failed: dict[int, str] = {}
     for index, cell in cells.items():
-        about(index, limit)
+        watch(index, allowed)
         try:
             same = same_outputs(runner.outputs(cell), wanted)
         except CellRefusedError as error:
@@ -113,7 +116,7 @@ def measure(runner: Runner, cells: Mapping[int, Cell], ask: dict[str, Any], abou
             return {"failed": failed, "dropped": f"{name}: {failed[index]}"}
     kept = {index: cell for index, cell in cells.items() if index not in failed}
     # Calls of a batch: as many as of the default, and fewer of what is slower.
-    about(default, limit)
+    watch(default, allowed)
     count = 1
     while (seconds := runner.time(cells[default], count)) < BATCH / 2 and count < _MOST_CALLS:
         count = min(10 * count, max(count + 1, calls_for(seconds / count)))
@@ -121,74 +124,68 @@ def measure(runner: Runner, cells: Mapping[int, Cell], ask: dict[str, Any], abou
     calls, probe = {default: most, COPY: most}, max(1, most // _PROBE)
     for index, cell in kept.items():
         if index not in calls:
-            about(index, limit)
+            watch(index, allowed)
             calls[index] = calls_for(runner.time(cell, probe) / probe, most=most)
-    return {"failed": failed, "calls": most, **_rounds(runner, kept, calls, ask | {"limit": limit}, about)}
+    return {"failed": failed, "calls": most, **_rounds(runner, kept, calls, request | {"limit": allowed}, watch)}
 
 
 def _rounds(
-    runner: Runner, cells: Mapping[int, Cell], calls: Mapping[int, int], ask: Mapping[str, Any], about: About
+    runner: Runner, cells: Mapping[int, Cell], calls: Mapping[int, int], request: Mapping[str, Any], watch: Watch
 ) -> dict[str, Any]:
-    """Rounds until the default and its copy agree, or there were enough."""
+    """Time rounds until the default and its copy agree, or there were enough."""
     numbers = list(cells)
-    default, copy = numbers.index(ask["default"]), numbers.index(COPY)
-    generator = np.random.default_rng(ask["seed"])
+    default, copy = numbers.index(request["default"]), numbers.index(COPY)
+    generator = np.random.default_rng(request["seed"])
     times: list[list[float]] = []
     start = time.monotonic()
+
+    def seconds_a_call(place: int) -> float:
+        index = numbers[place]
+        watch(index, request["limit"])
+        return runner.time(cells[index], calls[index]) / calls[index]
+
     while True:
-        row = [0.0] * len(numbers)
-        # A new random order, so that no variant always follows the same one.
-        for place in generator.permutation(len(numbers)).tolist():
-            index = numbers[place]
-            about(index, ask["limit"])
-            row[place] = runner.time(cells[index], calls[index]) / calls[index]
-        times.append(row)
-        if len(times) % ask["rounds"]:
-            each = (time.monotonic() - start) / len(times)
-            if each * ask["rounds"] > _SAMPLE_LIMIT:
-                return {"dropped": f"slow: a round takes {each:.1f} s"}
+        times.append(one_round(len(numbers), seconds_a_call, generator))
+        if len(times) % request["rounds"]:
+            seconds_a_round = (time.monotonic() - start) / len(times)
+            if seconds_a_round * request["rounds"] > _SAMPLE_LIMIT:
+                return {"dropped": f"slow: a round takes {seconds_a_round:.1f} s"}
             continue
         label, report, noise = costs_of(np.maximum(np.array(times), 1e-12), default, copy)
         used = time.monotonic() - start
-        if noise <= ask["max_noise"] or len(times) >= MORE_ROUNDS * ask["rounds"] or used > _SAMPLE_LIMIT / 2:
+        if noise <= request["max_noise"] or len(times) >= MORE_ROUNDS * request["rounds"] or used > _SAMPLE_LIMIT / 2:
             break
     return {
         "label": dict(zip(numbers, label.tolist(), strict=True)),
         "report": dict(zip(numbers, report.tolist(), strict=True)),
         "noise": noise,
         "rounds": len(times),
-        "dropped": f"noise {100 * noise:.1f} %" if noise > ask["max_noise"] else "",
+        "dropped": f"noise {100 * noise:.1f} %" if noise > request["max_noise"] else "",
     }
 
 
-def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, replies: int) -> None:
-    """One sample, in the fork: limits first."""
-    import resource
-
+def _measure_in_fork(request: dict[str, Any], kind: type[Runner], shared: mmap.mmap, replies: int) -> None:
+    """Measure one sample in the forked child, which limits itself first."""
     _end_with_parent()
-    if ask["pin"]:
+    if request["pin"]:
         with contextlib.suppress(AttributeError, OSError):  # not Linux; or a CPU that was taken away
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    # Words go to a file that has a largest size, and so do all files.
-    with tempfile.TemporaryFile() as words:
-        os.dup2(words.fileno(), 1)
-        os.dup2(words.fileno(), 2)
-    for each in (signal.SIGXFSZ, signal.SIGALRM, signal.SIGPIPE):
-        signal.signal(each, signal.SIG_DFL)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (_FLOOD, _FLOOD))
-    if kind.memory_limit is not None:
-        with contextlib.suppress(OSError, ValueError):  # it is limited to less already
-            resource.setrlimit(resource.RLIMIT_AS, (_address_space(kind.memory_limit),) * 2)
-    cells = {int(index): Cell(**cell) for index, cell in ask["cells"].items()}
+    # What the kernel prints goes to a file, as the size of files is limited.
+    with tempfile.TemporaryFile() as printed:
+        os.dup2(printed.fileno(), 1)
+        os.dup2(printed.fileno(), 2)
+    for number in (signal.SIGXFSZ, signal.SIGALRM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+    limit(resource.RLIM_INFINITY if kind.memory_limit is None else _address_space(kind.memory_limit), _FLOOD)
+    cells = {int(index): Cell(**cell) for index, cell in request["cells"].items()}
 
-    def about(index: int, seconds: float) -> None:
+    def watch(index: int, seconds: float) -> None:
         _CELL.pack_into(shared, 0, index)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
     gc.disable()
     try:
-        answer = measure(kind(), cells, ask, about)
+        answer = measure(kind(), cells, request, watch)
     except Exception as error:  # noqa: BLE001 - a runner may raise anything, and it is said which cell it was
         answer = {"raised": f"{type(error).__name__}: {error}"}
     signal.setitimer(signal.ITIMER_REAL, 0)
@@ -199,7 +196,7 @@ def _fork_measures(ask: dict[str, Any], kind: type[Runner], shared: mmap.mmap, r
 
 
 def _address_space(memory: int) -> int:
-    """Bytes that the process may map in all where a sample may add ``memory``: threads of many cores are no flood."""
+    """Bytes that the process may map if a sample may add ``memory`` and a thread for each core."""
     return _mapped() + memory + _A_THREAD * (os.cpu_count() or 1)
 
 
@@ -212,7 +209,7 @@ def _mapped() -> int:
 
 
 def _end_with_parent() -> None:
-    """Linux: a parent that is killed takes this process along, whatever it is at."""
+    """On Linux, end this process when its parent is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
@@ -236,12 +233,12 @@ def main() -> None:
     reply(ready=True)
     shared = mmap.mmap(-1, _CELL.size)
     while line := sys.stdin.buffer.readline():
-        ask = json.loads(line)
+        request = json.loads(line)
         _CELL.pack_into(shared, 0, SETUP)
         process = os.fork()
         if process == 0:
             try:
-                _fork_measures(ask, kind, shared, replies)
+                _measure_in_fork(request, kind, shared, replies)
             finally:
                 os._exit(0)  # a library's own clean-up may hang, and nobody waits for it
         _, status = os.waitpid(process, 0)
