@@ -247,7 +247,7 @@ def model_methods(name: str, programs: list[Program], cache: Path, hidden: bool)
         scales = (1.0, 1.0, config.lexical.weight / config.lexical.width**0.5)
 
     def embedded(whiten: bool) -> NDArray[np.float32]:
-        outcomes = encoder.embed_stream([program.ir for program in programs], form="plain", whiten=whiten, workers=0)
+        outcomes = encoder.embed_stream([program.ir for program in programs], form="plain", whiten=whiten, jobs=1)
         return np.concatenate([outcome.embedded().vector for outcome in outcomes])
 
     mapped, plain = embedded(True), embedded(False)

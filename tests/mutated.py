@@ -130,7 +130,7 @@ def answers(encoder: Encoder, some: Sequence[Mutant], level: str | tuple[str, ..
     """What mirenc makes of each mutant, ``accepted`` or ``refused``, and why it is refused."""
     inputs = [mutant.data for mutant in some]
     given = []
-    for outcome in encoder.embed_stream(inputs, level=level, workers=0):
+    for outcome in encoder.embed_stream(inputs, level=level, jobs=1):
         error = outcome.error
         if error is None or isinstance(error, NoFunctionBodyError):
             given.append(("accepted", ""))

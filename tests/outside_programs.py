@@ -25,7 +25,7 @@ from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.tools.measure.block_size import find_libdevice
 from mirenc.tools.measure.openmp import OpenMPMethod
 from mirenc.tools.measure.runners.opencl import opencl_devices
-from mirenc.tools.tune.tuning_case import beside, check_profile
+from mirenc.tools.run.compilers import check_profile, tool_beside
 
 
 def compiler_kinds(needs: Iterable[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def _profdata(compiler: str = "") -> str:
     """Of a clang, or that which is found first, with the runtime of programs that write a profile."""
     try:
         compiler = compiler or find_compiler("cl")[0]
-        beside(compiler, "llvm-profdata")
+        tool_beside(compiler, "llvm-profdata")
         check_profile(compiler, ("-fprofile-instr-generate",))
     except ToolchainError as error:
         return str(error)

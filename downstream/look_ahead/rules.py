@@ -38,7 +38,7 @@ from mirenc.decide.estimators.chooser import preferences
 from mirenc.decide.estimators.ensemble import best_margin
 from mirenc.decide.evaluation.figures import figures_of
 from mirenc.decide.features import look_ahead_features as columns
-from mirenc.decide.features.feature_matrix import told_context
+from mirenc.decide.features.feature_matrix import context_with_run
 from mirenc.decide.load_samples import load_data
 from mirenc.decide.metrics import group_interval
 from mirenc.decide.registry import get_task
@@ -74,7 +74,7 @@ def main() -> None:
     """Ask each rule about each sample, and write the figures."""
     task, encoder = get_task("vectorization"), load("mirenc-fast")
     data = load_data(task, TABLE)
-    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
+    ran = np.array([max(task.iterations(context_with_run(task, one)), default=0.0) for one in data.samples])
     with progress("look-ahead", len(data)) as advance:
         rough = log_costs(columns.look_ahead_tables(task, data, encoder, advance), ran)
     record: dict[str, Any] = {"rules": ruled(task, data, "costs", rough)}
@@ -328,7 +328,7 @@ def _cycles(texts: set[str]) -> dict[str, float]:
 
 
 def _weighted(code: LoopCode, cycles: dict[str, float]) -> Float64:
-    row = columns.numbers(code)
+    row = columns.loop_numbers(code)
     starts = [columns._HEAD + place * columns._PART + 2 for place in range(3)]
     starts.append(columns.NUMBERS - columns._COUNTS - 2)
     for start, loop, turn in zip(starts, _parts(code), (columns._TURN, columns._TURN, columns._TURN, 0.0), strict=True):

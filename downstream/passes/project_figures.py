@@ -3,7 +3,7 @@
     python downstream/passes/project_figures.py bzip2=BUILD/compile_commands.json \
         sqlite3=OTHER/compile_commands.json:6 -k 10 -o downstream/passes/projects.json
 
-Each argument is NAME=SOURCE, where a source is what `mirenc predict size_after` takes for a project; :6 takes every
+Each argument is NAME=SOURCE, where a source is what `mirenc sizes` takes for a project; :6 takes every
 sixth file of it. For every module the lists that `mirenc suggest -k` names are run beside -Oz, and each project's
 loaded bytes are summed: without any pass, by -Oz, by the best. Then the module that -Oz made and the one that won are
 compiled by ``llc`` (of the engine's version) and weighed by binutils' ``size``: text and data are all that is loaded. A

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int64
-from mirenc.encoder.request import PARTS, check
+from mirenc.encoder.options import PARTS, check
 from mirenc.llvm import Region
 from mirenc.model.config import ModelConfig
 from mirenc.model.graph import NodeKind

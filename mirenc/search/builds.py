@@ -21,7 +21,7 @@ from mirenc.base.errors import ForeignIRError, IRParseError, MirencError, PassEr
 from mirenc.base.progress import progress as progress_bar
 from mirenc.encoder import Encoder
 from mirenc.encoder.embedding import vector_blocks
-from mirenc.encoder.request import SEARCH_FORM
+from mirenc.encoder.options import SEARCH_FORM
 from mirenc.llvm import IRModule, regions_of
 from mirenc.llvm.analysis.detect_level import Level as BuildLevel, levels_of_functions
 from mirenc.llvm.analysis.function_code import FunctionCode, codes_of
@@ -219,7 +219,7 @@ def _with_vectors(
     functions: list[Function] = []
     vectors, owner, calls = [np.zeros((0, encoder.dimension), np.float32)], [], []
     # The modules are in their form, and stay in it.
-    stream = encoder.embed_stream(modules(), level="function", form="plain", workers=0, progress=progress)
+    stream = encoder.embed_stream(modules(), level="function", form="plain", jobs=1, progress=progress)
     with closing(stream) as outcomes:
         for number, outcome in enumerate(outcomes):
             file, parts = waiting.popleft()

@@ -15,7 +15,7 @@ from mirenc import __version__
 from mirenc.base.arrays import Float32
 from mirenc.base.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
 from mirenc.encoder import Embedding, Encoder, Level, Part, Purpose
-from mirenc.encoder.request import usual_form
+from mirenc.encoder.options import usual_form
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.projects import expand_inputs

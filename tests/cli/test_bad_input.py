@@ -434,7 +434,7 @@ def test_no_name_is_not_this_folder(
     [
         ("predict", "size_after", ""),
         ("corpus", "build", "", "-o", "x"),
-        ("measure", "passes", "", "-o", "x"),
+        ("label", "", "-o", "x"),
         ("measure", "vectorization", "-o", ""),
         ("fit", "size_after", "--data", "", "-o", "x"),
     ],

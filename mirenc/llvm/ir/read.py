@@ -45,7 +45,7 @@ class ReadOptions:
     - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
     - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
     - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`; but for ``plain``, LLVM's passes run over each module.
-      None: ``plain``, and the usual one (`mirenc.encoder.request.usual_form`) where vectors are made.
+      None: ``plain``, and the usual one (`mirenc.encoder.options.usual_form`) where vectors are made.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
