@@ -21,7 +21,7 @@ from mirenc.base.errors import MissingExtraError, ModelError, ToolchainError
 from mirenc.decide.features.ir2vec import ir2vec_available
 from mirenc.encoder.weights import find_model
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.tools.measure.block_size import find_libdevice
 from mirenc.tools.measure.openmp import OpenMPMethod
 from mirenc.tools.measure.runners.opencl import opencl_devices

@@ -65,7 +65,7 @@ def pytest_runtest_setup(item: pytest.Function) -> None:
         patch.setenv("PATH", PATH)  # the test before may have been of one kind
         for each in needs:
             if reason := why_missing(each):
-                judge = pytest.fail if item.config.getoption("require_programs") else pytest.skip
+                judge = pytest.fail if item.config.getoption("require_programs", default=False) else pytest.skip
                 judge(f"needs {each}: {reason}")
 
 

@@ -11,8 +11,8 @@ import executed
 import pytest
 
 from mirenc.decide.tables.compiled import PassList, read_compiled
-from mirenc.llvm.passes.engine import CODEGEN, Optimised
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import CODEGEN, Optimised
 from mirenc.tools.run.compilers import clang_of
 
 TABLE = Path(__file__).parents[2] / "downstream" / "passes" / "table"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
 
 FOLDER = Path(__file__).resolve().parents[2] / "downstream" / "inlining"

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mirenc.base.errors import ConfigError
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.llvm.passes.object_file import elf_sections, sums
 from mirenc.tools.inline import calls_of

@@ -10,7 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.tools.inline import calls_of
 

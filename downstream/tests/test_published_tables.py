@@ -179,9 +179,9 @@ def test_a_broken_row_of_openmp_is_named(change: dict[str, str], message: str, t
 
 def test_a_size_is_asked_for_by_name() -> None:
     task = get_task(OPENMP)
-    assert task.parse_context({"size": "Medium"}) == ("medium",)
+    assert task.context.parse({"size": "Medium"}) == ("medium",)
     with pytest.raises(TaskError, match="'size' is '300'; allowed: small, medium, large"):
-        task.parse_context({"size": "300"})
+        task.context.parse({"size": "300"})
 
 
 # -- block sizes ---------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_a_gpu_is_in_no_fold_with_itself(tmp_path: Path) -> None:
             assert set(data.part[test]) & set(data.part[training])
     assert task.machine("", ("A100",)).startswith("NVIDIA A100")
     with pytest.raises(TaskError, match="'gpu' is 'H100'; allowed: A100"):
-        task.checked_context(("H100",))
+        task.context.encode(("H100",))
 
 
 def test_tables_of_tuning_that_are_not_there_or_broken_are_told(tmp_path: Path) -> None:

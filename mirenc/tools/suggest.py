@@ -20,9 +20,9 @@ from mirenc.llvm.inputs.compile_source import ir_compiler
 from mirenc.llvm.inputs.input import path_input
 from mirenc.llvm.ir.functions import attributes_of, is_left_alone
 from mirenc.llvm.ir.read import load_input, module_of
-from mirenc.llvm.passes.engine import Engine, Failed
 from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.llvm.passes.size_after_passes import Engine, Failed
 from mirenc.tools.run.compilers import clang_for
 
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"

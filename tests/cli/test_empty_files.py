@@ -62,7 +62,7 @@ def left_out(result: Result, empty: int, total: int) -> str:
 VERBS = {
     "embed": (["embed", "MODEL", "--no-cache"], 2),
     "profile": (["profile", "--function", "fill"], 2),
-    "sizes": (["predict", "size_after", "--json"], 1),
+    "sizes": (["sizes", "--json"], 1),
     "compare": (["compare", "MODEL"], 3),
     "search": (["search", "MODEL", "ir/a.ll"], 3),
     "tokenizer": (["tokenizer", "train", "-o", "tokenizer.json", "--vocab-size", "256"], 5),
@@ -110,7 +110,7 @@ def test_with_files_that_fail_both_are_said(mirenc: Callable[..., Result], folde
         ["embed", "MODEL"],
         ["search", "MODEL", "a.ll"],
         ["profile"],
-        ["predict", "size_after"],
+        ["sizes"],
         ["tokenizer", "train", "-o", "tokenizer.json"],
         ["models", "adapt", "MODEL", "--name", "own"],
     ],

@@ -73,7 +73,7 @@ LISTS = {"-Os": ("-Os", "default<Os>"), "-O1": ("-O1", "default<O1>")}
 CASES = [
     pytest.param("vectorization", "unroll_count(2)", id="vectorization"),
     pytest.param("openmp", "num_threads(1)", id="openmp", marks=pytest.mark.needs("libomp")),
-    pytest.param("passes", "-Os", id="passes", marks=pytest.mark.needs("opt-19")),
+    pytest.param("pass_list", "-Os", id="pass_list", marks=pytest.mark.needs("opt-19")),
 ]
 
 

@@ -5,7 +5,7 @@ is to take for its own estimate, ``"function-inline-cost"="0"``, less than any t
 Whether a call may be inlined at all stays LLVM's answer, given where the call stands when the inliner comes to it: not
 where the linker may replace the callee (weak, or any that LLVM calls interposable), where target features or other
 attributes do not fit, not a second return of ``setjmp``. ``alwaysinline`` at a call would overrule these checks.
-Modules with decisions run in `mirenc.llvm.passes.engines.SharedEngine.deciding`.
+Modules with decisions run in `mirenc.llvm.passes.find_llvm.SharedEngine.deciding`.
 """
 
 import re

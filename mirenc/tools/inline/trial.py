@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from mirenc.base.errors import ForeignIRError, IRParseError, PassError
-from mirenc.llvm.passes.engine import Optimised
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.object_file import elf_functions, elf_sections, is_elf, sums
+from mirenc.llvm.passes.size_after_passes import Optimised
 from mirenc.tools.inline.calls import Call, Calls, calls_of
 from mirenc.tools.inline.search_decisions import Decisions, Promise, Weight, by_size, search, with_unwinding
 

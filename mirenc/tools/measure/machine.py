@@ -13,7 +13,7 @@ _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512v
 
 def describe_machine() -> dict[str, Any]:
     """Processor, cores, caches, memory and system, as far as they are known; no name of host or user."""
-    from mirenc.model.layers import usable_cores
+    from mirenc.model.threads import usable_cores
 
     flags = {*_field("flags").split(), *_field("Features").split()}
     try:

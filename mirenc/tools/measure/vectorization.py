@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mirenc.base.errors import CompileError, TaskError, ToolchainError
+from mirenc.decide.loop_task import instruction_sets
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.decide.tasks.vectorization import Vectorization, instruction_sets
+from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm import IRModule, Region, parse_ir
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
@@ -59,7 +60,7 @@ class VectorizationMethod(Method):
             data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=SCALAR_LOOPS)
             module = parse_ir(data, name=str(path))
             for loop in _loops_of(path, module, source.function, toolchain):
-                name, context = f"{path.stem}:{loop.line}", dict(_TASK.context_from_ir(module, loop))
+                name, context = f"{path.stem}:{loop.line}", dict(_TASK.context.from_ir(module, loop))
                 yield from source.kernels(name, loop.line, name, path.stem, context)
 
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:

@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.tools.inline import calls_of
 
 LINKAGES = (

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.base.errors import CompileError
+from mirenc.decide.context import Context
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTask
@@ -146,5 +147,5 @@ class ToyMethod(Method):
 class Toy(MeasuredTask):
     name, title, source = "toy", "toy", "this test"
     method = "tools.measure.toy:ToyMethod"
-    space, level, context_names = SPACE, "function", ("n",)
+    space, level, context = SPACE, "function", Context("n")
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)

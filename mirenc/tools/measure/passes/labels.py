@@ -10,13 +10,13 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.decide.tables.compiled import STATUSES, CompiledTable, Fires, PassList, Piece, Sizes, hash_of_ir
-from mirenc.llvm.passes.engine import CODEGEN, Failed, Optimised, code_bytes
-from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.extract import without_size_attributes
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import CODEGEN, Failed, Optimised, code_bytes
 from mirenc.tools.run.run_folder import Journal
 
 Figures = tuple[int, int, str]
-"""Instructions, bytes of code (`mirenc.llvm.passes.engine.code_bytes`), and what became of it (one of
+"""Instructions, bytes of code (`mirenc.llvm.passes.size_after_passes.code_bytes`), and what became of it (one of
 `mirenc.decide.tables.compiled.STATUSES`); 0 where it failed."""
 
 

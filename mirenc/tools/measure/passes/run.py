@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from mirenc.base.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.decide.tables.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.tools.measure.passes.choosing import Chosen, Texts, choose, scan_all
 from mirenc.tools.measure.passes.inputs import FLAGS, find_ir
 from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled_table, label
