@@ -39,9 +39,9 @@ from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.ir.canonical_reader import no_collection
 from mirenc.llvm.ir.plain_statement import Spelling
 from mirenc.llvm.ir.read import in_form, load_input, module_of
-from mirenc.model.layers import one_blas_thread
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
+from mirenc.model.threads import one_blas_thread
 
 Content = InputBytes | IRModule
 _ENTRY = "all-3"  # kind of an embedding in the cache: another one where what it holds has changed
