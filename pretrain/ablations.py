@@ -25,10 +25,12 @@ from torch import Tensor
 
 from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.llvm.sources.ir_folder import digest
-from mirenc.model.config import PRESETS, ModelConfig
+from mirenc.model.config import PRESETS, ModelConfig, declared_layers
 from mirenc.model.data import IRData
-from mirenc.model.mirencoder import MatchingHead, MIREncoder
+from mirenc.model.heads import matching_logits
+from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import PAD, TokenizerConfig
+from mirenc.model.torch_layers import Head
 from mirenc.model.whitening import fit_whitening
 from mirenc.pretrain import encoding
 from mirenc.pretrain.config import PretrainConfig
@@ -85,7 +87,8 @@ def concatenated(model: MIREncoder) -> MIREncoder:
     """Flows side by side instead of their mean."""
     model.graph.combine = lambda per_flow: torch.cat(per_flow, -1)  # type: ignore[method-assign]
     config = model.config
-    model.matching = MatchingHead(config.text.hidden, 3 * config.graph.out, config.matching.hidden)
+    wide = config.model_copy(update={"graph": config.graph.model_copy(update={"out": 3 * config.graph.out})})
+    model.matching = Head(declared_layers(wide)["matching"], matching_logits)
     return model
 
 

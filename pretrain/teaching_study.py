@@ -33,7 +33,8 @@ from torch import Tensor
 
 from mirenc.base.config import load_toml
 from mirenc.base.progress import progress
-from mirenc.model.directed import RELATION_OF, RELATIONS, torch as directed
+from mirenc.model.encoders.directed import RELATION_OF
+from mirenc.model.torch_layers import Neighbours, TorchLayers
 from mirenc.pretrain import encoding
 from mirenc.pretrain.answers import Answers, piece_counts, read_answers
 from mirenc.pretrain.config import AnswersConfig, PretrainConfig
@@ -105,26 +106,26 @@ VARIANTS: dict[str, Callable[[Values], None]] = {
 }
 
 
-def undirected_neighbours(edge_index: Tensor, edge_flow: Tensor, _: Tensor, nodes: int) -> directed.Neighbours:
-    """`mirenc.model.directed.torch.neighbours` of edges whose two ends are one relation of their flow."""
-    table = torch.from_numpy(RELATION_OF).to(edge_index.device)
-    relation = table[edge_flow, torch.zeros_like(edge_flow)].repeat(2)
-    source, target = torch.cat([edge_index, edge_index.flip(0)], 1)
-    key, pair, count = torch.unique(relation * nodes + target, return_inverse=True, return_counts=True)
-    sizes = torch.bincount(key // max(nodes, 1), minlength=RELATIONS).tolist()
-    return directed.Neighbours(source, pair, 1.0 / count[pair], key % max(nodes, 1), sizes)
+def undirected_neighbours(
+    layers: TorchLayers, edges: Tensor, relation: Tensor, relations: int, nodes: int
+) -> Neighbours:
+    """Neighbours by flow alone: neither the direction nor the position of an edge counts."""
+    flow_of = np.array([row[0] for row in RELATION_OF for _ in np.unique(row)] * 2)
+    return _OWN_NEIGHBOURS(layers, edges, layers.constant(flow_of)[relation], relations, nodes)
+
+
+_OWN_NEIGHBOURS = TorchLayers.neighbours
 
 
 @contextlib.contextmanager
 def as_variant(name: str) -> Iterator[None]:
     """What a variant changes in the model's code, for the time of a run."""
-    own = directed.neighbours
     if name == "no direction":
-        directed.neighbours = undirected_neighbours
+        TorchLayers.neighbours = undirected_neighbours  # type: ignore[method-assign]
     try:
         yield
     finally:
-        directed.neighbours = own
+        TorchLayers.neighbours = _OWN_NEIGHBOURS  # type: ignore[method-assign]
 
 
 @torch.no_grad()

@@ -17,7 +17,7 @@ from graph_rules import check_rules
 
 from mirenc.base.errors import GraphError, IRResourceError, MissingExtraError, ToolchainError
 from mirenc.base.run_program import memory_advice, run_limited, without_memory
-from mirenc.llvm.child.llvm_worker import DEFAULT_MEMORY_LIMIT
+from mirenc.llvm.child.parsing_worker import DEFAULT_MEMORY_LIMIT
 from mirenc.llvm.ir.module import Rows
 from mirenc.llvm.ir.statements import UNDEFINED_FUNCTION
 from mirenc.model.graph.schema import Flow, NodeKind, ProgramGraph

@@ -32,6 +32,7 @@ import numpy as np
 from mirenc import __version__
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.cache import Cache, cache_key
+from mirenc.base.child_process import EndedError
 from mirenc.base.progress import progress
 from mirenc.decide.estimators.chooser import preferences
 from mirenc.decide.estimators.ensemble import best_margin
@@ -45,11 +46,10 @@ from mirenc.decide.sample import Sample
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder, load
-from mirenc.llvm.child.child_process import EndedError
 from mirenc.llvm.passes import assembly, look_ahead
 from mirenc.llvm.passes.assembly import Loop
 from mirenc.llvm.passes.look_ahead import LoopCode
-from mirenc.llvm.passes.vectorizer import asked, loop_node, marked
+from mirenc.llvm.passes.vectorizer import ask_llvm, loop_node, marked
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "vectorization/table"
@@ -226,7 +226,7 @@ def _keys(data: TaskData) -> list[bytes]:
 
 
 def _choice(module: Any, text: str, bits: int, place: int) -> tuple[int, int]:
-    ((answer, _),) = asked(module, text, [""], bits)
+    ((answer, _),) = ask_llvm(module, text, [""], bits)
     found = [(width, count) for line, width, count in answer["choices"] if line == place + 1]
     return max(found, key=lambda one: (one[0] * one[1], one[0]), default=(1, 1))
 

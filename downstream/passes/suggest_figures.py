@@ -2,7 +2,7 @@
 
     python downstream/passes/suggest_figures.py TABLE --features FEATURES -o downstream/passes --jobs 2
 
-reads what `mirenc measure passes` wrote and `downstream/pass_features.py` made of it, trains heads on the projects for
+reads what `mirenc label` wrote and `downstream/pass_features.py` made of it, trains heads on the projects for
 training, and writes suggest.json and suggest.md. Rows: lists that a head chooses by the code, or by its size alone;
 the best lists of training in their greedy order, the same for every piece, which `mirenc suggest` tries; lists drawn at
 random. Of each, the first k are tried beside -Oz, and the smallest is kept. Bytes are the table's: machine code, and

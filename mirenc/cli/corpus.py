@@ -2,13 +2,16 @@
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from mirenc.base.errors import ConfigError, MirencError, NoFunctionBodyError, needs
 from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.model.tokenizer import IRTokenizer
 
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {
@@ -17,6 +20,15 @@ _TAKES = {
 }
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
+
+
+def _tokenizer(name: str) -> "IRTokenizer":
+    """A tokenizer by its file, or of a model by its name or folder."""
+    from mirenc.encoder.weights import find_model, is_model_name
+    from mirenc.model.tokenizer import IRTokenizer
+
+    named = is_model_name(name) or os.path.isdir(name)
+    return IRTokenizer.from_file(find_model(name) / "tokenizer.json" if named else name)
 
 
 @app.command()
@@ -52,19 +64,15 @@ def build(
     """
     flags = common.split_flags(cflags)
     from mirenc.base.writing import only_one
-    from mirenc.encoder.weights import find_model, is_model_name
     from mirenc.llvm.inputs.file_kind import find_inputs, folder_error
-    from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig
+    from mirenc.model.tokenizer import TokenizerConfig
 
     with needs("train", "building a corpus needs more packages"):
         from mirenc.llvm.sources.compile_programs import Choices
         from mirenc.llvm.sources.ir_folder import failures_of, origins_of
         from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
         from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
-    given = None
-    if tokenizer:
-        named = is_model_name(tokenizer) or os.path.isdir(tokenizer)
-        given = IRTokenizer.from_file(find_model(tokenizer) / "tokenizer.json" if named else tokenizer)
+    given = _tokenizer(tokenizer) if tokenizer else None
     config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source)
     asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
@@ -118,3 +126,32 @@ def build(
     unread = [MirencError(message) for _, message in report.failures]
     empty = [NoFunctionBodyError(path) for path in report.empty]
     common.Failures(report.files + len(uncompiled), [*uncompiled, *unread, *empty]).finish()
+
+
+@app.command()
+@common.reads_ir
+def functions(
+    sources: Annotated[
+        list[Path],
+        Argument(help="Folders of IR with PROJECT/O0/x.ll and PROJECT/O2/x.ll, as IR of corpora; one a compiler."),
+    ],
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
+    tokenizer: Annotated[str, Option(help="File, or name or folder of a model: the tokenizer of the run.")],
+    forms: Annotated[
+        list[str] | None, Option("--in-form", help="Normal form to read each file in, too. Repeat it. [default: plain]")
+    ] = None,
+    *,
+    options: common.Reading,
+) -> None:
+    """Functions in several forms, for the stage `contrast` of `mirenc pretrain`: search trained on your own code.
+
+    Forms of a program are files of one name at other levels, by other compilers, or in other normal forms.
+    """
+    with needs("train", "a corpus of functions needs more packages"):
+        from mirenc.pretrain.corpus.functions import build_functions
+    with common.progress("reading", None) as advance:
+        failed = build_functions(
+            sources, output, _tokenizer(tokenizer), forms=forms or ["plain"], options=options, advance=advance
+        )
+    typer.echo(f"{output}: {len(list(output.glob('*.functions')))} projects")
+    common.Failures(len(failed), failed).finish()

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-import mirenc.model
+import mirenc.model.encoders
 from mirenc.base.config import Config
 from mirenc.base.errors import ConfigError
-from mirenc.model.convolution import ConvolutionConfig
-from mirenc.model.directed import DirectedGraphConfig
-from mirenc.model.gcn import GraphEncoderConfig
-from mirenc.model.kinds import COUNTS, GraphKind, Shapes, TextKind
+from mirenc.model.encoders.convolution import ConvolutionConfig
+from mirenc.model.encoders.directed import DirectedGraphConfig
+from mirenc.model.encoders.gcn import GraphEncoderConfig
+from mirenc.model.encoders.transformer import TextEncoderConfig
+from mirenc.model.kinds import COUNTS, GraphKind, TextKind
+from mirenc.model.layers import BERT_STD, Embedding, Layers, Linear, Norm, Shapes, Weight, shapes_of
 from mirenc.model.tokenizer import TokenizerConfig
-from mirenc.model.transformer import TextEncoderConfig
 
 __all__ = [
     "PRESETS",
@@ -32,17 +33,17 @@ __all__ = [
     "TaughtConfig",
     "TextConfig",
     "TextEncoderConfig",
+    "declared_layers",
     "preset",
     "weight_shapes",
 ]
 
 
 def _kinds(base: type[Config], default: str) -> Any:
-    """A configuration of the kind it names, of those whose folders are here; what was saved before names none."""
-    for module in pkgutil.iter_modules(mirenc.model.__path__, "mirenc.model."):
-        if module.ispkg:
-            import_module(module.name)
-    kinds = {each.model_fields["kind"].default: each for each in base.__subclasses__()}
+    """The configuration type that a table's ``kind`` names; old models name none, and have the ``default``."""
+    for module in pkgutil.iter_modules(mirenc.model.encoders.__path__, "mirenc.model.encoders."):
+        import_module(module.name)
+    kinds = {config.model_fields["kind"].default: config for config in base.__subclasses__()}
     names = sorted(kinds, key=lambda kind: (kind != default, kind))
     by_kind = Discriminator(
         lambda value: value.get("kind", default) if isinstance(value, dict) else getattr(value, "kind", None),
@@ -78,7 +79,7 @@ class PoolingConfig(Config):
 
 
 class TaughtConfig(Config):
-    """Trunk that a compiler's answers are read from (`mirenc.model.mirencoder.Trunk`).
+    """Trunk that a compiler's answers are read from (`mirenc.model.heads.taught_vectors`).
 
     ``width`` is of its vector, ``hidden`` of its hidden layer, of whose inputs ``dropout`` are left out in training.
     """
@@ -108,7 +109,7 @@ class LexicalConfig(Config):
 
 
 class PairedConfig(Config):
-    """A model trained to find a function in the form another compiler or level gave it (``pretrain/contrast.py``).
+    """A model trained to find a function in the form another compiler or level gave it (`mirenc.pretrain.contrast`).
 
     Its texts are spelled plainly (`mirenc.llvm.ir.plain_statement.Spelling`), without names where these are hidden; the
     text vector of a part of a module has the definitions of the globals that it takes, too; and the blocks of a search
@@ -147,35 +148,51 @@ class ModelConfig(Config):
         return self
 
 
+def declared_layers(config: ModelConfig) -> dict[str, Layers]:
+    """The layers of each part of a model, in the order in which torch draws their first weights."""
+    text, graph, hidden = config.text, config.graph, config.matching.hidden
+    parts: dict[str, Layers] = {
+        "text": {
+            "token": Embedding(config.tokenizer.vocab_size, text.token_width),
+            **text.declare(config.tokenizer.max_length),
+        },
+        "mlm": {
+            "dense": Linear(text.state_width, text.token_width, std=BERT_STD),
+            "norm": Norm(text.token_width),
+            "bias": Weight((config.tokenizer.vocab_size,)),
+        },
+        "graph": graph.declare(text.token_width, text.hidden),
+        "matching": {
+            "norm_text": Norm(text.hidden),
+            "norm_graph": Norm(graph.width),
+            "linear1": Linear(text.hidden + graph.width, hidden),
+            "linear2": Linear(hidden, hidden),
+            "linear3": Linear(hidden, 1),
+        },
+    }
+    if config.taught is not None:
+        inputs, width = text.hidden + graph.width + COUNTS, config.taught.width
+        parts["taught"] = {
+            "norm_text": Norm(text.hidden),
+            **{f"norm_graph.{number}": Norm(graph.out) for number in range(graph.width // graph.out)},
+            "linear1": Linear(inputs, config.taught.hidden),
+            "linear2": Linear(config.taught.hidden, width),
+            "skip": Linear(inputs, width, bias=False),
+        }
+    return parts
+
+
 def weight_shapes(config: ModelConfig) -> Shapes:
     """Shape of every entry of ``MIREncoder.state_dict``: what a file must hold, known without torch."""
-    hidden, token, state = config.text.hidden, config.text.token_width, config.text.state_width
-    graph, matching, vocabulary = config.graph, config.matching.hidden, config.tokenizer.vocab_size
-    shapes = Shapes({"text.token.weight": (vocabulary, token), "mlm.bias": (vocabulary,)})
-    config.text.add_shapes(shapes, config.tokenizer.max_length)
-    shapes.norm("mlm.norm", token)
-    shapes.norm("matching.norm_text", hidden)
-    graph.add_shapes(shapes, token, hidden)
-    shapes.norm("matching.norm_graph", graph.width)
-    whitened = {"text": hidden, "graph": graph.width} if config.pooling.whiten else {}
+    shapes: Shapes = {}
+    for part, layers in declared_layers(config).items():
+        shapes |= {f"{part}.{name}": shape for name, shape in shapes_of(layers).items()}
+    whitened = {"text": config.text.hidden, "graph": config.graph.width} if config.pooling.whiten else {}
     if config.lexical is not None:
         shapes["lexical_idf"] = (config.lexical.buckets,)
         whitened |= {"lexical": config.lexical.width} if config.lexical.whiten else {}
     for part, size in whitened.items():
-        shapes[f"whiten_{part}.mean"] = (size,)
-        shapes[f"whiten_{part}.matrix"] = (size, size)
-    if config.taught is not None:
-        shapes.norm("taught.norm_text", hidden)
-        for number in range(graph.width // graph.out):
-            shapes.norm(f"taught.norm_graph.{number}", graph.out)
-        inputs = hidden + graph.width + COUNTS
-        shapes.linear("taught.linear1", inputs, config.taught.hidden)
-        shapes.linear("taught.linear2", config.taught.hidden, config.taught.width)
-        shapes.linear("taught.skip", inputs, config.taught.width, bias=False)
-    shapes.linear("mlm.dense", state, token)
-    shapes.linear("matching.linear1", hidden + graph.width, matching)
-    shapes.linear("matching.linear2", matching, matching)
-    shapes.linear("matching.linear3", matching, 1)
+        shapes |= {f"whiten_{part}.mean": (size,), f"whiten_{part}.matrix": (size, size)}
     return shapes
 
 

@@ -1,57 +1,49 @@
-"""Kinds of encoders: what the configuration of each says of it.
+"""Kinds of encoders: what a file in `mirenc.model.encoders` has, and that is all that a new one needs.
 
-A kind is a folder beside this file, and that is all: ``__init__.py`` (a `TextKind` or `GraphKind`), ``torch.py`` and
-``numpy.py`` (an ``Encoder`` each).
+It is a configuration (a `TextKind` or `GraphKind`) that declares its layers and computes with them. The formula is
+written in the operations of `mirenc.model.numpy_layers`, so torch trains it and numpy embeds with it.
 """
 
-from importlib import import_module
+from abc import abstractmethod
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from mirenc.base.config import Config
 from mirenc.model.graph import NodeKind
+from mirenc.model.layers import Array, Backend, Layers
 
 COUNTS = len(NodeKind) + 1  # of a group's nodes of each kind, and of its distinct statements
 
 
-class Shapes(dict[str, tuple[int, ...]]):
-    """Shapes of weights by name, as `torch.nn` names them."""
-
-    def linear(self, name: str, inputs: int, outputs: int, *, bias: bool = True) -> None:
-        self[f"{name}.weight"] = (outputs, inputs)
-        if bias:
-            self[f"{name}.bias"] = (outputs,)
-
-    def norm(self, name: str, size: int) -> None:
-        self[f"{name}.weight"] = self[f"{name}.bias"] = (size,)
-
-
 class TextKind(Config):
-    """What a text encoder is.
+    """A text encoder: ``kind`` is its name, ``hidden`` the width of a statement's vector, ``card`` for the model card.
 
-    Each kind has its name, ``kind``; ``hidden``, the width of a statement's vector; ``token_width``, of a row of the
-    token embedding; ``state_width``, of a token's state after the last layer; ``add_shapes(shapes, max_length)``, which
-    adds those of all its weights but the token embedding; ``card``, its words in the model card.
-
-    In torch its ``Encoder(config, tokenizer_config)`` is a `mirenc.model.torch_encoders.TextEncoder`; in numpy
-    ``Encoder(config, layers)`` takes ids (B, T) of statements of equal length to vectors (B, H).
+    ``token_width`` is the width of a row of the token embedding, the layer ``token``; ``state_width`` that of a
+    token's state, which masked language modelling reads. The layers ``blocks...`` are those between embedding and
+    pooling: their matrices are trained by Muon.
     """
+
+    @abstractmethod
+    def declare(self, max_length: int) -> Layers:
+        """All layers but the token embedding, for statements of at most ``max_length`` tokens."""
+
+    @abstractmethod
+    def states(self, backend: Backend, ids: Array, real: Array | None) -> Array:
+        """Token states; ``real`` (B, T) says which tokens are no padding, None: all. Shapes: (B, T) -> (B, T, S)."""
+
+    @abstractmethod
+    def pool(self, backend: Backend, states: Array, real: Array | None) -> Array:
+        """Statement vectors. Shapes: (B, T, S), (B, T) -> (B, H)."""
 
 
 class GraphKind(Config):
-    """What a graph encoder is.
+    """A graph encoder: ``kind`` is its name, ``hidden`` the width of its layers, ``out`` that of a node's vector.
 
-    Each kind has its name, ``kind``; ``statements``, whether instructions go into it with their statement vectors, and
-    ``positions``, whether it reads positions of edges and argument numbers; ``add_shapes(shapes, features,
-    statement)``, which adds those of all its weights, named ``graph...``; for the model card ``card(features)``, and
-    ``order``: how far it sees that of operands and of targets, or why not. In torch its ``Encoder(config, features,
-    statement)``, by the widths of what it takes, is a `mirenc.model.torch_encoders.GraphEncoder`; in numpy
-    ``Encoder(config, layers, threads).pooled(sample, pool, features, statements)`` gives the vectors of groups of nodes
-    (G, D), from features of texts (U, F) and, where it takes them, statement vectors (U, H).
-
-    ``hidden`` is the width of its layers, ``out`` of a node's vector; ``readout`` leads from those to one of a module:
-    ``mean`` (paper section 3.4) or ``mean-max-sum`` (`mirenc.model.pooling`).
+    ``readout`` leads from nodes to one vector: ``mean`` (paper section 3.4) or ``mean-max-sum``
+    (`mirenc.model.pooling`). ``statements`` says whether instructions go into it with their statement vectors,
+    ``positions`` whether it reads positions of edges and argument numbers; ``order``, for the model card, how far it
+    sees that of operands and of targets, or why not.
     """
 
     joins: ClassVar[bool] = False
@@ -65,7 +57,18 @@ class GraphKind(Config):
         """Components of a module's graph vector."""
         return self.out if self.readout == "mean" else 3 * self.out
 
+    @abstractmethod
+    def declare(self, features: int, statement: int) -> Layers:
+        """All layers, by the widths of a node's features and of a statement vector."""
 
-def encoder_class(config: TextKind | GraphKind, backend: str) -> Any:
-    """What computes an encoder in ``torch`` or ``numpy``; only its own file is imported."""
-    return import_module(f"{type(config).__module__}.{backend}").Encoder
+    @abstractmethod
+    def node_vectors(self, backend: Backend, graph: Any, features: Array, statements: Array | None) -> list[Array]:
+        """Node vectors of each flow; the encoder's vector of a node is their mean.
+
+        ``graph`` has the arrays of `mirenc.model.sample.GraphArrays`. Shapes: features of the nodes' texts (N, F),
+        their statement vectors (N, H), of which rows that are no instructions mean nothing -> 3 x (N, d)
+        """
+
+    @abstractmethod
+    def card(self, features: int) -> str:
+        """What the model card says of it."""

@@ -1,17 +1,19 @@
 """`MIREncoder`: text encoder, graph encoder and matching head in one module (paper figure 1, section 3.4)."""
 
+from functools import partial
 from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from mirenc.model.config import ModelConfig, weight_shapes
+from mirenc.model.config import ModelConfig, declared_layers
 from mirenc.model.data import IRData
 from mirenc.model.graph import NodeKind
-from mirenc.model.kinds import COUNTS, encoder_class
+from mirenc.model.heads import matching_logits, taught_vectors
+from mirenc.model.kinds import COUNTS
 from mirenc.model.tokenizer import CLS, PAD, SEP
-from mirenc.model.torch_encoders import GraphEncoder, TextEncoder, gelu, initialise
+from mirenc.model.torch_layers import GraphEncoder, Head, TextEncoder, TorchLayers
 
 
 class Encoded(NamedTuple):
@@ -23,64 +25,9 @@ class Encoded(NamedTuple):
     taught: Tensor
 
 
-class MLMHead(nn.Module):
-    """Token states to scores over the vocabulary: LN(gelu(W h)) E^T + b, E the token embedding (tied)."""
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        self.dense = nn.Linear(config.text.state_width, config.text.token_width)
-        self.norm = nn.LayerNorm(config.text.token_width)
-        self.bias = nn.Parameter(torch.zeros(config.tokenizer.vocab_size))
-        self.dense.apply(initialise)
-
-    def forward(self, tokens: Tensor, embedding: Tensor) -> Tensor:
-        """Scores of masked positions. Shapes: tokens (M, S), embedding (V, F) -> (M, V)."""
-        return F.linear(self.norm(gelu(self.dense(tokens))), embedding, self.bias)
-
-
-class MatchingHead(nn.Module):
-    """Text vector and graph vector to the logit "these are one IR": w3 relu(W2 relu(W1 [text; graph]))."""
-
-    def __init__(self, text: int, graph: int, hidden: int) -> None:
-        super().__init__()
-        self.norm_text = nn.LayerNorm(text)
-        self.norm_graph = nn.LayerNorm(graph)
-        self.linear1 = nn.Linear(text + graph, hidden)
-        self.linear2 = nn.Linear(hidden, hidden)
-        self.linear3 = nn.Linear(hidden, 1)
-
-    def forward(self, text: Tensor, graph: Tensor) -> Tensor:
-        """Logits. Shapes: (B, H), (B, d) -> (B,)."""
-        x = torch.cat([self.norm_text(text), self.norm_graph(graph)], -1)
-        return self.linear3(F.relu(self.linear2(F.relu(self.linear1(x))))).squeeze(-1)
-
-
-class Trunk(nn.Module):
-    """The taught trunk: a vector that a compiler's answers are linear in (`mirenc.pretrain.answers`).
-
-        x = [LN(text mean); LN(graph mean) [; LN(graph maximum); LN(graph log-sum)]; log(1 + counts)]
-        z = W2 relu(W1 x + b1) + b2 + W3 x
-
-    Means say nothing about size: hence the counts; answers are linear in their logarithms, mostly: hence W3.
-    """
-
-    def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
-        assert config.taught is not None
-        hidden, graph = config.text.hidden, config.graph
-        self.norm_text = nn.LayerNorm(hidden)
-        self.norm_graph = nn.ModuleList(nn.LayerNorm(graph.out) for _ in range(graph.width // graph.out))
-        self.linear1 = nn.Linear(hidden + graph.width + COUNTS, config.taught.hidden)
-        self.linear2 = nn.Linear(config.taught.hidden, config.taught.width)
-        self.skip = nn.Linear(self.linear1.in_features, config.taught.width, bias=False)
-        self.dropout = config.taught.dropout
-
-    def forward(self, text: Tensor, graph: Tensor, counts: Tensor) -> Tensor:
-        """Taught vectors; ``counts`` as of `mirenc.model.pooling.Pools`. (G, H), (G, D), (G, COUNTS) -> (G, width)."""
-        parts = graph.chunk(len(self.norm_graph), -1)
-        normed = [norm(part) for norm, part in zip(self.norm_graph, parts, strict=True)]
-        x = torch.cat([self.norm_text(text), *normed, torch.log1p(counts)], -1)
-        return self.linear2(F.relu(self.linear1(F.dropout(x, self.dropout, self.training)))) + self.skip(x)
+def _token_scores(layers: TorchLayers, tokens: Tensor, embedding: Tensor) -> Tensor:
+    """Scores of masked positions: LN(gelu(W h)) E^T + b, E the token embedding. Shapes: (M, S), (V, F) -> (M, V)."""
+    return F.linear(layers.norm("norm", layers.gelu(layers.linear("dense", tokens))), embedding, layers.weight("bias"))
 
 
 class Whitening(nn.Module):
@@ -105,11 +52,15 @@ class MIREncoder(nn.Module):
         super().__init__()
         self.config = config
         text, graph = config.text, config.graph
-        self.text: TextEncoder = encoder_class(text, "torch")(text, config.tokenizer)
-        self.mlm = MLMHead(config)
-        self.graph: GraphEncoder = encoder_class(graph, "torch")(graph, text.token_width, text.hidden)
-        self.matching = MatchingHead(text.hidden, graph.width, config.matching.hidden)
-        self.taught = Trunk(config) if config.taught is not None else None
+        declared = declared_layers(config)
+        self.text = TextEncoder(text, declared["text"])
+        self.mlm = Head(declared["mlm"], _token_scores)
+        self.graph = GraphEncoder(graph, declared["graph"])
+        self.matching = Head(declared["matching"], matching_logits)
+        self.taught = None
+        if config.taught is not None:
+            formula = partial(taught_vectors, graph_parts=graph.width // graph.out, dropout=config.taught.dropout)
+            self.taught = Head(declared["taught"], formula)
         white = config.pooling.whiten
         self.whiten_text = Whitening(text.hidden) if white else nn.Identity()
         self.whiten_graph = Whitening(graph.width) if white else nn.Identity()
@@ -118,9 +69,6 @@ class MIREncoder(nn.Module):
         if lexical is not None:
             # Kept with the model; `mirenc.model.lexical` computes with it.
             self.register_buffer("lexical_idf", torch.zeros(lexical.buckets))
-        made = {(name, tuple(value.shape)) for name, value in self.state_dict().items()}
-        if wrong := sorted(name for name, _ in made ^ set(weight_shapes(config).items())):
-            raise ValueError(f"the shapes of {', '.join(wrong)} are not those that `add_shapes` of its kind says")
 
     def parameter_count(self) -> int:
         """Number of parameters; the tied output matrix counts once."""

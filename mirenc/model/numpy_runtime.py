@@ -1,19 +1,52 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int32, Int64, UInt16
-from mirenc.model.config import ModelConfig
-from mirenc.model.kinds import encoder_class
-from mirenc.model.layers import Layers, Weights, by_slices, in_order, one_blas_thread, segment_sum, usable_cores
-from mirenc.model.pooling import Pools
+from mirenc.model.config import GraphConfig, ModelConfig
+from mirenc.model.heads import matching_logits, taught_vectors
+from mirenc.model.numpy_layers import NumpyLayers, Weights
+from mirenc.model.pooling import Pool, Pools
+from mirenc.model.refinement import RefinedPooling
 from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
+from mirenc.model.segments import segment_sum
+from mirenc.model.threads import by_slices, in_order, one_blas_thread, usable_cores
 
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
+
+
+# From a sample, a pool of nodes, and features (U, F) and statement vectors (U, H) of the texts to groups (G, D).
+GraphPooling = Callable[[IRSample, Pool, Float32, Float32 | None], Float32]
+
+
+def graph_pooling(config: GraphConfig, layers: NumpyLayers, threads: int) -> GraphPooling:
+    """How a graph encoder is computed: in a faster way where there is one, else by its formula."""
+    if config.kind == "directed":
+        return RefinedPooling(config, layers, threads)
+    if config.kind == "gcn":
+        from mirenc.model.gcn_slices import GCNPooling  # it imports scipy.sparse, which takes long
+
+        return GCNPooling(config, layers)
+    return partial(pooled_by_formula, config, layers)
+
+
+def pooled_by_formula(
+    config: GraphConfig,
+    layers: NumpyLayers,
+    sample: IRSample,
+    pool: Pool,
+    features: Float32,
+    statements: Float32 | None,
+) -> Float32:
+    """Vectors of groups of nodes from the vector of every node."""
+    rows = sample.node_row
+    flows = config.node_vectors(layers, sample, features[rows], None if statements is None else statements[rows])
+    return pool.readout(np.mean(flows, axis=0), sizes=config.readout != "mean")
 
 
 class NumpyRuntime:
@@ -27,10 +60,9 @@ class NumpyRuntime:
     def __init__(self, config: ModelConfig, weights: Weights, *, threads: int | None = None) -> None:
         self.config = config
         self.threads = threads or usable_cores()
-        self._layers = Layers(weights)
-        self.w, self._linear, self._norm = weights, self._layers.linear, self._layers.norm
-        self._encode: Callable[[UInt16], Float32] = encoder_class(config.text, "numpy")(config.text, self._layers)
-        self._graph = encoder_class(config.graph, "numpy")(config.graph, self._layers, self.threads)
+        self.weights = weights
+        self._layers = {part: NumpyLayers(weights, part) for part in ("text", "graph", "matching", "taught")}
+        self._pooled = graph_pooling(config.graph, self._layers["graph"], self.threads)
 
     def encode_texts(
         self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
@@ -38,6 +70,7 @@ class NumpyRuntime:
         out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
         if len(out) == 0:
             return out
+        layers = self._layers["text"]
         order = np.argsort(text_length, kind="stable")
         lengths, starts = np.unique(text_length[order], return_index=True)
         chunks: list[tuple[int, Int64]] = []
@@ -47,7 +80,8 @@ class NumpyRuntime:
 
         def work(chunk: tuple[int, Int64]) -> int:
             length, rows = chunk
-            out[rows] = self._encode(text_ids[rows, :length])
+            states = self.config.text.states(layers, text_ids[rows, :length], None)
+            out[rows] = self.config.text.pool(layers, states, None)
             return len(rows)
 
         with one_blas_thread():
@@ -66,7 +100,7 @@ class NumpyRuntime:
         shares = np.repeat((1.0 / np.maximum(counts, 1)).astype(np.float32), counts)
         pointer = np.concatenate([[0], np.cumsum(counts)])
         # Of the table only the rows that are asked for: it is large, and may be in half precision.
-        embedding, ids = self.w["text.token.weight"], text_ids[inside]
+        embedding, ids = self.weights["text.token.weight"], text_ids[inside]
         used = np.flatnonzero(np.bincount(ids, minlength=len(embedding)))
         place = np.zeros(len(embedding), dtype=np.int64)
         place[used] = np.arange(len(used))
@@ -86,25 +120,16 @@ class NumpyRuntime:
             if part != "text":
                 features = self.text_features(sample.text_ids, sample.text_length)
                 statements = text_vectors if self.config.graph.statements else None
-                graph = self._graph.pooled(sample, pools.graph, features, statements)
+                graph = self._pooled(sample, pools.graph, features, statements)
             if part == "both" and self.config.taught is not None:
-                counts, width = pools.counts(sample.node_kind), self.config.taught.width
+                parts = self.config.graph.width // self.config.graph.out
+                counts, layers = pools.counts(sample.node_kind), self._layers["taught"]
                 taught = by_slices(
-                    lambda some: self._trunk(text[some], graph[some], counts[some]), len(text), width, self.threads
+                    lambda some: taught_vectors(layers, text[some], graph[some], counts[some], graph_parts=parts),
+                    *(len(text), self.config.taught.width, self.threads),
                 )
         return Pooled(text, graph, taught)
 
-    def _trunk(self, text: Float32, graph: Float32, counts: Float32) -> Float32:
-        """Taught vectors, by `mirenc.model.mirencoder.Trunk`'s formula. (G, H), (G, D), (G, COUNTS) -> (G, width)."""
-        parts = np.split(graph, self.config.graph.width // self.config.graph.out, axis=1)
-        normed = [self._norm(part, f"taught.norm_graph.{number}") for number, part in enumerate(parts)]
-        x = np.concatenate([self._norm(text, "taught.norm_text"), *normed, np.log1p(counts)], axis=1)
-        z = self._linear(np.maximum(self._linear(x, "taught.linear1"), 0), "taught.linear2")
-        z += x @ self._layers.matrix("taught.skip")
-        return z
-
     def match(self, text: Float32, graph: Float32) -> Float32:
-        x = np.concatenate([self._norm(text, "matching.norm_text"), self._norm(graph, "matching.norm_graph")], -1)
-        x = np.maximum(self._linear(x, "matching.linear1"), 0)
-        x = np.maximum(self._linear(x, "matching.linear2"), 0)
-        return np.reciprocal(np.float32(1.0) + np.exp(-self._linear(x, "matching.linear3")[..., 0]))
+        logits = matching_logits(self._layers["matching"], text, graph)
+        return np.reciprocal(np.float32(1.0) + np.exp(-logits))

@@ -14,8 +14,8 @@ import numpy as np
 
 from mirenc.base.arrays import Float32, Float64, Int64, Integer
 from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.layers import distinct, segment_sum
 from mirenc.model.sample import IRSample
+from mirenc.model.segments import distinct, segment_sum
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13

@@ -1,9 +1,9 @@
 """The objective "compiler": what a compiler answered about a piece, read from its taught vector by linear heads.
 
-A table of ``mirenc measure passes`` has the answers, and a corpus of its pieces (``pretrain/pieces.py``) their texts
+A table of ``mirenc label`` has the answers, and a corpus of its pieces (``pretrain/pieces.py``) their texts
 and graphs: a piece is the module whose file is named after its ``ir_hash``. Answers are exact and free, and no answer
 about a project that is held out, by the table or by the run, is ever learned. The heads are thrown away after training;
-the trunk (`mirenc.model.mirencoder.Trunk`) and what it moved in the graph encoder stay.
+the trunk (`mirenc.model.heads.taught_vectors`) and what it moved in the graph encoder stay.
 
     L = mean over kinds of the mean over columns of the mean over pieces with an answer of
         huber(y - t) [sizes, lists] or -t log sigmoid(y) - (1 - t) log(1 - sigmoid(y)) [fires]

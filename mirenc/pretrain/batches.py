@@ -3,7 +3,7 @@
 Drawn by a generator seeded with (seed, what, step): a resumed run, another process or a worker draws the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from mirenc.model.tokenizer import PAD
 from mirenc.pretrain.answers import Answers
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.corpus.functions import SPELLINGS, Functions
 from mirenc.pretrain.graphs import Graphs, join_graphs
 from mirenc.pretrain.objectives import mask_tokens
 from mirenc.pretrain.parallel import Processes
@@ -32,14 +33,18 @@ class Batch(NamedTuple):
     items: int  # tokens or nodes of the whole batch (`StepReport`)
     statements: tuple[Int64, Int64, Bool] | None = None  # a share's ids, the same masked, what is predicted: (B', T)
     chosen: int = 0  # tokens to be predicted in the whole batch
-    modules: Int64 = _NONE  # (B,) of the corpus, all of the batch
+    modules: Int64 = _NONE  # (B,) of the corpus, or forms of functions (contrast); all of the batch
     graphs: Graphs | None = None  # of a share of them
     pieces: Int64 = _NONE  # (P,) of the answers, all of the batch
     piece_graphs: Graphs | None = None
+    step: int = 0
+    spelling: Int64 = _NONE  # (B,) of contrast: how each module's texts are spelled
 
 
 class Sampler:
     """Draws a run's batches from the training modules (M,) of its corpus; a `ConfigError` where they are too few.
+
+    Of ``functions``, those of projects ``held_out`` are never drawn.
 
     With ``started_from``, the digest of the model that a run goes on from, it draws other statements than the first.
     """
@@ -52,6 +57,8 @@ class Sampler:
         processes: Processes,
         *,
         answers: Answers | None = None,
+        functions: Functions | None = None,
+        held_out: Collection[str] = (),
         started_from: str = "",
     ) -> None:
         self.corpus, self.config, self.processes = corpus, config, processes
@@ -65,7 +72,11 @@ class Sampler:
         self.graphs: Int64 = modules[(nodes > 0) & (nodes <= config.max_nodes)]
         drawn = np.random.default_rng([config.seed, 300]).permutation(self.graphs)
         self.matching_graphs: Int64 = np.sort(drawn[: config.matching_modules])
-        for stage in config.stages.keys() - {"mlm"}:
+        self.functions = functions
+        if functions is not None:
+            programs = functions.programs
+            self._projects = [programs[project] for project in sorted(programs.keys() - set(held_out))]
+        for stage in config.stages.keys() - {"mlm", "contrast"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 
     def rng(self, what: int, step: int) -> np.random.Generator:
@@ -82,6 +93,10 @@ class Sampler:
     def _batch(self, stage: str, step: int) -> Batch:
         if stage == "mlm":
             return self._masked(step)
+        if stage == "contrast":
+            forms, spelling = self.contrast(step)
+            assert self.functions is not None
+            return Batch(int(self.functions.sizes["node"][forms].sum()), modules=forms, spelling=spelling, step=step)
         modules, answers = self.modules(stage, step), self._answers
         rng = self.rng(1 if stage == "gae" else 2, step)
         graphs = join_graphs(self.corpus, modules, rng, share=self.processes.share(len(modules)))
@@ -115,6 +130,21 @@ class Sampler:
             return self._distinct(rng.permutation(self.matching_graphs), self.config.igm.batch)
         by_size = self.matching_graphs[np.argsort(self.corpus.node_count[self.matching_graphs], kind="stable")]
         return self._distinct(np.roll(by_size, -int(rng.integers(len(by_size)))), self.config.igm.batch)
+
+    def contrast(self, step: int) -> tuple[Int64, Int64]:
+        """Forms of a step, first one of each program and then the other, and their spelling. Two (2 P,)."""
+        config, rng = self.config.contrast, self.rng(205, step)
+        share = np.sqrt([len(programs) for programs in self._projects])
+        pairs = []
+        some = min(config.projects, len(self._projects))
+        for project in rng.choice(len(self._projects), some, replace=False, p=share / share.sum()):
+            programs = self._projects[project]
+            for program in rng.choice(len(programs), min(config.batch, len(programs)), replace=False):
+                pairs.append(rng.choice(programs[program], 2, replace=False))
+        spelling = np.where(
+            rng.random(len(pairs)) < config.unnamed, *(SPELLINGS.index(s) for s in ("unnamed", "plain"))
+        )
+        return np.array(pairs, dtype=np.int64).T.ravel(), np.tile(spelling, 2)
 
     def _distinct(self, candidates: Int64, batch: int) -> Int64:
         chosen: dict[tuple[str, str], int] = {}

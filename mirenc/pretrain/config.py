@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from mirenc.base.config import Config
-from mirenc.model.config import GraphConfig, LexicalConfig, TaughtConfig, TextConfig
+from mirenc.model.config import GraphConfig, LexicalConfig, PairedConfig, TaughtConfig, TextConfig
 
 
 class StageConfig(Config):
@@ -28,13 +28,53 @@ class StageConfig(Config):
         return self.learning_rate * (0.1 + 0.45 * (1 + math.cos(math.pi * min(done, 1.0))))
 
 
+class ContrastWeights(Config):
+    """Weight of each loss of the stage ``contrast``: of functions by block, of modules, and of what is kept beside."""
+
+    text: float = Field(0.5, ge=0)
+    graph: float = Field(0.5, ge=0)
+    both: float = Field(1.0, ge=0)
+    module: float = Field(0.2, ge=0)
+    matching: float = Field(0.1, ge=0)
+    tokens: float = Field(0.1, ge=0)
+    edges: float = Field(0.01, ge=0)
+    taught: float = Field(1.0, ge=0)
+
+
+class ContrastConfig(StageConfig):
+    """The stage ``contrast``: functions found in other forms, of a model for search (`mirenc.pretrain.contrast`)."""
+
+    steps: int = Field(0, ge=0)
+    batch: int = Field(8, ge=1)
+    """Programs of each project a step, in two forms each."""
+    learning_rate: float = Field(1e-3, gt=0)
+    functions: str = ""
+    """Folder that ``mirenc corpus functions`` wrote, with the tokenizer of the run's corpus. Projects that the run
+    holds out are not learned from; recall at 1 is measured on them."""
+    projects: int = Field(12, ge=1)
+    """Projects a step."""
+    validated: tuple[str, ...] = ()
+    """Further projects to measure on instead of learning from them, to choose by: an ancestor may have seen these."""
+    unnamed: float = Field(0.5, ge=0, le=1)
+    """Share of the programs without names of functions, globals and types."""
+    weights: ContrastWeights = ContrastWeights()
+    blocks: PairedConfig = PairedConfig()
+    """Lengths of the blocks of a search vector."""
+
+    @model_validator(mode="after")
+    def _has_functions(self) -> Self:
+        if self.steps and not self.functions:
+            raise ValueError("contrast.steps wants functions = FOLDER, made by `mirenc corpus functions`")
+        return self
+
+
 class AnswersConfig(Config):
     """What a compiler answered, for the stage ``compiler``: `mirenc.pretrain.answers`."""
 
     corpus: str
     """Folder of a corpus of the table's pieces (``pretrain/pieces.py``), with the tokenizer of the run's corpus."""
     table: str
-    """Folder that ``mirenc measure passes`` wrote."""
+    """Folder that ``mirenc label`` wrote."""
     kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
     """What is learned: ``sizes`` (bytes and instructions after each level), ``fires`` (which passes change the code),
     ``lists`` (bytes under each pass list beside -Oz)."""
@@ -46,12 +86,13 @@ class PretrainConfig(Config):
     A stage of 0 steps is left out: ``gae.steps = igm.steps = 0`` is the paper's text-only model,
     ``mlm.steps = igm.steps = 0`` its graph-only one.
 
-    ``compiler`` comes last: matching steps, of ``igm.batch`` modules each, that also learn a compiler's answers about
-    ``compiler.batch`` pieces. The text encoder stays as it is.
+    ``compiler`` comes next: matching steps, of ``igm.batch`` modules each, that also learn a compiler's answers about
+    ``compiler.batch`` pieces. The text encoder stays as it is. After it, ``contrast`` trains a model for search.
     """
 
-    preset: Literal["tiny", "small", "base", "fast"] = "tiny"
-    """Architecture; ``text`` and ``graph`` are other encoders than its."""
+    preset: Literal["tiny", "small", "base", "fast", "start"] = "tiny"
+    """Architecture; ``text`` and ``graph`` are other encoders than its. ``start`` is that of the model in
+    ``start_from``, whose table of words is kept, too."""
     text: TextConfig | None = None
     graph: GraphConfig | None = None
     taught: TaughtConfig | None = None
@@ -98,15 +139,18 @@ class PretrainConfig(Config):
     gae: StageConfig = StageConfig(steps=3000, batch=8, learning_rate=1e-3)
     igm: StageConfig = StageConfig(steps=3000, batch=16, learning_rate=5e-4)
     compiler: StageConfig = StageConfig(steps=0, batch=64, learning_rate=1e-3)
+    contrast: ContrastConfig = ContrastConfig()
 
     @model_validator(mode="after")
     def _runs(self) -> Self:
         if self.igm.batch < 2:
             raise ValueError("igm.batch must be at least 2: a negative is another module's graph")
-        if not any(stage.steps for stage in (self.mlm, self.gae, self.igm, self.compiler)):
-            raise ValueError("nothing to train: mlm.steps, gae.steps, igm.steps and compiler.steps are all 0")
+        if not self.stages:
+            raise ValueError("nothing to train: the steps of mlm, gae, igm, compiler and contrast are all 0")
         if self.compiler.steps and self.answers is None:
             raise ValueError("compiler.steps wants a compiler's answers: give [answers] corpus = ... and table = ...")
+        if self.preset == "start" and self.start_from is None:
+            raise ValueError("preset 'start' is the architecture of another model: give start_from = NAME or folder")
         if self.taught is not None and not self.compiler.steps:
             raise ValueError("nothing trains the trunk of [taught]: give [compiler] steps = ..., or leave [taught] out")
         return self
@@ -114,8 +158,8 @@ class PretrainConfig(Config):
     @property
     def stages(self) -> dict[str, StageConfig]:
         """The stages of the run by name, in order."""
-        every = {"mlm": self.mlm, "gae": self.gae, "igm": self.igm, "compiler": self.compiler}
-        return {name: stage for name, stage in every.items() if stage.steps}
+        names = ("mlm", "gae", "igm", "compiler", "contrast")
+        return {name: getattr(self, name) for name in names if getattr(self, name).steps}
 
 
 class DomainConfig(Config):

@@ -11,7 +11,7 @@ from mirenc.base.arrays import Bool, Int64
 from mirenc.model.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import MASK, SPECIAL_TOKENS
-from mirenc.model.torch_encoders import edge_scores
+from mirenc.model.torch_layers import edge_scores
 from mirenc.pretrain.corpus import CorpusModule
 
 _IGNORED = -100

@@ -10,14 +10,22 @@ from typing import Any
 import torch
 from torch import nn
 
-from mirenc.model.torch_encoders import TextEncoder
+from mirenc.model.torch_layers import TextEncoder
 from mirenc.pretrain.config import PretrainConfig
 
 
 class Optimiser:
-    """Moves the parameters of a stage's ``parts``; vectors (biases, norms) are not decayed."""
+    """Moves the parameters of a stage's ``parts``; vectors (biases, norms) are not decayed.
 
-    def __init__(self, parts: Sequence[nn.Module], config: PretrainConfig) -> None:
+    ``extra`` are parameters beside them, each list with its factor of the learning rate; they are not decayed either.
+    """
+
+    def __init__(
+        self,
+        parts: Sequence[nn.Module],
+        config: PretrainConfig,
+        extra: Sequence[tuple[list[nn.Parameter], float]] = (),
+    ) -> None:
         self.parameters = [parameter for part in parts for parameter in part.parameters()]
         inner: list[nn.Parameter] = []
         if config.optimiser == "muon":
@@ -25,10 +33,12 @@ class Optimiser:
             inner = [value for encoder in encoders for value in encoder.blocks.parameters() if value.ndim == 2]
         by_muon = set(map(id, inner))
         rest = [parameter for parameter in self.parameters if id(parameter) not in by_muon]
-        groups = [
+        groups: list[dict[str, Any]] = [
             {"params": [p for p in rest if p.ndim >= 2], "weight_decay": config.weight_decay},
             {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
         ]
+        groups += [{"params": own, "weight_decay": 0.0, "factor": factor} for own, factor in extra]
+        self.parameters += [parameter for own, _ in extra for parameter in own]
         self._all: list[torch.optim.Optimizer] = [torch.optim.AdamW(groups, betas=(0.9, 0.98))]
         if inner:  # updates as large as AdamW's, so that one learning rate serves both
             self._all.append(torch.optim.Muon(inner, weight_decay=config.weight_decay, adjust_lr_fn="match_rms_adamw"))
@@ -37,7 +47,7 @@ class Optimiser:
         """Move the parameters along their gradients, and forget these."""
         for optimiser in self._all:
             for group in optimiser.param_groups:
-                group["lr"] = learning_rate
+                group["lr"] = learning_rate * group.get("factor", 1.0)
             optimiser.step()
             optimiser.zero_grad()
 

@@ -38,8 +38,9 @@ def package(
     for key, value in state.items():
         if not key.startswith("whiten_"):
             value.copy_(value.half().float())
-    domains = fit_maps(trainer, maps) if trainer.model_config.pooling.whiten else []
-    if trainer.model_config.lexical is not None:
+    trained_maps = "contrast" in trainer.stages  # trained along, on the functions
+    domains = fit_maps(trainer, maps) if trainer.model_config.pooling.whiten and not trained_maps else []
+    if trainer.model_config.lexical is not None and trainer.config.preset != "start":
         fit_lexicon(trainer)
     corpus, config, sources = trainer.corpus, trainer.model_config, _sources(trainer, name, domains)
     weights = {key: value.cpu().numpy() for key, value in state.items()}
@@ -55,6 +56,8 @@ def package(
     )
     if trainer.answers is not None:
         figures["answers"] = evaluate_answers(trainer.teacher())
+    if trainer.recall is not None:
+        figures["functions"] = trainer.recall
     figures["training"] = _training_facts(trainer) | {"maps": domains, "seen_projects": len(seen_by(sources))}
     (folder / "MODEL_CARD.md").write_text(model_card(name, trainer, figures), encoding="utf-8")
     baselines.save(folder)
@@ -71,6 +74,8 @@ def _sources(trainer: Trainer, name: str, domains: Sequence[dict[str, Any]]) -> 
     }
     if trainer.answers is not None:
         learned["answers"] = trainer.answers.projects_of(trainer.answers.training)
+    if trainer.functions is not None:
+        learned["pairs"] = trainer.functions.programs.keys() - trainer.kept_out
     own = [Source(name, kind, tuple(sorted(projects))) for kind, projects in learned.items() if projects]
     return (*trainer.ancestry, *own)
 
@@ -98,7 +103,9 @@ def _training_facts(trainer: Trainer) -> dict[str, Any]:
         "distinct_statements": int(np.count_nonzero(corpus.text_counts(modules.tolist()))),
         "started_from": trainer.started_from,
         # Figures are published, and the folders of one machine say nothing on another; `started_from` has the model.
-        "config": trainer.config.model_dump(exclude={"answers": {"corpus", "table"}, "start_from": True}),
+        "config": trainer.config.model_dump(
+            exclude={"answers": {"corpus", "table"}, "contrast": {"functions"}, "start_from": True}
+        ),
         "answers": trainer.answers.identity if trainer.answers is not None else None,
     }
 
@@ -165,6 +172,11 @@ def _training(trainer: Trainer, training: dict[str, Any]) -> str:
         stages += (
             f"; then {config.compiler.steps} steps of {config.igm.batch} pairs and of a compiler's answers ({kinds}) about "
             f"{config.compiler.batch}\nof {len(answers.training):,} pieces of {len(answers.projects_of(answers.training))} projects"
+        )
+    if config.contrast.steps:
+        stages += (
+            f"; then {config.contrast.steps} steps of {config.contrast.projects} projects, up to {config.contrast.batch} programs "
+            f"of each in two forms: functions found in their other form (`mirenc.pretrain.contrast`)"
         )
     if (start := trainer.started_from) is not None:
         weights = "text encoder" if "part" in start else "weights"

@@ -23,7 +23,9 @@ from mirenc.pretrain import checkpoint, encoding
 from mirenc.pretrain.answers import Answers, Teacher, read_answers
 from mirenc.pretrain.batches import Batch, Sampler
 from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.contrast import ContrastLosses, read_functions
 from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.evaluation.figures import Figures
 from mirenc.pretrain.optimiser import Optimiser
 from mirenc.pretrain.parallel import Processes
 from mirenc.pretrain.stages import Losses
@@ -34,7 +36,7 @@ _LOG_EVERY = 20
 class StepReport(NamedTuple):
     """One step that is done: ``step`` of the ``steps`` of a stage.
 
-    ``items`` are tokens (mlm) or nodes (gae, igm, compiler) of the batch, padding left out.
+    ``items`` are tokens (mlm) or nodes (other stages) of the batch, padding left out.
     """
 
     stage: str
@@ -93,11 +95,22 @@ class Trainer:
         self.stages = config.stages
         self.answers: Answers | None = None
         self.heads: nn.ModuleDict | None = None
+        kept_out = corpus.projects_of(self.held_out)
         if "compiler" in self.stages:
             self.answers, self.heads = self._read_answers()
+            kept_out |= self.answers.projects_of(self.answers.held_out)
+        self.functions, self.kept_out = None, kept_out
+        if "contrast" in self.stages:
+            if self.processes.count > 1:
+                raise ConfigError("contrast compares all functions of a step: it takes one process. Leave torchrun out")
+            kept_out.update(config.contrast.validated)
+            self.functions = read_functions(config.contrast.functions, corpus.tokenizer, kept_out)
+        self.recall: Figures | None = None  # of functions held out, as the stage contrast left it
         digest = self.started_from["digest"] if self.started_from is not None else ""
         parts = (corpus, self.train_modules, config, self.processes)
-        self.sampler = Sampler(*parts, answers=self.answers, started_from=digest)
+        self.sampler = Sampler(
+            *parts, answers=self.answers, functions=self.functions, held_out=kept_out, started_from=digest
+        )
         self.stage, self.step, self.seconds = 0, 0, 0.0  # where the run stands
 
     @property
@@ -140,21 +153,29 @@ class Trainer:
             for name in list(self.stages)[self.stage :]:
                 self._run_stage(name, state)
                 self.stage, self.step, state = self.stage + 1, 0, None
-            self._save(None)
+            self._save(None, None)
         self.model.eval()
         return self.model
 
-    def _run_stage(self, name: str, state: list[dict[str, Any]] | None) -> None:
-        """One stage, from its beginning or from the optimiser's ``state`` in a checkpoint."""
+    def _run_stage(self, name: str, state: dict[str, Any] | None) -> None:
+        """One stage, from its beginning or from the ``state`` in a checkpoint."""
         stage, started = self.stages[name], time.monotonic()
         self.model.eval()  # what is computed once of texts that stay as they are has no dropout in it
-        losses = Losses(name, self.model, self.sampler, self.teacher() if name == "compiler" else None)
-        optimiser = Optimiser(losses.trained, self.config)
+        losses: Losses | ContrastLosses
+        if name == "contrast":
+            losses = ContrastLosses(self.model, self.sampler, self.config.contrast, self.kept_out)
+        else:
+            losses = Losses(name, self.model, self.sampler, self.teacher() if name == "compiler" else None)
+        contrast = losses if isinstance(losses, ContrastLosses) else None
+        optimiser = Optimiser(losses.trained, self.config, contrast.extra if contrast is not None else ())
         if state is not None:
-            optimiser.load(state)
+            optimiser.load(state["optimiser"])
+            if contrast is not None:
+                contrast.load_state_dict(state["contrast"])
         self.model.train()
         with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
             steps = range(self.step, stage.steps)
+            checkpoints = range(self.config.checkpoint_every, stage.steps + 1, self.config.checkpoint_every)
             for step, batch in zip(steps, self.sampler.batches(name, steps), strict=True):
                 rate = stage.rate(step)
                 loss = self._step(optimiser, losses, rate, step, batch)
@@ -164,20 +185,27 @@ class Trainer:
                 if board is not None and step % _LOG_EVERY == 0:
                     board.add_scalar(f"{name}/loss", loss, step)
                     board.add_scalar(f"{name}/learning_rate", rate, step)
-                    line = {"stage": name, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)}
-                    with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
-                        stream.write(json.dumps(line) + "\n")
+                    self._log({"stage": name, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)})
                 if self.report is not None:
                     self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
-                if self.step % self.config.checkpoint_every == 0:
-                    self._save(optimiser)
+                if contrast is not None and self.step in (stage.steps, *checkpoints):
+                    self.recall = contrast.validate()
+                    self._log({"stage": name, "step": step, "recall_at_1": self.recall})
+                if self.step in checkpoints:
+                    self._save(optimiser, contrast)
 
-    def _step(self, optimiser: Optimiser, losses: Losses, rate: float, step: int, batch: Batch) -> float:
+    def _log(self, line: dict[str, Any]) -> None:
+        with (self.folder / "metrics.jsonl").open("a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+
+    def _step(
+        self, optimiser: Optimiser, losses: Losses | ContrastLosses, rate: float, step: int, batch: Batch
+    ) -> float:
         """One optimiser step; the loss of the whole batch."""
         # Dropout draws from torch's own generator: another process has another share, so another seed.
         torch.manual_seed(int(self.sampler.rng(400 + self.processes.rank, step).integers(2**62)))
         loss = losses(batch)
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         self.processes.sum_gradients(optimiser.parameters)
         torch.nn.utils.clip_grad_norm_(optimiser.parameters, self.config.clip_norm)
         optimiser.step(rate)
@@ -195,25 +223,28 @@ class Trainer:
             "corpus": self.corpus.digest,
             "started_from": self.started_from,
             "answers": self.answers.identity if self.answers is not None else None,
+            "functions": self.functions.digest if self.functions is not None else None,
         }
 
-    def _save(self, optimiser: Optimiser | None) -> None:
+    def _save(self, optimiser: Optimiser | None, contrast: ContrastLosses | None) -> None:
         if self.processes.first:
-            state: dict[str, Any] = {name: getattr(self, name) for name in ("stage", "step", "seconds")}
+            state: dict[str, Any] = {name: getattr(self, name) for name in ("stage", "step", "seconds", "recall")}
             state["model"] = self.model.state_dict()
             state["optimiser"] = optimiser.state() if optimiser is not None else None
+            state["contrast"] = contrast.state_dict() if contrast is not None else None
             state["heads"] = self.heads.state_dict() if self.heads is not None else None
             checkpoint.write(self._checkpoint, self._identity() | state)
 
-    def _open(self, resume: bool) -> list[dict[str, Any]] | None:
-        """Load the folder's checkpoint if asked to; the optimiser's state."""
+    def _open(self, resume: bool) -> dict[str, Any] | None:
+        """Load the folder's checkpoint if asked to; what it has of a stage that was begun."""
         if resume:
             payload = checkpoint.read(self._checkpoint, self._identity(), device=self.device)
             self.model.load_state_dict(payload["model"])
             if self.heads is not None:
                 self.heads.load_state_dict(payload["heads"])
-            self.stage, self.step, self.seconds = payload["stage"], payload["step"], payload["seconds"]
-            return payload["optimiser"]
+            for name in ("stage", "step", "seconds", "recall"):
+                setattr(self, name, payload[name])
+            return payload if payload["optimiser"] is not None else None
         if self._checkpoint.exists():
             advice = "Type --resume to go on with it, or name another folder"
             raise ConfigError(f"{self.folder}: holds a run already. {advice}")
@@ -233,14 +264,20 @@ def _device(name: str) -> torch.device:
 def _architecture(config: PretrainConfig) -> ModelConfig:
     """The preset's, with the parts that the run names; through its values, so that what does not fit is refused."""
     parts = {name: getattr(config, name) for name in ("text", "graph", "taught", "lexical")}
-    chosen = preset(config.preset).model_copy(update={name: part for name, part in parts.items() if part is not None})
+    if config.preset == "start" and config.start_from is not None:
+        chosen = load_files(config.start_from).config
+    else:
+        chosen = preset(config.preset)
+    chosen = chosen.model_copy(update={name: part for name, part in parts.items() if part is not None})
+    if config.contrast.steps:
+        chosen = chosen.model_copy(update={"paired": config.contrast.blocks})
     return ModelConfig.from_dict(chosen.model_dump())
 
 
 def _start_from(
     model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str
 ) -> tuple[dict[str, str], tuple[Source, ...]]:
-    """Put a packaged model's weights into a new model; whitening is left to be fitted anew.
+    """Put a packaged model's weights into a new model; its maps are trained on by contrast, else fitted anew.
 
     Of one that has the text encoder alone in common, as a distilled one (pretrain/distil.py), that and its MLM head are
     taken. Returned are its ``name`` and ``digest``, ``part`` where only one was taken, and what it and its line saw.
@@ -258,6 +295,8 @@ def _start_from(
     if (own.graph, own.matching) == (other.graph, other.matching):
         # A trunk takes the graph's vectors; a model without one is a start for a model with one.
         taken, part = [*taken, "graph", "matching", *(["taught"] if own.taught == other.taught else [])], {}
+        taken += ["whiten_text", "whiten_graph"] if own.pooling.whiten and other.pooling.whiten else []
+        taken += ["lexical_idf", "whiten_lexical"] if own.lexical == other.lexical else []
     kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
     model.load_state_dict(kept, strict=False)
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

@@ -9,6 +9,7 @@ from command_line import SOURCE, Run
 
 from mirenc.base.writing import only_one
 from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.corpus.functions import Functions
 
 pytest.importorskip("torch")
 
@@ -142,3 +143,17 @@ def test_your_code_is_learned_on_top_of_a_packaged_model(run: Run, build: tuple[
     run(*words).ok()
     assert "From the weights of mirenc-tiny" in (tmp_path / "run" / "mine" / "MODEL_CARD.md").read_text()
     run(*build, "--tokenizer", tmp_path / "none.json").failed("none.json")
+
+
+def test_functions_in_two_forms_are_read_with_a_corpus_s_tokenizer(
+    run: Run, build: tuple[object, ...], ir_projects: Path, tmp_path: Path
+) -> None:
+    run(*build).ok()
+    tokenizer = tmp_path / "corpus" / "tokenizer.json"
+    words = ("corpus", "functions", ir_projects, "-o", tmp_path / "functions", "--tokenizer", tokenizer)
+    assert "2 projects" in run(*words, "--in-form", "plain", "--in-form", "O2").ok().out
+    functions = Functions.load(tmp_path / "functions", Corpus.load(tmp_path / "corpus").tokenizer)
+    assert [form.form for form in functions.forms] == ["plain", "O2"] * 2
+    assert functions.forms[0].functions == ["first"]  # the others have fewer than five instructions
+    (tmp_path / "bare").mkdir()
+    run("corpus", "functions", tmp_path / "bare", "-o", tmp_path / "x", "--tokenizer", tokenizer).failed("no IR here")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,18 +12,18 @@ from random_model import random_weights
 
 from mirenc.encoder.encoding import join_samples
 from mirenc.llvm import IRModule, parse_ir, regions_of
-from mirenc.model import layers
+from mirenc.model import refinement, threads
 from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, weight_shapes
 from mirenc.model.data import IRData, sample_data
-from mirenc.model.directed import ARGUMENTS, RELATIONS, numpy as directed_numpy
-from mirenc.model.directed.torch import Encoder, neighbours
+from mirenc.model.encoders.directed import ARGUMENTS, RELATIONS
 from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.layers import Layers
 from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.numpy_layers import NumpyLayers
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample, make_sample
 from mirenc.model.tokenizer import IRTokenizer
+from mirenc.model.torch_layers import GraphEncoder, TorchLayers
 from mirenc.model.torch_runtime import TorchRuntime
 
 Runtimes = tuple[NumpyRuntime, TorchRuntime]
@@ -59,10 +60,17 @@ def graph_of(text: str, runtime: NumpyRuntime | TorchRuntime, tokenizer: IRToken
 
 
 # -- the formula ---------------------------------------------------------------------------------------
-def test_edges_become_relations_in_both_directions() -> None:
+def test_edges_become_relations_in_both_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     edge_index = torch.tensor([[0, 0, 3, 3, 3, 1], [1, 2, 2, 2, 2, 0]])
     flow = torch.tensor([Flow.CONTROL, Flow.CONTROL, Flow.DATA, Flow.DATA, Flow.DATA, Flow.CALL])
-    near = neighbours(edge_index, flow, torch.tensor([0, 1, 1, 3, 9, 0]), 4)
+    heard_by: list[Any] = []
+    own = TorchLayers.neighbours
+    monkeypatch.setattr(TorchLayers, "neighbours", lambda *given: heard_by.append(own(*given)) or heard_by[-1])
+    config = DirectedGraphConfig(**SMALL)
+    position, zeros = torch.tensor([0, 1, 1, 3, 9, 0]), torch.zeros(4, dtype=torch.int64)
+    data = IRData(node_kind=zeros, node_argument=zeros, edge_index=edge_index, edge_flow=flow, edge_position=position)
+    GraphEncoder(config, config.declare(8, 8))(data, torch.zeros(4, 8))
+    near = heard_by[0]
     relation = np.repeat(np.arange(RELATIONS), near.sizes)
     heard = {
         (int(relation[pair]), int(near.node[pair]), int(source), round(float(share), 3))
@@ -79,7 +87,8 @@ def test_edges_become_relations_in_both_directions() -> None:
 def test_two_layers_worked_out_with_dense_matrices() -> None:
     width, wide, nodes = 8, 11, 5
     torch.manual_seed(0)
-    encoder = Encoder(DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True), width, wide).eval()
+    config = DirectedGraphConfig(hidden=12, out=9, bases=3, statements=True)
+    encoder = GraphEncoder(config, config.declare(width, wide)).eval()
     for parameter in encoder.parameters():
         torch.nn.init.normal_(parameter, std=0.4)
     weight = {name: value.numpy().astype(np.float64) for name, value in encoder.state_dict().items()}
@@ -160,12 +169,12 @@ def test_equal_nodes_are_computed_once(model_config: ModelConfig, samples: dict[
     runtime = NumpyRuntime(config, random_weights(config))
     assert isinstance(config.graph, DirectedGraphConfig)
     sample = samples["ir/clang-19/O0/parallel_loops.ll"]
-    encoder = directed_numpy.Encoder(config.graph, Layers(random_weights(config)))
+    encoder = refinement.RefinedPooling(config.graph, NumpyLayers(random_weights(config), "graph"))
     classes, vectors = encoder.nodes(sample, runtime.text_features(sample.text_ids, sample.text_length), None)
     row = classes.of_node
     assert len(row) == len(sample.node_row)
-    assert np.unique(row).tolist() == list(range(len(vectors(slice(layers.SLICE)))))
-    assert len(vectors(slice(layers.SLICE))) < 0.9 * len(row)
+    assert np.unique(row).tolist() == list(range(len(vectors(slice(threads.SLICE)))))
+    assert len(vectors(slice(threads.SLICE))) < 0.9 * len(row)
 
 
 @pytest.mark.parametrize("name", ["default", "sizes"])
@@ -184,7 +193,7 @@ def test_neither_slices_nor_threads_matter(
     for pools in (module_pools(sample, "sqrt"), regions):
         whole = NumpyRuntime(config, weights, threads=1).forward(sample, pools, "graph").graph
         for size in (64, 7):  # several slices, and groups that are in more than one
-            for module in (directed_numpy, layers):
+            for module in (refinement, threads):
                 monkeypatch.setattr(module, "SLICE", size)
             one, three = (
                 NumpyRuntime(config, weights, threads=threads).forward(sample, pools, "graph").graph

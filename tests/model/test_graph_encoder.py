@@ -10,9 +10,8 @@ import torch
 
 from mirenc.model.config import GraphEncoderConfig
 from mirenc.model.data import IRData
-from mirenc.model.gcn.torch import Encoder, flow_edges
 from mirenc.model.graph import Flow
-from mirenc.model.torch_encoders import GraphEncoder, edge_scores
+from mirenc.model.torch_layers import GraphEncoder, edge_scores
 
 WIDTH = 8
 
@@ -26,19 +25,11 @@ def encoded(
 @pytest.fixture
 def graph_encoder() -> GraphEncoder:
     torch.manual_seed(0)
-    encoder = Encoder(GraphEncoderConfig(hidden=10, out=9), WIDTH, WIDTH)
+    config = GraphEncoderConfig(hidden=10, out=9)
+    encoder = GraphEncoder(config, config.declare(WIDTH, WIDTH))
     for parameter in encoder.parameters():
         torch.nn.init.normal_(parameter)
     return encoder.eval()
-
-
-def test_flow_edges_are_undirected_and_stand_once() -> None:
-    edge_index = torch.tensor([[0, 1, 0, 0, 2, 2], [1, 0, 1, 2, 1, 2]])
-    edge_flow = torch.tensor([0, 0, 0, 1, 0, 0])
-    found = flow_edges(edge_index, edge_flow, Flow.CONTROL, 3)
-    # 0-1 three times, 1-2 once, 2-2 once; 0-2 is of another flow.
-    assert sorted(zip(*found.tolist(), strict=True)) == [(0, 1), (1, 0), (1, 2), (2, 1), (2, 2)]
-    assert flow_edges(edge_index, edge_flow, Flow.CALL, 3).shape == (2, 0)
 
 
 @torch.inference_mode()

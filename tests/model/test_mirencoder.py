@@ -8,8 +8,11 @@ import torch
 
 from mirenc.base.errors import ConfigError
 from mirenc.model.config import PRESETS, ConvolutionConfig, ModelConfig, preset
-from mirenc.model.mirencoder import MatchingHead, MIREncoder
+from mirenc.model.heads import matching_logits
+from mirenc.model.layers import Linear, Norm
+from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import CLS, PAD, SEP, UNK
+from mirenc.model.torch_layers import Head
 
 
 def linear(inputs: int, outputs: int) -> int:
@@ -85,7 +88,8 @@ def test_node_features_are_the_mean_of_a_text_s_own_tokens(kind: str, request: p
 
 
 def test_matching_head_worked_by_hand() -> None:
-    head = MatchingHead(text=2, graph=2, hidden=2)
+    norms, linears = {"norm_text": Norm(2), "norm_graph": Norm(2)}, {"linear1": Linear(4, 2), "linear2": Linear(2, 2)}
+    head = Head({**norms, **linears, "linear3": Linear(2, 1)}, matching_logits)
     with torch.no_grad():
         head.linear1.weight.copy_(torch.tensor([[1.0, 0, 0, 0], [0, 0, 1.0, 0]]))
         head.linear1.bias.copy_(torch.tensor([0.5, -0.5]))

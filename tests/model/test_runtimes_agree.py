@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from random_model import random_weights
 
+from mirenc.model import gcn_slices
 from mirenc.model.config import ModelConfig
-from mirenc.model.gcn import numpy as gcn
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample
@@ -59,8 +59,8 @@ def test_a_graph_of_several_slices(
         group = np.where(np.arange(nodes) % 5 == 4, -1, np.arange(nodes) % 2)  # some nodes are of no group
         whole = graph_vectors(runtimes[0], sample, group, 2)
         with monkeypatch.context() as patch:
-            patch.setattr(gcn, "_SLICE_NODES", 7)
-            patch.setattr(gcn.Encoder, "_nodes", None)
+            patch.setattr(gcn_slices, "_SLICE_NODES", 7)
+            patch.setattr(gcn_slices.GCNPooling, "_nodes", None)
             sliced = agree(runtimes, lambda runtime, s=sample, g=group: graph_vectors(runtime, s, g, 2))
         np.testing.assert_allclose(sliced, whole, rtol=1e-5, atol=1e-6)
 

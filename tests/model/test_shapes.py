@@ -19,8 +19,9 @@ from mirenc.model.config import (
     weight_shapes,
 )
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.numpy_runtime import NumpyRuntime
-from mirenc.model.pooling import module_pools
+from mirenc.model.numpy_layers import NumpyLayers
+from mirenc.model.numpy_runtime import NumpyRuntime, graph_pooling, pooled_by_formula
+from mirenc.model.pooling import make_pool, module_pools
 from mirenc.model.sample import IRSample
 from mirenc.model.torch_runtime import TorchRuntime
 
@@ -61,12 +62,26 @@ def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str,
             np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
 
 
-def test_weights_that_a_configuration_does_not_say_are_refused_when_the_model_is_made(
-    model_config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+def test_the_faster_way_of_numpy_gives_what_the_formula_says(
+    convolution_config: ModelConfig, samples: dict[str, IRSample]
 ) -> None:
-    monkeypatch.setattr(GraphEncoderConfig, "add_shapes", lambda *_: None)
-    with pytest.raises(ValueError, match=r"graph\.conv1\.bias.*add_shapes"):
-        MIREncoder(model_config)
+    """Node by node: refinement of the directed encoder, sums by pairs of the GCN, and the formula as it is written."""
+    for graph in (
+        DirectedGraphConfig(hidden=24, out=10, statements=True),
+        DirectedGraphConfig(hidden=24, out=10, positions=False),
+        GraphEncoderConfig(hidden=24, out=10),
+    ):
+        config = convolution_config.model_copy(update={"graph": graph})
+        layers = NumpyLayers(random_weights(config, seed=6), "graph")
+        for sample in samples.values():
+            rng, nodes = np.random.default_rng(0), np.arange(len(sample.node_row))
+            features, statements = (rng.normal(size=(len(sample.texts), n)).astype(np.float32) for n in (20, 32))
+            taken = statements if graph.statements else None
+            pool = make_pool(nodes, nodes, len(nodes), "count")
+            found = graph_pooling(graph, layers, 1)(sample, pool, features, taken)
+            expected = pooled_by_formula(graph, layers, sample, pool, features, taken)
+            assert np.ptp(expected) > 0.1
+            np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("name", PRESETS)

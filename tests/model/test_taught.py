@@ -19,7 +19,7 @@ from mirenc.model.config import (
 from mirenc.model.data import sample_data
 from mirenc.model.graph import NodeKind
 from mirenc.model.kinds import COUNTS
-from mirenc.model.mirencoder import MIREncoder, Trunk
+from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
 from mirenc.model.sample import IRSample
@@ -58,7 +58,9 @@ def test_the_formula(model_config: ModelConfig) -> None:
     """Without learned scales: standardised parts side by side, then log(1 + counts); two linear maps, one past them."""
     config = with_trunk(model_config, GRAPHS[0])
     torch.manual_seed(0)
-    trunk = Trunk(config).eval()
+    trunk = MIREncoder(config).taught
+    assert trunk is not None
+    trunk.eval()
     rng = np.random.default_rng(0)
     text, graph = rng.normal(3, 2, size=(2, 32)), rng.normal(1, 4, size=(2, 30))
     counts = np.array([[3.0, 1, 0, 2], [0, 0, 0, 0]])

@@ -7,11 +7,10 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.model.config import ConvolutionConfig, ModelConfig
-from mirenc.model.convolution.torch import Encoder
+from mirenc.model.config import ConvolutionConfig, ModelConfig, declared_layers
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import CLS, PAD, SEP, TokenizerConfig
-from mirenc.model.torch_encoders import gelu
+from mirenc.model.torch_layers import TextEncoder
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +79,8 @@ def test_cls_pooling_takes_the_first_token(model_config: ModelConfig) -> None:
 def test_convolutions_pool_mean_and_maximum_without_padding() -> None:
     """Weights by hand: V1 passes on the mean less the maximum, V2 weighs it."""
     text = ConvolutionConfig(embedding=8, channels=8, feed_forward=8, hidden=8)
-    encoder = Encoder(text, TokenizerConfig(vocab_size=256))
+    config = ModelConfig(tokenizer=TokenizerConfig(vocab_size=256), text=text)
+    encoder = TextEncoder(text, declared_layers(config)["text"])
     for layer in (encoder.pool1, encoder.pool2):
         layer.weight.zero_()
         layer.bias.zero_()
@@ -91,7 +91,7 @@ def test_convolutions_pool_mean_and_maximum_without_padding() -> None:
     states[1, :, 0] = torch.tensor([1.0, 2.0, 6.0])  # mean 3, maximum 6
     ids = torch.tensor([[CLS, SEP, PAD], [CLS, 7, SEP]])
     expected = torch.zeros(2, 8)
-    expected[:, 3] = 2.0 * gelu(torch.tensor([-1.0, -3.0]))
+    expected[:, 3] = 2.0 * encoder.gelu(torch.tensor([-1.0, -3.0]))
     np.testing.assert_allclose(encoder.pool(states, ids), expected, atol=1e-6)
     assert expected[0, 3] < -0.3
 

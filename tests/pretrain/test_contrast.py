@@ -1,118 +1,227 @@
-"""What mirenc-search was trained on is what an encoder gives, and a run in miniature makes a model."""
+"""The stage "contrast": what a step sees is what an encoder gives, it learns, resumes exactly and is packaged."""
 
 from __future__ import annotations
 
 import json
+import math
 import shutil
-import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from same_vectors import assert_same_vectors
 
+from mirenc.base.errors import ConfigError
 from mirenc.encoder import load
+from mirenc.encoder.golden import GOLDEN_IR
 from mirenc.encoder.weights import load_files, read_provenance
-
-torch = pytest.importorskip("torch")
-
-ROOT = Path(__file__).parents[2]
-FIXTURES = ROOT / "tests" / "fixtures" / "ir" / "clang-19"  # text that LLVM 22 reads without an older clang
-PROJECTS = {"alpha": ("sorting", "numeric"), "beta": ("reduce",)}
-FORMS = (("clang-14", "O0"), ("clang-19", "O2"))
-sys.path.insert(0, str(ROOT / "pretrain"))
-
-import contrast  # noqa: E402
-import contrast_data  # noqa: E402
-
-from mirenc.model.mirencoder import MIREncoder  # noqa: E402
+from mirenc.model.mirencoder import MIREncoder
+from mirenc.pretrain.batches import Sampler
+from mirenc.pretrain.config import PretrainConfig
+from mirenc.pretrain.contrast import PLAIN, UNNAMED, ContrastLosses, FunctionTable, info_nce, validation_pairs
+from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.corpus.functions import MIN_INSTRUCTIONS, Functions, build_functions
+from mirenc.pretrain.package import package
+from mirenc.pretrain.parallel import Processes
+from mirenc.pretrain.trainer import StepReport, Trainer
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """IR as `compile_pairs.py` writes it."""
-    root = tmp_path_factory.mktemp("forms")
-    for project, names in PROJECTS.items():
-        for compiler, level in FORMS:
-            target = root / compiler / project / level
-            target.mkdir(parents=True)
-            for name in names:
-                shutil.copy(FIXTURES / level / f"{name}.ll", target)
-    return root
+class Killed(BaseException):
+    """Stands for kill -9."""
 
 
 @pytest.fixture(scope="module")
-def packed(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("arrays")
-    encoder = load("mirenc-fast", cache=False)
-    for project in contrast_data.projects_of(folder):
-        arrays, facts = contrast_data.forms(encoder, folder, project)
-        data = contrast_data.pack(arrays, facts)
-        again, told = contrast_data.unpack(data)
-        assert told == json.loads(json.dumps(facts))
-        assert again.keys() == arrays.keys()
-        for name, array in arrays.items():
-            np.testing.assert_array_equal(again[name], array, err_msg=name)
-        (out / f"{project}.xz").write_bytes(data)
-    return out
+def folder(ir_folder: Path, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The functions of the small corpus, plain and in the form of -O1."""
+    folder = tmp_path_factory.mktemp("functions")
+    assert not build_functions([ir_folder], folder, corpus.tokenizer, forms=("plain", "O1"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def recipe(short_run: PretrainConfig, folder: Path) -> PretrainConfig:
+    values: dict[str, Any] = short_run.model_dump()
+    values |= {name: values[name] | {"steps": 0} for name in ("mlm", "gae", "igm")}
+    values["graph"] = {"kind": "directed", "hidden": 16, "out": 10, "readout": "mean-max-sum", "statements": True}
+    values |= {"held_out": ("gamma",), "optimiser": "adamw", "checkpoint_every": 5, "taught": None}
+    contrast = {"steps": 12, "batch": 3, "learning_rate": 3e-3, "warmup": 2, "functions": str(folder)}
+    return PretrainConfig.from_dict(values | {"contrast": contrast})
+
+
+@pytest.fixture(scope="module")
+def trained(
+    recipe: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Trainer, list[float], dict[str, torch.Tensor]]:
+    """A run that nothing stops, its losses, and the weights that it ended with."""
+    losses: list[float] = []
+    report = lambda step: losses.append(step.loss)  # noqa: E731
+    trainer = Trainer(recipe, corpus, tmp_path_factory.mktemp("run"), report=report)
+    return trainer, losses, {name: value.clone() for name, value in trainer.run().state_dict().items()}
+
+
+def test_the_loss_falls_and_every_part_learns(
+    recipe: PretrainConfig, corpus: Corpus, trained: Any, tmp_path: Path
+) -> None:
+    trainer, losses, after = trained
+    assert sum(losses[-4:]) < 0.9 * sum(losses[:4])
+    before = Trainer(recipe, corpus, tmp_path).model.state_dict()
+    still = {name for name in before if torch.equal(before[name], after[name])}
+    assert not still
+    lines = [json.loads(line) for line in (trainer.folder / "metrics.jsonl").read_text().splitlines()]
+    measured = [line["recall_at_1"] for line in lines if "recall_at_1" in line]
+    assert len(measured) == 3  # at both checkpoints and at the end
+    assert measured[-1] == trainer.recall
+    assert trainer.recall.keys() == {f"{b}{n}" for b in ("text", "graph", "both") for n in ("", "_unnamed")} | {
+        "functions"
+    }
+    assert trainer.recall["functions"] > 3
+    assert 0 < trainer.recall["both"] <= 1
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(
+    recipe: PretrainConfig, corpus: Corpus, trained: Any, tmp_path: Path
+) -> None:
+    def kill(step: StepReport) -> None:
+        if step.step == 8:
+            raise Killed
+
+    with pytest.raises(Killed):
+        Trainer(recipe, corpus, tmp_path, report=kill).run()
+    resumed = Trainer(recipe, corpus, tmp_path)
+    for name, value in resumed.run(resume=True).state_dict().items():
+        assert torch.equal(value, trained[2][name]), name
+    assert resumed.recall == trained[0].recall
+    changed = recipe.contrast.model_copy(update={"unnamed": 0.25})
+    other = Trainer(recipe.model_copy(update={"contrast": changed}), corpus, tmp_path)
+    with pytest.raises(ConfigError, match="another configuration or corpus"):
+        other.run(resume=True)
+
+
+def test_the_package_is_a_model_for_search(trained: Any, corpus: Corpus) -> None:
+    trainer, _, weights = trained
+    folder = package(trainer, trainer.folder / "model", name="model")
+    files = load_files(folder)
+    assert files.config.paired is not None
+    # The maps that were trained ship, not ones that are fitted afterwards.
+    np.testing.assert_array_equal(files.weights["whiten_text.matrix"], weights["whiten_text.matrix"].numpy())
+    sources = read_provenance(folder)
+    assert sources is not None
+    assert {(source.kind, source.projects) for source in sources} == {
+        ("corpus", ("alpha", "beta")),
+        ("pairs", ("alpha", "beta")),
+    }
+    figures = json.loads((folder.parent / "model.figures.json").read_text(encoding="utf-8"))
+    assert figures["functions"] == trainer.recall
+    assert load(folder, cache=False).embed(GOLDEN_IR["sum"], level="function").shape == (1, 32 + 30)
+
+
+def test_a_run_goes_on_from_a_model_with_its_architecture_maps_and_words(
+    recipe: PretrainConfig, corpus: Corpus, trained: Any, tmp_path: Path
+) -> None:
+    folder = package(trained[0], tmp_path / "first", name="first")
+    contrast = recipe.contrast.model_copy(update={"steps": 1, "validated": ("alpha",)})
+    start = {"preset": "start", "start_from": str(folder), "text": None, "graph": None, "contrast": contrast}
+    trainer = Trainer(recipe.model_copy(update=start), corpus, tmp_path / "second")
+    files = load_files(folder)
+    assert trainer.model_config == files.config
+    for name, value in trainer.model.state_dict().items():
+        np.testing.assert_array_equal(value, files.weights[name], err_msg=name)
+    trainer.run()
+    assert trainer.recall is not None
+    assert trainer.recall["functions"] > trained[0].recall["functions"]
+    assert trainer.kept_out == {"alpha", "gamma"}
 
 
 @pytest.mark.parametrize("hide_names", [False, True])
-def test_a_step_sees_what_an_encoder_gives(folder: Path, packed: Path, hide_names: bool) -> None:
+def test_a_step_sees_what_an_encoder_gives(
+    ir_folder: Path, tmp_path: Path, recipe: PretrainConfig, hide_names: bool
+) -> None:
     files = load_files("mirenc-search")
+    build_functions([ir_folder], tmp_path, files.tokenizer)
+    functions = Functions.load(tmp_path, files.tokenizer)
     model = MIREncoder(files.config).eval()
     model.load_state_dict({name: torch.from_numpy(value) for name, value in files.weights.items()})
-    forms = contrast.Forms(sorted(packed.glob("*.xz")), torch.device("cpu"))
-    assert len(forms.modules) == 6
-    modules = torch.arange(6)
-    spelling = torch.full((6,), contrast.UNNAMED if hide_names else contrast.PLAIN)
-    batch = contrast.assemble(forms, modules, spelling)
+    modules = torch.tensor([number for number, form in enumerate(functions.forms) if form.project == "alpha"][:6])
+    batch = FunctionTable(functions, torch.device("cpu"), "sqrt").batch(
+        modules, torch.full((len(modules),), UNNAMED if hide_names else PLAIN)
+    )
+    losses = object.__new__(ContrastLosses)
+    torch.nn.Module.__init__(losses)
+    losses._table, losses.device = FunctionTable(functions, torch.device("cpu"), "sqrt"), torch.device("cpu")
+    losses._precision = torch.autocast("cpu", enabled=False)
     with torch.no_grad():
-        text, graph, taught, _ = contrast.forward(model, forms, batch)
+        found = losses._encoded(model, batch)
     encoder = load("mirenc-search", cache=False, hide_names=hide_names)
     row = 0
-    for number, (compiler, project, level, name) in enumerate(forms.modules):
-        for given in ("function", "module"):
-            file = folder / compiler / project / level / name
-            found = encoder.embed_parts(file, level=given, form="plain", whiten=False)
-            kept = np.flatnonzero(found.sizes[:, 2] >= contrast_data.MIN_INSTRUCTIONS)
-            if given == "module":
-                at = np.array([len(batch.functions) + number])
-            else:
-                at = np.arange(row, row + len(kept))
-                row += len(kept)
-            for made, expected in ((text, found.text), (graph, found.graph), (taught, found.taught)):
-                assert_same_vectors(made[at].numpy(), expected[kept] if given == "function" else expected)
-    assert row == len(batch.functions)
+    for number, form in enumerate(functions.forms[module] for module in modules.tolist()):
+        file = ir_folder / form.project / form.level / form.file
+        expected = encoder.embed_parts(file, level="function", form="plain", whiten=False)
+        kept = np.flatnonzero(expected.sizes[:, 2] >= MIN_INSTRUCTIONS)
+        for name in ("text", "graph", "taught"):
+            own = getattr(found, name)
+            assert_same_vectors(own[row : row + len(kept)].numpy(), getattr(expected, name)[kept])
+            whole = getattr(encoder.embed_parts(file, level="module", form="plain", whiten=False), name)
+            assert_same_vectors(own[len(batch.functions) + number][None].numpy(), whole)
+        row += len(kept)
+    assert row == len(batch.functions) > 10
 
 
-def test_functions_are_paired_with_their_other_form(packed: Path) -> None:
-    forms = contrast.Forms(sorted(packed.glob("*.xz")), torch.device("cpu"))
-    pairs = np.array([numbers for project in forms.programs.values() for numbers in project]).T
-    batch = contrast.assemble(forms, torch.from_numpy(pairs.flatten()), torch.zeros(pairs.size, dtype=torch.long))
-    one, other = contrast.paired(forms, batch, pairs.shape[1])
+def test_functions_are_paired_with_their_other_form(recipe: PretrainConfig, corpus: Corpus) -> None:
+    functions = Functions.load(recipe.contrast.functions, corpus.tokenizer)
+    assert {form.form for form in functions.forms} == {"plain", "O1"}
+    table = FunctionTable(functions, torch.device("cpu"), "count")
+    pairs = np.array([numbers[:2] for project in functions.programs.values() for numbers in project]).T
+    batch = table.batch(torch.from_numpy(pairs.ravel()), torch.zeros(pairs.size, dtype=torch.long))
+    one, other = table.pairs(batch, pairs.shape[1])
     assert len(one) > 5
-    assert (forms.name[batch.functions[one]] == forms.name[batch.functions[other]]).all()
+    assert (table.name[batch.functions[one]] == table.name[batch.functions[other]]).all()
     assert (batch.function_module[one] + pairs.shape[1] == batch.function_module[other]).all()
+    known = table.alike(batch, one, other)
+    assert not known.diagonal().any()
+    for pair in validation_pairs(functions, {"alpha"}):
+        assert [functions.forms[number].level for number in pair] == ["O0", "O2"]
 
 
-@pytest.mark.slow
-def test_a_run_in_miniature(packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recipe = (ROOT / "pretrain" / "contrast.toml").read_text(encoding="utf-8")
-    start = recipe.index("validated")
-    recipe = recipe[:start] + 'validated = ["beta"]\n' + recipe[recipe.index("seed") :]
-    (tmp_path / "recipe.toml").write_text(recipe.replace("mirenc-search", "small"), encoding="utf-8")
-    words = ["contrast.py", str(tmp_path / "recipe.toml"), str(packed), str(tmp_path / "run"), "--steps", "1"]
-    monkeypatch.setattr(sys, "argv", words)
-    contrast.main()
-    lines = [json.loads(line) for line in (tmp_path / "run" / "log.jsonl").read_text(encoding="utf-8").splitlines()]
-    losses = lines[2]["losses"]
-    assert losses.keys() == {"text", "graph", "both", "module", "matching", "tokens", "edges", "taught"}
-    assert all(np.isfinite(value) and value >= 0 for value in losses.values())
-    assert lines[-1]["validated"]["functions"] > 1
-    made, started = load_files(tmp_path / "run" / "model"), load_files("mirenc-fast")
-    assert made.config.paired is not None
-    assert np.abs(made.weights["whiten_text.matrix"] - started.weights["whiten_text.matrix"]).max() > 0
-    record = read_provenance(tmp_path / "run" / "model")
-    assert record is not None
-    assert (record[-1].model, record[-1].kind, record[-1].projects) == ("small", "pairs", ("alpha",))
+def test_held_out_projects_are_never_drawn(recipe: PretrainConfig, corpus: Corpus) -> None:
+    functions = Functions.load(recipe.contrast.functions, corpus.tokenizer)
+    train, _ = corpus.split(0.3, 0, named=("gamma",))
+    processes = Processes(torch.device("cpu"))
+    sampler = Sampler(corpus, train, recipe, processes, functions=functions, held_out={"gamma"})
+    drawn = [sampler.contrast(step) for step in range(20)]
+    for forms, spelling in drawn:
+        one, other = forms.reshape(2, -1)
+        for first, second in zip(one.tolist(), other.tolist(), strict=True):
+            assert functions.forms[first][:2] == functions.forms[second][:2]
+            assert first != second
+        assert (spelling.reshape(2, -1)[0] == spelling.reshape(2, -1)[1]).all()
+    projects = {functions.forms[number].project for forms, _ in drawn for number in forms.tolist()}
+    assert projects == {"alpha", "beta"}
+
+
+def test_loss_by_hand() -> None:
+    """Two pairs: own scores 2, the others 0; a pair that is known to be alike is left out."""
+    one, other = torch.eye(2), torch.eye(2)
+    scale = torch.tensor(2.0)
+    assert info_nce(one, other, scale).item() == pytest.approx(math.log(1 + math.exp(-2)))
+    known = torch.tensor([[False, True], [False, False]])
+    half = math.log(1 + math.exp(-2)) / 2
+    assert info_nce(one, other, scale, known).item() == pytest.approx(half, abs=1e-6)
+
+
+def test_a_folder_without_functions_or_of_another_tokenizer_is_refused(
+    recipe: PretrainConfig, corpus: Corpus, folder: Path, tmp_path: Path
+) -> None:
+    def run(path: Path) -> None:
+        contrast = recipe.contrast.model_copy(update={"functions": str(path)})
+        Trainer(recipe.model_copy(update={"contrast": contrast}), corpus, tmp_path / "run")
+
+    with pytest.raises(ConfigError, match="no functions are here"):
+        run(tmp_path)
+    other = shutil.copytree(folder, tmp_path / "other")
+    (other / "tokenizer.json").write_text("{}")
+    with pytest.raises(ConfigError, match="made with another tokenizer"):
+        run(other)
+    with pytest.raises(ConfigError, match="wants functions = FOLDER"):
+        PretrainConfig.from_dict({"contrast": {"steps": 3}})

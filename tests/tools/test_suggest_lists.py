@@ -13,7 +13,7 @@ from mirenc.decide.registry import get_task
 from mirenc.decide.tables.compiled import read_compiled
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.decide.tasks.pass_tasks import covering_lists
-from mirenc.llvm.passes.engines import find_engine
+from mirenc.llvm.passes.find_llvm import find_engine
 from mirenc.llvm.passes.level_pass_lists import expanded, level
 from mirenc.llvm.passes.pass_lists import parse, steps
 from mirenc.tools.suggest import IDEAS, fixed_lists

@@ -10,9 +10,9 @@ from typing import Self
 import pytest
 
 from mirenc.base.errors import PassError
-from mirenc.llvm.passes.engine import CODEGEN, Failed, Optimised
-from mirenc.llvm.passes.engines import EmbeddedEngine, SharedEngine
+from mirenc.llvm.passes.find_llvm import EmbeddedEngine, SharedEngine
 from mirenc.llvm.passes.object_file import elf_sections
+from mirenc.llvm.passes.size_after_passes import CODEGEN, Failed, Optimised
 from mirenc.tools.suggest import try_lists
 
 OZ = "default<Oz>"

@@ -41,7 +41,7 @@ class CodeReader:
             return [[] for _ in modules]
         # As they were read: heads decide about code as it is, not about a normal form of it.
         stream = self.encoder.embed_stream(
-            [module for module, _ in modules], level=levels, purpose=purpose, form="plain", workers=0
+            [module for module, _ in modules], level=levels, purpose=purpose, form="plain", jobs=1
         )
         results = []
         for (module, regions), outcome in zip(modules, stream, strict=True):

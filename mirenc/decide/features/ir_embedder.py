@@ -22,7 +22,7 @@ from mirenc.base.arrays import Float32
 from mirenc.base.errors import ConfigError, UnreadableIRWarning
 from mirenc.encoder import PARTS, PURPOSES, Encoder, OnError, Part, Purpose, load
 from mirenc.encoder.embedding import vector_blocks
-from mirenc.encoder.pipeline import listed
+from mirenc.encoder.outcome import listed
 from mirenc.encoder.weights import find_model
 from mirenc.llvm import IRModule
 from mirenc.llvm.inputs.input import IRInput, resolve_input

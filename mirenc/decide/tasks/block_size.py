@@ -24,7 +24,7 @@ from mirenc.llvm import IRModule, Region, check_kernels
 from mirenc.llvm.analysis.block_bounds import BlockBounds, block_bounds
 from mirenc.llvm.inputs.dialect import WITHOUT_CUDA, names_toolkit
 
-_TOLD = 5  # shapes that a tuner is told to try
+_SHAPES_TO_TRY = 5  # in the restriction for a tuner
 _MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
 # Asking for the place in the second dimension, in OpenCL, SPIR-V's words, NVIDIA's or AMD's.
 _SECOND = re.compile(
@@ -74,7 +74,7 @@ def with_default(space: Space, default: tuple[int, int]) -> Space:
 
 
 def nearest_shape(shapes: Iterable[tuple[int, int]], habit: tuple[int, int]) -> tuple[int, int]:
-    """Of some shapes the one most like the habitual one: in its work-items, then in how wide it is for its height."""
+    """The shape most like the habitual one: in its work-items, then in its ratio of width to height."""
     width, height = habit
 
     def distance(shape: tuple[int, int]) -> tuple[float, float]:
@@ -87,9 +87,9 @@ def nearest_shape(shapes: Iterable[tuple[int, int]], habit: tuple[int, int]) -> 
 def permitted_shapes(
     shapes: Sequence[tuple[int, int]], habit: tuple[int, int], kernel: str, bounds: BlockBounds, *, cuda: bool
 ) -> list[tuple[int, int]]:
-    """Those of some shapes that a kernel can be launched with, the default first: the nearest to the habitual one.
+    """The shapes that a kernel can be launched with, first the default: the one most like ``habit``.
 
-    A shape that the kernel requires is the only one, whether it is among them or not. Raises TaskError: there is none.
+    A shape that the kernel requires is the only one, whether it is among ``shapes`` or not. Raises TaskError: none.
     """
     found = f"{kernel} has {bounds.text}"
     device = _CUDA_DEVICE if cuda else BlockBounds()
@@ -113,7 +113,7 @@ def permitted_shapes(
 
 
 def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, int]]:
-    """So many shapes of least expected cost, the best first; of `Choice.expected`, as ``block_x=32 block_y=8``."""
+    """The ``count`` shapes of least expected cost, the best first; the keys are those of `Choice.expected`."""
     best = sorted(expected, key=lambda name: expected[name])[:count]
     sides = ([int(word.partition("=")[2]) for word in name.split()] for name in best)
     return [(x, y) for x, y in sides]
@@ -122,7 +122,7 @@ def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, 
 def tuner_restriction(shapes: Sequence[tuple[int, int]]) -> str:
     """A Python expression for the ``restrictions`` of Kernel Tuner that leaves these shapes.
 
-    It names ``block_size_y`` only where some shape needs it: a tuner of lines does not define it.
+    It names ``block_size_y`` only where a shape needs it, because tuners of one dimension do not define it.
     """
     if all(y == 1 for _, y in shapes):
         return f"block_size_x in {[x for x, _ in shapes]}"
@@ -140,7 +140,7 @@ def _dimensions_and_language(module: IRModule, region: Region | None) -> Mapping
 
 
 class BlockSize(MeasuredTask):
-    """A block shape for each kernel of a module; how many dimensions it has, and whether it is CUDA, the code says."""
+    """A block shape for each kernel of a module."""
 
     name = "block_size"
     title = "block and work-group size"
@@ -164,7 +164,7 @@ class BlockSize(MeasuredTask):
         return block_space("cuda" if context[2] else "cl", int(context[1]))
 
     def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
-        """Where the kernel cannot be launched in the usual default, that of its measurement (`permitted_shapes`)."""
+        """The shapes; where the usual default did not run, the shape most like it that ran is the default."""
         space = self.space_for(context)
         known = zip(sample.settings, sample.label, strict=True)
         ran = [(int(x), int(y)) for (x, y), cost in known if math.isfinite(cost)]
@@ -182,7 +182,7 @@ class BlockSize(MeasuredTask):
         return tuple(kept), bounds.text
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
-        """As every task's. CUDA is read without its headers, unless the flags say where they are."""
+        """The module. CUDA is compiled without its headers, unless the flags say where they are."""
         return encoder.read(ir, dialect=None if names_toolkit(encoder.options.cflags) else WITHOUT_CUDA)
 
     def regions(self, module: IRModule) -> list[Region]:
@@ -196,7 +196,7 @@ class BlockSize(MeasuredTask):
         tuner = f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]"
         if answer.fixed:
             return [tuner]
-        best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_TOLD]
+        best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_SHAPES_TO_TRY]
         lines = [
             "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
             tuner,
@@ -212,5 +212,5 @@ class BlockSize(MeasuredTask):
         return {
             "matters": expected[answer.default] >= _MATTERS * least,
             "loss": {name: ratio / least - 1 for name, ratio in expected.items()},
-            "restriction": tuner_restriction(likely_shapes(expected, _TOLD)),
+            "restriction": tuner_restriction(likely_shapes(expected, _SHAPES_TO_TRY)),
         }

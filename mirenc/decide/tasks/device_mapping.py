@@ -34,7 +34,7 @@ class DeviceMapping(PublishedTask):
     original 680 (15 Parboil rows more, 4 rows less). Costs are seconds, transfer included. A kernel is what has the
     same source or, after normalisation, the same IR: 247 sources are 234 kernels.
 
-    The data set's ``transfer`` (bytes) and ``wgsize`` (work items) go in as log(1 + x), each by itself: the published
+    Deviation: ``transfer`` (bytes) and ``wgsize`` (work items) are two features, log(1 + x) of each; the published
     ProGraML script takes both from ``transfer``.
     """
 
@@ -89,7 +89,7 @@ class DeviceMapping(PublishedTask):
     def permitted(
         self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
     ) -> tuple[tuple[Setting, ...], str]:
-        """All, where some kernel can be launched in groups of that many work-items. Raises TaskError: none can."""
+        """Both devices. Raises TaskError: no kernel can be launched in groups of ``wgsize`` work-items."""
         items, bounds = context[1], group_bounds(module, region)
         refusals = [one.items_refusal(items) for one in bounds]
         if items and refusals and all(refusals):

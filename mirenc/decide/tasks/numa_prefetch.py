@@ -1,4 +1,4 @@
-"""Threads, their place, pages and the hardware prefetchers for an OpenMP region: a published table of run times.
+"""Threads, thread placement, pages and hardware prefetchers of an OpenMP region: a published table of run times.
 
 Scravaglieri et al., "Optimizing Performance and Energy Across Problem Sizes Through a Search Space Exploration and
 Machine Learning", JPDC 2023: regions of NAS, Rodinia, CLOMP and LULESH on a machine of two NUMA nodes, each under every
@@ -44,9 +44,9 @@ class NumaPrefetch(PublishedTask):
     the four prefetchers of an Intel core, 1 where the bit of the published mask turns it off; pages as the system has
     them (``ori``), balanced over nodes (``bal``), or local (``loc``).
 
-    A value that is no time (-1, 0, nothing) was not measured, and nobody is asked about it. A region without one at the
-    default is left out, with a warning, because speedups are over that. Regions of one program are one group: what
-    stands before the first underscore of the region's name, so that clomp is one, and main (of unknown origin).
+    A value of -1, 0 or nothing was not measured, and is never chosen. A region that was not measured at the default is
+    left out, with a warning, because speedups are over the default. Regions of one program are one group: the program
+    is what precedes the first underscore of the region's name.
     """
 
     name = "numa_prefetch"

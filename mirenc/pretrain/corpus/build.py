@@ -23,7 +23,7 @@ import numpy as np
 from mirenc.base.arrays import Bool, Int32, Int64, UInt16, UInt64
 from mirenc.base.errors import ConfigError, IRResourceError, NoFunctionBodyError
 from mirenc.llvm import ReadOptions, read_ir, statements_of
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.level_paths import is_level
 from mirenc.llvm.sources.ir_folder import stamp_of
@@ -253,7 +253,13 @@ class _Texts:
 
 
 def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
-    relative = Path(module.path).relative_to(root)
+    origin: dict[str, Any] = module_origin(Path(module.path), root, sources)
+    return ModuleInfo(**origin, **module.facts)
+
+
+def module_origin(path: Path, root: Path, sources: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """What is known of a file below ``root``: the text columns of `ModuleInfo`; ``sources`` as of `build_corpus`."""
+    relative = path.relative_to(root)
     name, parts = relative.as_posix(), relative.parts
     level = parts[1] if len(parts) > 2 and is_level(parts[1]) else ""
     # Two levels of one program have one name below their levels.
@@ -263,5 +269,4 @@ def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str
     origin |= {key: value for key, value in sources.get(name, {}).items() if key in origin}
     # As text that every table takes: what is not UTF-8 of a file's name as ``\xff``, a carriage return as ``\r``.
     encoded = {key: os.fsencode(value).decode("utf-8", "backslashreplace") for key, value in origin.items()}
-    written: dict[str, Any] = {key: text.replace("\r", "\\r") for key, text in encoded.items()}
-    return ModuleInfo(**written, **module.facts)
+    return {key: text.replace("\r", "\\r") for key, text in encoded.items()}

@@ -9,7 +9,7 @@ from mirenc.base.arrays import Float64, Int64, Integer
 from mirenc.base.progress import progress
 from mirenc.model.graph import Flow
 from mirenc.model.mirencoder import MIREncoder
-from mirenc.model.torch_encoders import edge_scores
+from mirenc.model.torch_layers import edge_scores
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.encoding import encode_graphs, graph_vectors, text_vectors
 from mirenc.pretrain.evaluation.baselines import Baselines, draw_modules, partners, size_accuracy

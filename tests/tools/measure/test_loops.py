@@ -20,11 +20,11 @@ import mirenc.tools.measure
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.kernel_files import KernelText
 from mirenc.tools.measure.loops import generate, source
 from mirenc.tools.measure.loops.source import LETTERS, SIZES, draw_size, fill_value, structures
 from mirenc.tools.measure.vectorization import scalar_loops
+from mirenc.tools.run.compilers import Toolchain
 
 HEADERS = Path(mirenc.tools.measure.__file__).parent
 STRUCTURES = tuple(chain.from_iterable(structures().values()))

@@ -13,9 +13,10 @@ from mirenc.decide.protocols import Protocol
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTask
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.tools.measure.building import Toolchain, build_driver, compile_problem
+from mirenc.tools.measure.building import build_driver
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.run.compilers import Toolchain, compile_problem
 
 SOURCE = """
 #include <stdio.h>

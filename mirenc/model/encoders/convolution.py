@@ -1,0 +1,86 @@
+"""The fast text encoder: convolutions over the tokens of one statement, no attention.
+
+A block is ConvNeXt's (Liu et al. 2022, https://arxiv.org/abs/2201.03545): a depthwise convolution, layer norm, and two
+pointwise layers around a GELU.
+
+    h = LN(P E[ids])                                    E narrow, P its projection to the channels
+    h = h + W2 gelu(W1 LN(D h))                         (layers times; D: each channel over `width` tokens)
+    h = LN(h)                                           the state of a token, which MLM reads
+    statement = V2 gelu(V1 [mean over tokens of h; maximum of h])
+
+Deviation: the paper's text encoder is a Transformer (`mirenc.model.encoders.transformer`). A token sees the
+``layers * (width - 1)`` nearest ones and knows no position but the distance to a border that it sees.
+"""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from mirenc.model.kinds import TextKind
+from mirenc.model.layers import BERT_STD, Array, Backend, Depthwise, Layers, Linear, Norm
+
+
+class ConvolutionConfig(TextKind):
+    """Convolutions over the tokens of one statement: some thirty times cheaper than the Transformer of `base`.
+
+    The token embedding is ``embedding`` wide and projected to ``channels``, the width of a token's state. A convolution
+    sees ``width`` tokens, an odd number; between the pointwise layers of a block are ``expansion * channels``
+    components. A hidden layer ``feed_forward`` wide makes the statement vector, ``hidden`` wide, of mean and maximum.
+    """
+
+    # In the order in which saved models have them.
+    kind: Literal["convolution"] = "convolution"
+    embedding: int = Field(128, ge=8)
+    channels: int = Field(192, ge=8)
+    layers: int = Field(2, ge=1)
+    width: int = Field(5, ge=1)
+    expansion: int = Field(2, ge=1)
+    feed_forward: int = Field(512, ge=8)
+    hidden: int = Field(384, ge=8)
+
+    @model_validator(mode="after")
+    def _odd(self) -> Self:
+        if self.width % 2 == 0:
+            raise ValueError(f"width ({self.width}) must be odd, so that a token is in the middle of what it sees")
+        return self
+
+    @property
+    def token_width(self) -> int:
+        return self.embedding
+
+    @property
+    def state_width(self) -> int:
+        return self.channels
+
+    @property
+    def card(self) -> str:
+        return f"{self.layers} convolutions over {self.width} tokens, {self.channels} channels"
+
+    def declare(self, max_length: int) -> Layers:
+        channels, wide = self.channels, self.expansion * self.channels
+        declared: Layers = {"project": Linear(self.embedding, channels, std=BERT_STD), "norm_in": Norm(channels)}
+        for block in (f"blocks.{number}" for number in range(self.layers)):
+            declared |= {
+                f"{block}.depthwise": Depthwise(channels, self.width),
+                f"{block}.norm": Norm(channels),
+                f"{block}.expand": Linear(channels, wide, std=BERT_STD),
+                f"{block}.contract": Linear(wide, channels, std=BERT_STD),
+            }
+        return declared | {
+            "norm_out": Norm(channels),
+            "pool1": Linear(2 * channels, self.feed_forward, std=BERT_STD),
+            "pool2": Linear(self.feed_forward, self.hidden, std=BERT_STD),
+        }
+
+    def states(self, backend: Backend, ids: Array, real: Array | None) -> Array:
+        linear, norm = backend.linear, backend.norm
+        # Before the first convolution a token knows nothing of its place.
+        x = backend.per_value(lambda piece: norm("norm_in", linear("project", backend.embedding("token", piece))), ids)
+        for block in (f"blocks.{number}" for number in range(self.layers)):
+            y = norm(f"{block}.norm", backend.depthwise(f"{block}.depthwise", x, real))  # (B, T, C)
+            x = backend.add(x, linear(f"{block}.contract", backend.gelu(linear(f"{block}.expand", y))))
+        return norm("norm_out", x)
+
+    def pool(self, backend: Backend, states: Array, real: Array | None) -> Array:
+        pooled = backend.concatenate([backend.token_mean(states, real), backend.token_max(states, real)])  # (B, 2 C)
+        return backend.linear("pool2", backend.gelu(backend.linear("pool1", pooled)))
