@@ -168,19 +168,6 @@ def test_the_published_table_has_the_published_oracle(
     assert len(set(data.group)) == 234  # of 247 sources
 
 
-def test_transfer_and_wgsize_differ_in_the_published_table(published_data: Any) -> None:
-    context = np.array([sample.context for sample in published_data("device_mapping", "nvidia").samples])
-    assert np.mean(context[:, 0] != context[:, 1]) > 0.95
-    assert abs(np.corrcoef(np.log1p(context).T)[0, 1]) < 0.9
-
-
-def test_both_gpus_were_measured_on_the_same_kernels(published_data: Any) -> None:
-    nvidia, amd = (published_data("device_mapping", gpu) for gpu in ("nvidia", "amd"))
-    assert {sample.name for sample in nvidia.samples} == {sample.name for sample in amd.samples}
-    assert set(nvidia.group) == set(amd.group)
-    assert 0.1 < np.mean(nvidia.labels == amd.labels) < 0.9
-
-
 @pytest.mark.parametrize("name", ["device_mapping", "thread_coarsening"])
 def test_no_code_is_on_both_sides_of_a_grouped_fold(name: str, published_data: Any) -> None:
     data = published_data(name)

@@ -139,23 +139,6 @@ def test_the_published_table_has_the_published_oracle(
     assert figures["oracle_arithmetic"] == pytest.approx(arithmetic, abs=6e-4)
 
 
-def test_nbody_has_no_time_for_16_on_two_gpus(published_data: Any) -> None:
-    data = published_data("thread_coarsening")
-    # Beside one kernel that was never run at 16 anywhere.
-    unmeasured = {sample.name for sample in data.samples if np.isnan(sample.costs[4])}
-    nbody = {name for name in unmeasured if name.startswith("nbody")}
-    assert nbody == {"nbody on GTX480", "nbody on K20c"}
-    assert len({name.split(" on ")[0] for name in unmeasured - nbody}) == 1
-    row_of = [sample.name for sample in data.samples].index("nbody on K20c")
-    assert data.resolve(np.full(68, 4))[row_of] == 3
-
-
-def test_a_held_out_gpu_row_leaves_its_kernel_in_training_and_a_held_out_kernel_does_not(published_data: Any) -> None:
-    task, data = get_task("thread_coarsening"), published_data("thread_coarsening")
-    sizes = {protocol.name: sorted(len(test) for _, test in protocol.split(data, 0)) for protocol in task.protocols}
-    assert sizes == {"paper": [1] * 68, "kernel": sorted([4] * 15 + [8])}
-
-
 def test_two_kernels_came_with_the_same_ir(published_data: Any) -> None:
     # mtLocal's file is that of mt; their times differ. Neither may teach the other, so they are left out together.
     data = published_data("thread_coarsening")
