@@ -77,7 +77,7 @@ class StatementVectors:
 
 def spoken(module: Prepared, config: ModelConfig) -> Pools:
     """A module's pools as the model takes them."""
-    return module.pools.spoken(config.pooling.weighting) if config.paired is not None else module.pools
+    return module.pools.with_definitions(config.pooling.weighting) if config.paired is not None else module.pools
 
 
 def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
