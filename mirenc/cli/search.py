@@ -63,9 +63,9 @@ def search(
     several functions of the index have.
     """
     from mirenc.search import VECTOR_SUFFIXES
-    from mirenc.search.itself import own_first, own_rows
+    from mirenc.search.confidence import shares_right
     from mirenc.search.queries import nearest_of_files, queries_of
-    from mirenc.search.sureness import shares_right
+    from mirenc.search.self_match import own_first, own_rows
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
