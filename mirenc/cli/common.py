@@ -208,11 +208,11 @@ def say_resumed(left: int, total: int, what: str) -> None:
         say(f"{total - left} of {total} {what} are there already")
 
 
-def is_project(given: str) -> bool:
+def is_project(argument: str) -> bool:
     """Whether an argument of the command line is a folder or a ``compile_commands.json``."""
     from mirenc.llvm.inputs import projects
 
-    return given not in ("", "-") and projects.is_project(Path(given))  # Path takes "" for this folder
+    return argument not in ("", "-") and projects.is_project(Path(argument))  # Path("") is this folder
 
 
 def expand(inputs: list[str], options: Reading) -> list[Given]:
@@ -222,8 +222,8 @@ def expand(inputs: list[str], options: Reading) -> list[Given]:
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
-    given = (Path(given) if is_project(given) else path_input(given) for given in inputs)
-    return list(expand_inputs(given, say, options))
+    sources = (Path(argument) if is_project(argument) else path_input(argument) for argument in inputs)
+    return list(expand_inputs(sources, say, options))
 
 
 def chosen_form(name: str) -> Form | None:
