@@ -1,4 +1,4 @@
-"""Tables that ``mirenc measure passes`` writes: what a compiler's own passes make of functions and modules.
+"""Tables that ``mirenc label`` writes: what a compiler's own passes make of functions and modules.
 
 A folder with ``machine.json`` (what made it), ``pieces.parquet`` (a row a function or module; other files name it by
 its row), ``levels.parquet`` (a row a piece and optimisation level), ``fires.parquet`` (which passes changed a piece),
@@ -26,7 +26,7 @@ STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
 _TASK = "passes"
 _LEVEL = 12  # of zstd
 _BATCH = 256  # texts that are written and read at once
-MAKE_ONE = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
+MAKE_ONE = "Make one: mirenc label SOURCES -o FOLDER, then give --data FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +210,7 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     except FileNotFoundError:
         raise TaskError(
             f"{path}: the table has no IR beside it, which is not published. Make it again as machine.json says: "
-            "mirenc measure passes SOURCES -o FOLDER"
+            "mirenc label SOURCES -o FOLDER"
         ) from None
     except (OSError, KeyError, TypeError, pa.ArrowException) as error:
         raise TaskError(f"{path}: the file of IR is damaged ({error}). {MAKE_ONE}") from None

@@ -1,4 +1,4 @@
-"""Tasks over a table of `mirenc measure passes`: sizes, the benefit of -Oz, which passes fire, the best pass list.
+"""Tasks over a table of `mirenc label`: sizes, the benefit of -Oz, which passes fire, the best pass list.
 
 A sample is a piece: a function that was compiled by itself, or a module. Sizes are exact, so their tables have no
 noise.
@@ -52,8 +52,8 @@ def _count_and_level(module: IRModule, region: Region | None) -> Mapping[str, An
 class CompiledTask(Task):
     """A task whose labels come from a compiler; subclasses take them from a table (`data_of`)."""
 
-    labels = "compiled"
-    source = "this project's own compilations (mirenc measure passes)"
+    labels_from = "compiled"
+    source = "this project's own compilations (mirenc label)"
     context = Context(
         Feature("instructions", "a whole number from 1 up, before any pass", least=1, whole=True, known_from="ir"),
         Feature("level", ", ".join(_LEVELS), allowed=_LEVELS, known_from="ir"),
@@ -92,7 +92,7 @@ class CompiledTask(Task):
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
         if level not in table.levels:
             found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
-            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc measure passes SOURCES -o FOLDER")
+            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc label SOURCES -o FOLDER")
         return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
 
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
@@ -223,7 +223,7 @@ class PassListChoice(CompiledTask):
         if not len(training) or sizes.shape[1] < 2:
             raise TaskError(
                 f"{self.name}: the table has {len(training)} pieces for training under {sizes.shape[1]} lists; one "
-                "piece and two lists are needed. Measure anew: mirenc measure passes SOURCES --lists 100 -o FOLDER"
+                "piece and two lists are needed. Measure anew: mirenc label SOURCES --lists 100 -o FOLDER"
             )
         chosen = covering_lists(training, LISTS)
         space = Space((KNOB,), tuple((table.lists[index].pipeline,) for index in chosen))

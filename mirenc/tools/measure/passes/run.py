@@ -1,4 +1,4 @@
-"""A run of ``mirenc measure passes``: label pieces in parallel until all are done or the time is up."""
+"""A run of ``mirenc label``: label pieces in parallel until all are done or the time is up."""
 
 import contextlib
 import json
