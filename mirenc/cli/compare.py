@@ -85,8 +85,8 @@ def compare(
 def _matches(encoder: Encoder, table: VectorTable, file: Input) -> list[dict[str, Any]]:
     """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
     from mirenc.base.cosines import nearest
-    from mirenc.search.itself import matching_rows, own_first
-    from mirenc.search.sureness import shares_right
+    from mirenc.search.confidence import shares_right
+    from mirenc.search.self_match import matching_rows, own_first
 
     for source, facts in enumerate(table.sources):
         if source not in table.source_row:

@@ -65,9 +65,9 @@ def search(
     without a counterpart in the index included. Where several functions share a name, their symbols are shown, too.
     """
     from mirenc.search import VECTOR_SUFFIXES
-    from mirenc.search.itself import own_first, own_rows
+    from mirenc.search.confidence import shares_right
     from mirenc.search.queries import nearest_of_files, queries_of
-    from mirenc.search.sureness import shares_right
+    from mirenc.search.self_match import own_first, own_rows
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
