@@ -31,11 +31,11 @@ def predicted_weights(block: Int64, first: Float64) -> Weights:
 
 
 def counted_weights(module: IRModule, flow: Flow) -> Weights:
-    """Weights of all blocks with several ways of which a flow says where they go."""
+    """Weights of all branches and switches of which a flow says where they go."""
     starts = module.arrays.successor_start.tolist()
     found = {}
-    for block in np.flatnonzero(flow.told & (np.diff(starts) > 1)).tolist():
-        counts = flow.edges[starts[block] : starts[block + 1]]
+    for block in _forks(module, range(module.block_count)):
+        counts = flow.edges[starts[block] : starts[block + 1]] * flow.told[block]
         weights = np.rint(counts / max(1.0, counts.max() / _LARGEST)).astype(np.int64)
         if weights.any():
             found[block] = weights.tolist()
