@@ -6,7 +6,7 @@ All is judged by the half of the rounds that no label was made of. Beside rows o
 - *told*: what neither code nor size says, as context features of heads. A time is of the labels' half of the rounds.
 - *seen*: heads know the same kernel at other sizes; and without a head, what was best for the kernel itself.
 - *tried*: fixed settings beside the default, the best of which is kept: what so many runs are worth without a head.
-Heads are `HEADS` of the menu alone, which are trained at once; so each row has one that knows less beside it.
+Heads are the candidates `HEADS` alone, which are trained at once; so each row has one that knows less beside it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What each group of columns adds to heads that look ahead, and the time: ``python downstream/look_ahead/groups.py``.
 
 Rows ``look_ahead_run``, which is told the trip count of each run, and ``look_ahead``, which is not, are learned anew
-without one group of columns: zeros, at which no tree cuts. All heads are one member of the menu, without the search;
+without one group of columns: zeros, at which no tree cuts. All heads are one candidate, without the search;
 the margin of a fold is chosen on held-out answers for the other folds. So these figures are to be compared with each
 other, not with those of a table.
 
@@ -137,7 +137,7 @@ def places(own: int) -> dict[str, list[int]]:
 
 
 def without(features: Features, group: str, own: int) -> Features:
-    """A row without one of the `places`, for one member of the menu; "": with all columns."""
+    """A row without one of the `places`, for one candidate; "": with all columns."""
     row = f"{features.row} - {group}" if group else features.row
     features = replace(features, row=row, only=MEMBER)
     assert features.settings is not None

@@ -1,6 +1,7 @@
 """`Context`: what a task knows beside the code, such as a problem size or the GPU."""
 
 import contextlib
+import copy
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -110,6 +111,7 @@ class Context:
         ] = lambda module, region, values: {},
         from_machine: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
+        self.task = "the task"
         self.features = tuple(Feature(one) if isinstance(one, str) else one for one in features)
         self.names = tuple(feature.name for feature in self.features)
         self.optional_names = self._names(lambda feature: feature.optional)
@@ -118,6 +120,12 @@ class Context:
         self._encode = encode or self._columns
         self.from_ir, self.ir_sources, self.from_compiler = from_ir, ir_sources, from_compiler
         self.from_machine = from_machine
+
+    def named(self, task: str) -> "Context":
+        """The same features, for errors that name the task."""
+        context = copy.copy(self)
+        context.task = task or self.task
+        return context
 
     def _names(self, belongs: Callable[[Feature], bool]) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features if belongs(feature))
@@ -129,7 +137,7 @@ class Context:
         """
         if len(values) != len(self.names):
             names = f"{len(self.names)}: {', '.join(self.names) or 'none'}"
-            raise TaskError(f"{len(values)} context features were given; the task names {names}. Give one for each")
+            raise TaskError(f"{len(values)} context features were given; {self.task} names {names}. Give one for each")
         for feature, value in zip(self.features, values, strict=True):
             feature.check(value, value)
         try:
@@ -180,6 +188,6 @@ class Context:
         wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.optional_names)
         for name in texts:
             if name not in self.names:
-                raise TaskError(f"unknown context feature {name!r}. Give --context {wanted}")
+                raise TaskError(f"unknown context feature {name!r} for {self.task}. Give --context {wanted}")
         if missing := [name for name in self.names if name not in texts]:
-            raise TaskError(f"the task also needs {', '.join(map(repr, missing))}. Give --context {wanted}")
+            raise TaskError(f"{self.task} also needs {', '.join(map(repr, missing))}. Give --context {wanted}")

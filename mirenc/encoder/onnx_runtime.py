@@ -7,20 +7,23 @@ Reading, pooling and whitening are mirenc's own. Sessions may have any of onnxru
 """
 
 import json
+import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mirenc.base.arrays import Float32, UInt16
+from mirenc.base.arrays import Float32, Int32, UInt16
 from mirenc.base.errors import needs
 from mirenc.encoder.encoder import Encoder
 from mirenc.encoder.weights import ModelFiles, load_files
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pool
 from mirenc.model.sample import GRAPH_ARRAYS, IRSample
+
+_BLOCK = 256  # texts that are encoded together
 
 
 class OnnxRuntime(NumpyRuntime):
@@ -36,12 +39,20 @@ class OnnxRuntime(NumpyRuntime):
             onnxruntime.InferenceSession(folder / f"{files.name}.{part}.onnx", providers=list(providers))
             for part in ("text", "graph")
         )
-        self._encode, self._graph = self._statement_vectors, self
+        self._graph = self
 
-    def _statement_vectors(self, text_ids: UInt16) -> Float32:
-        """(U, L) token ids -> (U, H)."""
-        found: Float32 = self._text_session.run(["vectors"], {"ids": text_ids.astype(np.int64)})[0]
-        return found
+    def encode_texts(
+        self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
+    ) -> Float32:
+        out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
+        for length in np.unique(text_length).tolist():
+            rows = np.flatnonzero(text_length == length)
+            for block in np.array_split(rows, math.ceil(len(rows) / _BLOCK)):
+                ids = text_ids[block, :length].astype(np.int64)
+                out[block] = self._text_session.run(["vectors"], {"ids": ids})[0]
+                if advance is not None:
+                    advance(len(block))
+        return out
 
     def pooled(self, sample: IRSample, pool: Pool, features: Float32, statements: Float32 | None) -> Float32:
         """(G, D) of groups of nodes, from features (U, F) and vectors (U, H) of texts."""

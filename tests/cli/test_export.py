@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 from command_line import Run
 
 from mirenc.decide import BoostedRegressor, save_head
-from mirenc.encoder import load
+from mirenc.encoder import Encoder, load
+from mirenc.encoder.weights import load_files
 from mirenc.llvm.inputs.compile_source import find_compiler
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -81,6 +83,21 @@ def test_an_exported_model_gives_the_vectors_of_a_file(model: str, run: Run, tmp
     expected = load(model, cache=False).embed(files)
     found = np.array([json.loads(line) for line in lines])
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+    # It is onnxruntime that computes them: without the weights of the encoders they are the same.
+    from mirenc.encoder.onnx_runtime import OnnxRuntime
+
+    whole = load_files(model)
+    encoders = ("text.", "graph.")
+    weights = {
+        name: np.zeros_like(array) if name.startswith(encoders) and name != "text.token.weight" else array
+        for name, array in whole.weights.items()
+    }
+    empty = replace(whole, weights=weights)
+    for purpose in ("search", "features"):
+        again = Encoder(empty, OnnxRuntime(empty, tmp_path)).embed(files, purpose=purpose)
+        same = load(model, cache=False).embed(files, purpose=purpose)
+        np.testing.assert_allclose(again, same, atol=1e-5 * np.abs(same).max())
 
 
 @pytest.mark.parametrize(

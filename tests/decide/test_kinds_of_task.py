@@ -1,7 +1,7 @@
-"""What the seam must carry: six kinds of decision on made-up data, each a task of a few lines and nothing else.
+"""Kinds of decision that `Task` must carry, on made-up data where the right answer is known.
 
-Why: a seam that fits two tasks fits two tasks. Each case here learns something that only its own shape makes hard,
-and the right answer is known.
+Each case has a difficulty of its own: aliasing settings, sparse costs, settings that differ by kernel, a number, many
+samples, many settings.
 """
 
 from __future__ import annotations
@@ -233,39 +233,7 @@ def test_block_shapes_may_differ_by_kernel(tiny: Encoder, tmp_path: Path) -> Non
     assert set(found.preference) == set(shapes(128).names)
 
 
-# -- 4. NUMA and prefetcher: 740 configurations --------------------------------------------------------
-NUMA = Space.product(
-    {
-        "num_threads": (4, 8, 16, 24, 32),
-        "nodes": ("local", "spread"),
-        "pages": ("first", "interleave"),
-        "mask": tuple(range(37)),
-    },
-    default={"num_threads": 32, "nodes": "spread", "pages": "first", "mask": 0},
-)
-
-
-class Numa(Made):
-    """One of 740 configurations."""
-
-    name, space = "numa", NUMA
-
-
-def test_740_configurations_are_one_space(tiny: Encoder) -> None:
-    assert len(NUMA) == 740
-    samples = []
-    for number in range(20):
-        costs = tuple(
-            1.0 + 0.2 * abs(np.log2(threads) - (3 if number % 2 else 5)) + 0.1 * (nodes == "spread") + 0.002 * mask  # type: ignore[arg-type,operator]
-            for threads, nodes, _, mask in NUMA.settings
-        )
-        samples.append(Sample(f"k{number}", kernel(number), f"k{number}", (), costs))
-    report = evaluated(Numa(TaskData(samples, NUMA, "4" * 64)), tiny, ["histogram"])
-    assert report.figures("kernel", "histogram")["oracle_share"] > 0.9
-    assert speedup(report, "histogram") > speedup(report, "best_single")
-
-
-# -- 5. a number ---------------------------------------------------------------------------------------
+# -- 4. a number ---------------------------------------------------------------------------------------
 class Count(Made):
     """Logarithm of the number of instructions."""
 
@@ -290,7 +258,7 @@ def test_a_number_is_predicted_beside_its_baselines(tiny: Encoder, tmp_path: Pat
     assert 0 < found.error < 0.5
 
 
-# -- 6. many samples -----------------------------------------------------------------------------------
+# -- 5. many samples -----------------------------------------------------------------------------------
 def test_with_many_samples_nothing_grows_with_their_square(tiny: Encoder) -> None:
     # The time and memory of 10,000 samples of 640 columns: tests/benchmarks/bench_many_samples.py.
     space = Space(("width",), ((1,), (2,)))
@@ -310,7 +278,7 @@ def test_with_many_samples_nothing_grows_with_their_square(tiny: Encoder) -> Non
     assert report.figures("kernel", "histogram")["accuracy"] == 1.0
 
 
-# -- 7. many settings of many samples ------------------------------------------------------------------
+# -- 6. many settings of many samples ------------------------------------------------------------------
 def large_data() -> TaskData:
     """Long kernels want width 9 where the size is large; short ones lose a little everywhere but at the default."""
     space = Space(("width",), tuple((width,) for width in range(14)), default=2, missing="never")

@@ -98,12 +98,6 @@ def test_never_tried_is_never_asked_for() -> None:
     assert table.settings.row.tolist() == [[0, 1, -1], [0, 1, 2]]
 
 
-@pytest.mark.parametrize("missing", ["default", "below", "never"])
-def test_what_was_measured_runs_as_itself_under_every_rule(missing: Any) -> None:
-    table = data(replace(GOOD, costs=(3.0, 2.0, 1.0)), missing=missing)
-    assert [table.resolve(np.array([choice]))[0] for choice in range(3)] == [0, 1, 2]
-
-
 # -- effective settings --------------------------------------------------------------------------------
 def test_settings_that_the_compiler_made_one_share_its_cost() -> None:
     # z became y; its own number, if there is any, is not looked at.
@@ -190,12 +184,6 @@ def test_one_space_is_shared_settings() -> None:
     table = data(GOOD, replace(GOOD, costs=(1.0, 2.0, 3.0)))
     assert table.shares_space
     assert table.settings.features.shape == (3, 3)  # a column a word
-
-
-def test_knobs_of_two_kinds_are_refused() -> None:
-    other = Space(("colour",), (("red",), ("blue",)))
-    with pytest.raises(TaskError, match="knobs letter and colour"):
-        _ = data(GOOD, replace(GOOD, space=other, costs=(1.0, 2.0))).settings
 
 
 # -- numbers -------------------------------------------------------------------------------------------

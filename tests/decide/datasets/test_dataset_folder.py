@@ -58,9 +58,6 @@ def test_a_miss_says_what_was_looked_for_and_what_to_type(root: Path) -> None:
     for phrase in ("table.csv, kernels/", str(root / "toy"), "mirenc datasets fetch toy", "MIRENC_DATA"):
         assert phrase in message
     assert "does not exist" not in message
-
-
-def test_a_root_that_does_not_exist_is_told(root: Path) -> None:
     with pytest.raises(DatasetError, match="nowhere does not exist"):
         dataset_folder("toy", root / "nowhere")
 

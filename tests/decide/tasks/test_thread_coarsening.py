@@ -67,23 +67,10 @@ def test_the_order_of_lines_does_not_matter(tmp_path: Path) -> None:
     assert first.samples == second.samples or str(first.samples) == str(second.samples)  # NaN is not NaN
 
 
-@pytest.mark.parametrize("column", ["kernel", "cf", "PCA7", "runtime_Fermi"])
-def test_a_missing_column_is_named(column: str, tmp_path: Path) -> None:
-    line = {name: value for name, value in row("scan", 1).items() if name != column}
-    with pytest.raises(TaskError, match=rf"pact-2014-runtimes\.csv: no column '{column}'"):
-        load(tmp_path, line)
-
-
 @pytest.mark.parametrize("text", ["nan", "inf", "fast"])
 def test_a_time_that_is_none_is_named_by_kernel_and_factor(text: str, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=rf"scan, factor 2: column 'runtime_Tahiti' is '{text}'"):
         load(tmp_path, row("scan", 1), row("scan", 2, runtime_Tahiti=text))
-
-
-@pytest.mark.parametrize("text", ["-5", "0"])
-def test_a_cost_that_is_no_time_is_named(text: str, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"\(scan on K20c\): the cost of '2' is"):
-        load(tmp_path, row("scan", 1), row("scan", 2, runtime_Kepler=text))
 
 
 def test_a_factor_that_is_none_of_the_settings_is_named(tmp_path: Path) -> None:
@@ -137,23 +124,6 @@ def test_the_published_table_has_the_published_oracle(
     figures = decision_figures(data.costs[own], data.labels[own], data.baseline[own])
     assert figures["oracle_geometric"] == pytest.approx(geometric, abs=6e-4)
     assert figures["oracle_arithmetic"] == pytest.approx(arithmetic, abs=6e-4)
-
-
-def test_nbody_has_no_time_for_16_on_two_gpus(published_data: Any) -> None:
-    data = published_data("thread_coarsening")
-    # Beside one kernel that was never run at 16 anywhere.
-    unmeasured = {sample.name for sample in data.samples if np.isnan(sample.costs[4])}
-    nbody = {name for name in unmeasured if name.startswith("nbody")}
-    assert nbody == {"nbody on GTX480", "nbody on K20c"}
-    assert len({name.split(" on ")[0] for name in unmeasured - nbody}) == 1
-    row_of = [sample.name for sample in data.samples].index("nbody on K20c")
-    assert data.resolve(np.full(68, 4))[row_of] == 3
-
-
-def test_a_held_out_gpu_row_leaves_its_kernel_in_training_and_a_held_out_kernel_does_not(published_data: Any) -> None:
-    task, data = get_task("thread_coarsening"), published_data("thread_coarsening")
-    sizes = {protocol.name: sorted(len(test) for _, test in protocol.split(data, 0)) for protocol in task.protocols}
-    assert sizes == {"paper": [1] * 68, "kernel": sorted([4] * 15 + [8])}
 
 
 def test_two_kernels_came_with_the_same_ir(published_data: Any) -> None:
