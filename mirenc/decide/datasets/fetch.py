@@ -93,8 +93,8 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
     """Fetch the wanted files. The caller shows the licence and asks for consent.
 
     A file that fails is tried again ``retries`` times, each after a longer pause; ``advance`` is called after each
-    file. Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the folder
-    cannot be written to, or nothing could be reached at all.
+    file. Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the
+    folder cannot be written to, or nothing could be reached at all.
     """
     with needs("tasks", "fetching datasets needs pooch"):
         import pooch  # type: ignore[import-untyped]
