@@ -85,7 +85,7 @@ class Context:
     from_ir
         Module and region -> values of the features that the IR tells, by name: text or numbers.
     ir_sources
-        Module and region -> what in the IR a value was read from, in words, by the feature's name; {} where there is no need.
+        Module and region -> what in the IR a value was read from, in words, by the feature's name; {} where it is plain
     from_compiler
         Module, region and the other values by name -> values of the features that a compiler decides.
     from_machine
@@ -175,7 +175,7 @@ class Context:
     def complete(
         self, texts: Mapping[str, str], module: IRModule, region: Region | None
     ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Values in the order of ``names``, where the code tells those that are left out; and what they were read from."""
+        """Values in the order of ``names``, where the code tells those that are left out; and where it has them from."""
         sources = {name: words for name, words in self.ir_sources(module, region).items() if name not in texts}
         values = {**self.from_ir(module, region), **texts}
         if not values.keys() >= set(self.compiler_names):
