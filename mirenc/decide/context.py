@@ -175,7 +175,7 @@ class Context:
     def complete(
         self, texts: Mapping[str, str], module: IRModule, region: Region | None
     ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Values in the order of ``names``, where the code tells those that are left out; and where it has them from."""
+        """Values in the order of ``names``, those that are left out from the code; and what they were read from."""
         sources = {name: words for name, words in self.ir_sources(module, region).items() if name not in texts}
         values = {**self.from_ir(module, region), **texts}
         if not values.keys() >= set(self.compiler_names):
