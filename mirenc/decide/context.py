@@ -85,7 +85,7 @@ class Context:
     from_ir
         Module and region -> values of the features that the IR tells, by name: text or numbers.
     ir_sources
-        Module and region -> what in the IR told a value, in words, by the feature's name; {} where there is no need.
+        Module and region -> what in the IR a value was read from, in words, by the feature's name; {} where it is plain
     from_compiler
         Module, region and the other values by name -> values of the features that a compiler decides.
     from_machine
@@ -112,7 +112,7 @@ class Context:
         from_machine: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
         self.task = "the task"
-        self.features = tuple(Feature(one) if isinstance(one, str) else one for one in features)
+        self.features = tuple(Feature(feature) if isinstance(feature, str) else feature for feature in features)
         self.names = tuple(feature.name for feature in self.features)
         self.optional_names = self._names(lambda feature: feature.optional)
         self.compiler_names = self._names(lambda feature: feature.known_from == "compiler")
@@ -175,7 +175,7 @@ class Context:
     def complete(
         self, texts: Mapping[str, str], module: IRModule, region: Region | None
     ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Values in the order of ``names``, where the code tells those that are left out; and what in it told them."""
+        """Values in the order of ``names``, those that are left out from the code; and what they were read from."""
         sources = {name: words for name, words in self.ir_sources(module, region).items() if name not in texts}
         values = {**self.from_ir(module, region), **texts}
         if not values.keys() >= set(self.compiler_names):

@@ -20,11 +20,11 @@ class Sample:
     """What an error message calls it."""
     ir: IRSource | None
     """IR text, bitcode, or a file: whatever `mirenc.Encoder.embed` takes. Samples may share one. None: the data come
-    without code, and whoever has it gives it (`mirenc.decide.load_samples`)."""
+    without code, which a user may add (`mirenc.decide.with_ir`)."""
     group: str
-    """Kernel source. Samples of one group are never on both sides of a grouped fold."""
+    """The group of scikit-learn, mostly the kernel's source: it is never on both sides of a grouped fold."""
     context: tuple[Any, ...] = ()
-    """What is known beside the code, raw, in the order of `Task.context_names`."""
+    """The values of `Task.context`, in its order."""
     costs: Costs = ()
     """Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
     sparse: index of the setting -> cost. () for a task that has no settings. The label and heads come from them."""
@@ -42,14 +42,14 @@ class Sample:
     part: str = ""
     """Name of a part of the table that is reported by itself, such as the GPU; "" for none."""
     run: Mapping[str, Any] = field(default_factory=dict)
-    """Context features as the run had them that code alone does not tell, by name; {} where nobody counted."""
+    """Values of context features that a run counted (`Feature.from_run`), by name; {} where nobody counted."""
     hand: tuple[float, ...] = ()
-    """Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none."""
+    """Published hand-made features of the code, as heads see them, in the order of `Task.hand_names`; () for none."""
     code: str = ""
     """Name of the IR file that is to be given, without its ending; "" where the data bring their IR."""
     reported: Costs = ()
-    """Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice, because a
-    least cost is least by luck too. () where each setting has one measurement: reports then pay ``costs``."""
+    """Other measurements of the same settings, in the form of ``costs``, by which reports judge a choice: the least of
+    the costs that labels come from is least partly by luck. (): reports judge by ``costs``."""
     labels: tuple[int, ...] = ()
     """Whether each of `TaskData.label_names` holds, 1 or 0, for a task whose target is labels; () otherwise."""
     kernel: str = ""

@@ -29,7 +29,7 @@ from mirenc.decide.task_data import TaskData
 
 FORMAT = 2
 _AGAINST = "no_code"  # the row that every other is compared with
-# Where a compiler's own choice is a context feature (`Feature.known_from`), code must beat that, too.
+# Where a compiler's own choice is known (`Context.compiler_names`), code must beat that too.
 _RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
 # With fewer groups, a win in each of them may be chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
 _LEAST_GROUPS = 6

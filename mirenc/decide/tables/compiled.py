@@ -98,7 +98,9 @@ class CompiledTable:
         rows = np.arange(count, dtype=np.int32)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
         level = pa.array(np.repeat(list(self.levels), count).tolist(), pa.string())
-        joined = (np.concatenate([getattr(one, field.name) for one in self.levels.values()]) for field in fields(Sizes))
+        joined = (
+            np.concatenate([getattr(sizes, field.name) for sizes in self.levels.values()]) for field in fields(Sizes)
+        )
         fired = [
             {"piece": row, "level": level, "changed_by": [fires.passes[place] for place in np.flatnonzero(changed)]}
             for level, fires in self.fires.items()
@@ -106,16 +108,16 @@ class CompiledTable:
             if fires.known[row]
         ]
         schema = pa.schema({"piece": pa.int32(), "level": pa.string(), "changed_by": pa.list_(pa.string())})
-        sizes = {"piece": np.tile(rows, len(self.levels)), "level": level, **_size_columns(Sizes(*joined))}
+        level_rows = {"piece": np.tile(rows, len(self.levels)), "level": level, **_size_columns(Sizes(*joined))}
         tables = {
             "pieces": pa.Table.from_pylist([asdict(piece) for piece in self.pieces]),
-            "levels": pa.table(sizes),
+            "levels": pa.table(level_rows),
             "fires": pa.Table.from_pylist(fired, schema),
             "lists": pa.table({"piece": np.repeat(rows, width), "list": lists, **_size_columns(self.sizes)}),
         }
         for name, table in tables.items():
             write_parquet(folder / f"{name}.parquet", table, compression_level=_LEVEL)
-        write_json(folder / "lists.json", [asdict(one) for one in self.lists])
+        write_json(folder / "lists.json", [asdict(pass_list) for pass_list in self.lists])
         passes = {level: list(fires.passes) for level, fires in self.fires.items()}
         head = {"task": _TASK, "format": FORMAT}
         write_json(folder / MACHINE, {**head, **self.record, "levels": list(self.levels), "passes": passes})

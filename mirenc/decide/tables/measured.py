@@ -109,7 +109,7 @@ class MeasuredTable:
         samples = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
         _write_rows(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
         _write_rows(folder / "samples.parquet", samples)
-        _write_rows(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
+        _write_rows(folder / "costs.parquet", [row for sample in self.samples for row in _cost_rows(sample, knobs)])
         runs = {name: _select(kernel.context, run=True) for name, kernel in self.kernels.items()}
         if known := {name: context for name, context in runs.items() if context}:
             write_json(folder / _RUNS, known)
@@ -226,19 +226,19 @@ class MeasuredTask(Task):
         return TaskData(samples, space, table.content_hash, machine=table.title)
 
     def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared: Space | None) -> Sample:
-        name = f"{sample.kernel} {sample.part}".strip()
+        title = f"{sample.kernel} {sample.part}".strip()
         known = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
         known |= self.sample_context(sample)
         if lost := [feature for feature in self.context.names if feature not in known]:
             found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
-            raise TaskError(f"{name}: {found}. {_ANEW}")
+            raise TaskError(f"{title}: {found}. {_ANEW}")
         if (kernel.region.level if kernel.region else "module") != self.level:
-            raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
+            raise TaskError(f"{title}: the table has no {self.level} of it to decide about. {_ANEW}")
         context = tuple(known[feature] for feature in self.context.names)
         space = shared or self.measured_space(context, sample)
-        costs, reported, effective = _columns(sample, space, name)
+        costs, reported, effective = _columns(sample, space, title)
         return Sample(
-            name,
+            title,
             kernel.ir,
             kernel.group,
             context,
@@ -249,7 +249,7 @@ class MeasuredTask(Task):
             suite=kernel.family,
             part=sample.part,
             reported=reported,
-            run={one: known[f"{RUN}{one}"] for one in self.context.run_names if known.get(f"{RUN}{one}")},
+            run={name: known[RUN + name] for name in self.context.run_names if known.get(RUN + name)},
         )
 
     def table_space(self, table: MeasuredTable) -> Space | None:

@@ -91,9 +91,9 @@ class DeviceMapping(PublishedTask):
     ) -> tuple[tuple[Setting, ...], str]:
         """Both devices. Raises TaskError: no kernel can be launched in groups of ``wgsize`` work-items."""
         items, bounds = context[1], group_bounds(module, region)
-        refusals = [one.items_refusal(items) for one in bounds]
+        refusals = [bound.items_refusal(items) for bound in bounds]
         if items and refusals and all(refusals):
-            allowed = "; ".join(one.text for one in bounds)
+            allowed = "; ".join(bound.text for bound in bounds)
             raise TaskError(
                 f"context feature 'wgsize' is {items:g}: {refusals[0]} ({allowed}). Give one that it allows"
             )

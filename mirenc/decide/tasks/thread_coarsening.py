@@ -92,12 +92,12 @@ class ThreadCoarsening(PublishedTask):
         bounds = group_bounds(module, region)
 
         def fits(factor: int) -> bool:
-            return any(one.required[0] % factor == 0 if one.required else factor <= one.most for one in bounds)
+            return any(bound.required[0] % factor == 0 if bound.required else factor <= bound.most for bound in bounds)
 
         kept = tuple(setting for setting in space.default_first if fits(int(setting[0])))
         if not bounds or len(kept) == len(space):
             return space.default_first, ""
-        return kept, "; ".join(one.text for one in bounds)
+        return kept, "; ".join(bound.text for bound in bounds)
 
 
 def _seconds(kernel: str, row: Mapping[str, str], column: str) -> float:
