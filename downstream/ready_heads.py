@@ -6,8 +6,8 @@
 
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
 the default model, the candidates (`mirenc/decide/estimators/candidates.py`) or the datasets change; a test refuses
-heads of another model. Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The last line is for
-the heads of a table of `mirenc label` alone, FEATURES what `downstream/pass_features.py` made of it: projects
+heads of another model. Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The last line
+is for the heads of a table of `mirenc label` alone, FEATURES what `downstream/pass_features.py` made of it: projects
 that are held out are not trained on.
 """
 
