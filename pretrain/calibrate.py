@@ -1,7 +1,7 @@
 """How often the first answer of a function search is right, by what the search knows: a logistic regression.
 
-What you get: `OUT.json`: coefficients for `mirenc.search.sureness`, how often answers were right in each fifth of them
-by language, and `OUT.md`, the tables of it.
+What you get: `OUT.json`: coefficients for `mirenc.search.confidence`, how often answers were right in each fifth of
+them by language, and `OUT.md`, the tables of it.
 
 The protocol is that of the product: all functions of a project's build, whatever their size, are searched for in an
 index of another build of it, or of that and builds of nine other projects, with re-ranking; and in the same file of the
@@ -33,8 +33,8 @@ from sklearn.linear_model import LogisticRegression
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import search_model
 from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vectors
+from mirenc.search.confidence import features_of, language_of, probability
 from mirenc.search.rerank import rerank_files
-from mirenc.search.sureness import features_of, language_of, probability
 
 # Builds of the query and of the index: two compilers where a language has two.
 SETTINGS = [

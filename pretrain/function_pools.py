@@ -45,7 +45,7 @@ from function_forms import NAMES, Build, Key, Place, Program, Store, programs_of
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from mirenc.search.rerank import company, rest_of_file
+from mirenc.search.rerank import file_bonus, rest_of_file
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 FOR_SIZE = ("Os", "Oz")
@@ -181,7 +181,9 @@ class Sides:
             some = query[first : first + _BLOCK]
             block = unit[some] @ unit[candidate].T
             block = block.toarray() if sp.issparse(block) else block
-            found[first : first + _BLOCK] = block if more is None else block + company(more[some] @ more[candidate].T)
+            found[first : first + _BLOCK] = (
+                block if more is None else block + file_bonus(more[some] @ more[candidate].T)
+            )
         return found
 
 

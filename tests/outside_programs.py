@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from compilers import COMPILERS
-from llvm2graph import build_programl
+from llvm2graph import ProgramlError, build_programl
 
 from mirenc.base.errors import MissingExtraError, ModelError, ToolchainError
 from mirenc.decide.features.ir2vec import ir2vec_available
@@ -88,7 +88,7 @@ def _llvm2graph() -> str:
     """Being installed is not enough: it starts only where its shared libraries are."""
     try:
         build_programl("define void @f() {\n  ret void\n}\n")
-    except (MissingExtraError, ToolchainError) as error:
+    except ProgramlError as error:
         return str(error)
     return ""
 

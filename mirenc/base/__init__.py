@@ -1,1 +1,1 @@
-"""What every room needs: array types, the cache, configurations, cosines, errors, limits, progress, whole files."""
+"""What every room needs: array types, cache, child processes, configurations, cosines, errors, limits, writing."""

@@ -16,6 +16,7 @@ _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
 _RECENT = 16  # exchanges: an entry used since then is not marked again, which would write all of its page
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
+_NEWEST = 2**63 - 1  # SQLite's largest integer: no use is later
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
@@ -112,17 +113,18 @@ class Cache:
             if connection is None:
                 return stored
             latest = _latest(connection) if self._run_start is None else self._run_start
+            newest = _NEWEST if self._run_start is None else self._run_start
             stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
                 part = keys[first : first + _QUERY_ROWS]
                 query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))}) AND used <= ?"
-                for key, used, data in connection.execute(query, [*part, latest]):
+                for key, used, data in connection.execute(query, [*part, newest]):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
                         stored[key] = data[_CHECKSUM:]
                     if latest - used >= _RECENT:
                         stale.append(key)
-            now = latest + 1 if self._run_start is None else latest
-            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((now, key) for key in stale))
+            marks = ((min(latest + 1, newest), key) for key in stale)
+            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", marks)
         return stored
 
     def put(self, entries: dict[bytes, bytes]) -> None:

@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning
-from mirenc.cli.common import shown
+from mirenc.cli.messages import shown
 
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph"),

@@ -1,4 +1,4 @@
-"""Who takes the answers of ``mirenc predict``: the screen, a file for a tuner, copies of the sources."""
+"""Outputs of ``mirenc predict``: the screen, remarks and SARIF, a restriction for a tuner, copies of the sources."""
 
 from __future__ import annotations
 
@@ -38,111 +38,134 @@ class Answers:
 
     def take(self, file: str, predictions: Sequence[Any]) -> None:
         """Print the answers of a file."""
-        for one in predictions:
-            self.directives = self.directives or bool(self.task.directive_of(one))
+        for answer in predictions:
+            self.directives = self.directives or bool(self.task.directive_of(answer))
             place = file
-            if (region := one.region) is not None:  # its source line if the IR has it, else its name
+            if (region := answer.region) is not None:  # its source line if the IR has it, else its name
                 place = f"{region.file}:{region.line}: {region.name}" if region.file else f"{file}: {region.name}"
-            first, *lines = self._words(one)
-            if one.far:
+            first, *lines = self._words(answer)
+            if answer.far:
                 # A head of one part of a machine is at any distance from all others.
-                far = f"distance {one.distance:.2f}" if one.distance < 100 else "distance over 100"
+                far = f"distance {answer.distance:.2f}" if answer.distance < 100 else "distance over 100"
                 unlike = f"unlike what the head was trained on ({far}, where 1 is far)"
                 common.warn(f"{place}: {unlike}. Measure before you rely on the answer")
             if region is not None:
-                said = "; ".join([first, *lines, *([unlike] if one.far else [])])
+                finding = "; ".join([first, *lines, *([unlike] if answer.far else [])])
                 where = region.symbol, region.file or file, region.line
-                self.findings.append(Finding(self.task.name, *where, [("String", said)]))
+                self.findings.append(Finding(self.task.name, *where, [("String", finding)]))
             if self.as_json:
-                typer.echo(json.dumps(self._json(file, one)))
+                typer.echo(json.dumps(self._json(file, answer)))
             else:
-                machine = f"  ({one.machine})" if one.machine else ""
+                machine = f"  ({answer.machine})" if answer.machine else ""
                 typer.echo(f"{place}: {first}{machine}")
-                for line in (*lines, *self.task.remarks(one)):
+                for line in (*lines, *self.task.remarks(answer)):
                     typer.echo(f"  {line}")
 
     def write(self, path: Path) -> None:
         """All answers as remarks (.yaml) or SARIF."""
         write_findings(path, {self.task.name: self.task.title}, self.findings)
 
-    def _json(self, file: str, one: Any) -> dict[str, object]:
-        line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": one.machine}
-        if one.region is not None:
-            line["region"] = asdict(one.region)
-        line["context"], line["sources"] = dict(one.context), dict(one.sources)
-        line |= {name: getattr(one, name) for name in _SAID[self.task.target]}
+    def _json(self, file: str, answer: Any) -> dict[str, object]:
+        line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": answer.machine}
+        if answer.region is not None:
+            line["region"] = asdict(answer.region)
+        line["context"], line["sources"] = dict(answer.context), dict(answer.sources)
+        line |= {name: getattr(answer, name) for name in _JSON_FIELDS[self.task.target]}
         if self.task.target == "number":
             line["unit"] = self.task.unit
         elif self.task.target == "costs":
-            line["directive"] = self.task.directive_of(one)
-            line["held_out"] = None if one.record is None else asdict(one.record)
-        evidence = {name: getattr(one.evidence, name) for name in ("pays", "rival", "found", "constant_pays", "whole")}
+            line["directive"] = self.task.directive_of(answer)
+            line["held_out"] = None if answer.record is None else asdict(answer.record)
+        evidence = {
+            name: getattr(answer.evidence, name) for name in ("pays", "rival", "found", "constant_pays", "whole")
+        }
         for name, interval, worth in (
-            ("worth", "interval", one.evidence.worth),
-            ("no_code", "no_code_interval", one.evidence.no_code),
-            ("constant", "constant_interval", one.evidence.constant_worth),
+            ("worth", "interval", answer.evidence.worth),
+            ("no_code", "no_code_interval", answer.evidence.no_code),
+            ("constant", "constant_interval", answer.evidence.constant_worth),
         ):
             evidence[name], *evidence[interval] = worth or (None, None, None)
-        return {**line, **self.task.details(one), "evidence": evidence, "distance": one.distance, "far": one.far}
+        return {
+            **line,
+            **self.task.details(answer),
+            "evidence": evidence,
+            "distance": answer.distance,
+            "far": answer.far,
+        }
 
-    def _number(self, one: PredictedNumber) -> list[str]:
-        near = f"a factor of {math.exp(one.error):.2f}" if self.task.logarithm else f"{one.error:.3g} {self.task.unit}"
+    def _number(self, answer: PredictedNumber) -> list[str]:
+        near = (
+            f"a factor of {math.exp(answer.error):.2f}"
+            if self.task.logarithm
+            else f"{answer.error:.3g} {self.task.unit}"
+        )
         below = f"8 of 10 answers on unseen groups were within {near.strip()}"
-        return [self.task.number_words(one), below if one.evidence.pays else _no_better(one), *self._code(one, *_SHARE)]
+        return [
+            self.task.number_words(answer),
+            below if answer.evidence.pays else _no_better(answer),
+            *self._code(answer, *_SHARE),
+        ]
 
-    def _labels(self, one: PredictedLabels) -> list[str]:
-        ranked, more = _ranked(one.labels)
-        told = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
-        return [" ".join([told, *more]), *(self._code(one, *_SHARE) if one.evidence.pays else [_no_better(one)])]
+    def _labels(self, answer: PredictedLabels) -> list[str]:
+        ranked, more = _ranked(answer.labels)
+        shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
+        return [
+            " ".join([shares, *more]),
+            *(self._code(answer, *_SHARE) if answer.evidence.pays else [_no_better(answer)]),
+        ]
 
-    def _choice(self, one: Choice) -> list[str]:
+    def _choice(self, answer: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
         words = self.task.default_words
-        if one.fixed and one.limit:
-            return [f"{title} {one.choice}, the only one", one.limit]
-        if one.fixed:
-            return [f"{words or one.default}: no setting makes other code of it"]
-        return self._chosen(one, title, words, [one.limit] if one.limit else [])
+        if answer.fixed and answer.limit:
+            return [f"{title} {answer.choice}, the only one", answer.limit]
+        if answer.fixed:
+            return [f"{words or answer.default}: no setting makes other code of it"]
+        return self._chosen(answer, title, words, [answer.limit] if answer.limit else [])
 
-    def _chosen(self, one: Choice, title: str, words: str, limit: Sequence[str]) -> list[str]:
-        named = self.task.directive_of(one) or (words if one.choice == one.default else "") or f"{title} {one.choice}"
-        if not one.evidence.pays:
+    def _chosen(self, answer: Choice, title: str, words: str, limit: Sequence[str]) -> list[str]:
+        named = (
+            self.task.directive_of(answer)
+            or (words if answer.choice == answer.default else "")
+            or f"{title} {answer.choice}"
+        )
+        if not answer.evidence.pays:
             lines = [f"{words}: no evidence for anything else"]
             if not words:
-                lines = [f"no evidence for any {title} but the default, {one.default}"]
-            if one.choice != one.default:
+                lines = [f"no evidence for any {title} but the default, {answer.default}"]
+            if answer.choice != answer.default:
                 lines = [f"always {named}: no evidence that the code tells more"]
-                lines.append(f"on unseen kernels it was worth {_factor(one.evidence.constant_worth)} of the default")
-            preferred = "the default, too" if one.preferred == one.default else one.preferred
+                lines.append(f"on unseen kernels it was worth {_factor(answer.evidence.constant_worth)} of the default")
+            preferred = "the default, too" if answer.preferred == answer.default else answer.preferred
             why = _ONE_GROUP
-            if one.evidence.worth is not None:
-                why = f"on unseen kernels this head's answers were worth {_worth(one)}"
-            return [*lines, f"{why}; it prefers {preferred}", *limit, *self._times(one)]
-        lines = [named, _record(one), *limit, *self._code(one, *_FACTOR), *self._times(one)]
+            if answer.evidence.worth is not None:
+                why = f"on unseen kernels this head's answers were worth {_worth(answer)}"
+            return [*lines, f"{why}; it prefers {preferred}", *limit, *self._times(answer)]
+        lines = [named, _record(answer), *limit, *self._code(answer, *_FACTOR), *self._times(answer)]
         if words:  # a list of places, which a table at each would hide
             return lines
-        ranked, more = _ranked(one.preference)
+        ranked, more = _ranked(answer.preference)
         for name, share in ranked:
-            seconds = "" if one.seconds is None else f"  about {_duration(one.seconds[name])}"
+            seconds = "" if answer.seconds is None else f"  about {_duration(answer.seconds[name])}"
             lines.append(f"{name:>8}  preference {100 * share:5.1f} %{seconds}")
         return lines + more
 
-    def _times(self, one: Choice) -> list[str]:
-        if one.seconds is None:
+    def _times(self, answer: Choice) -> list[str]:
+        if answer.seconds is None:
             return []
-        names = list(one.seconds)
-        shown = {"default": one.default}
-        shown |= {words: names[index] for words, index in self.task.baselines.items() if names[index] != one.default}
-        best = min(one.seconds, key=one.seconds.__getitem__)
-        times = [f"{words} {_duration(one.seconds[name])}" for words, name in shown.items()]
-        line = f"expected: {', '.join(times)}, best {_duration(one.seconds[best])} ({best})"
-        if one.time_factor is not None:
-            line += f"; the default's was within a factor of {one.time_factor:.1f} for 8 of 10 unseen ones"
+        names = list(answer.seconds)
+        shown = {"default": answer.default}
+        shown |= {words: names[index] for words, index in self.task.baselines.items() if names[index] != answer.default}
+        best = min(answer.seconds, key=answer.seconds.__getitem__)
+        times = [f"{words} {_duration(answer.seconds[name])}" for words, name in shown.items()]
+        line = f"expected: {', '.join(times)}, best {_duration(answer.seconds[best])} ({best})"
+        if answer.time_factor is not None:
+            line += f"; the default's was within a factor of {answer.time_factor:.1f} for 8 of 10 unseen ones"
         return [line]
 
-    def _code(self, one: Prediction, form: str, unit: int) -> list[str]:
+    def _code(self, answer: Prediction, form: str, unit: int) -> list[str]:
         """What the code adds to the context; nothing where that is not known, or no answer is taken."""
-        evidence = one.evidence
+        evidence = answer.evidence
         if evidence.no_code is None or not evidence.pays:
             return []
         rival = "of a head without code" if self.task.context.names else f"of {evidence.rival}"
@@ -151,7 +174,7 @@ class Answers:
 
 
 # What an answer says in JSON, by target.
-_SAID = {
+_JSON_FIELDS = {
     "number": ("value", "error"),
     "labels": ("labels", "error"),
     "costs": (
@@ -179,33 +202,33 @@ def _ranked(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[
     return ranked[:_SHOWN], [f"and {rest} more; --json has them all"] if rest > 0 else []
 
 
-def _no_better(one: Prediction) -> str:
-    if one.evidence.worth is None:
+def _no_better(answer: Prediction) -> str:
+    if answer.evidence.worth is None:
         return _ONE_GROUP
-    return f"no evidence: on unseen groups such answers were no better than the {one.evidence.rival}"
+    return f"no evidence: on unseen groups such answers were no better than the {answer.evidence.rival}"
 
 
-def _worth(one: Choice) -> str:
-    among = "" if one.evidence.whole else ", among the settings that were measured"
-    return f"{_factor(one.evidence.worth)} of {one.evidence.rival}{among}"
+def _worth(answer: Choice) -> str:
+    among = "" if answer.evidence.whole else ", among the settings that were measured"
+    return f"{_factor(answer.evidence.worth)} of {answer.evidence.rival}{among}"
 
 
 def _factor(worth: Worth | None) -> str:
     return "x {:.2f} [{:.2f}, {:.2f}]".format(*(worth or (1.0, 1.0, 1.0)))
 
 
-def _record(one: Choice) -> str:
-    record = one.record
-    here = "" if one.preferred == one.default else f"expected {one.gain:.2f}x here; "
+def _record(answer: Choice) -> str:
+    record = answer.record
+    here = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f}x here; "
     if record is None:
-        return f"{here}on unseen kernels answers were worth {_worth(one)}; how sure this one is was not measured"
+        return f"{here}on unseen kernels answers were worth {_worth(answer)}; how sure this one is was not measured"
     right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
-    if one.preferred == one.default:
+    if answer.preferred == answer.default:
         return f"expected: the default, nothing to change; {right}"
-    told = f"{record.speedup:.2f}x over the default; {right}, {100 * record.slower:.0f} % slower than the default"
-    if one.choice == one.default:
-        return f"the default, because the head prefers {one.preferred}, and such answers were slower: {told}"
-    return f"{here}such answers: {told}"
+    worth = f"{record.speedup:.2f}x over the default; {right}, {100 * record.slower:.0f} % slower than the default"
+    if answer.choice == answer.default:
+        return f"the default, because the head prefers {answer.preferred}, and such answers were slower: {worth}"
+    return f"{here}such answers: {worth}"
 
 
 def _duration(seconds: float) -> str:
@@ -262,10 +285,10 @@ class Copies:
         wanted: dict[int, str] = {}
         differ: set[int] = set()
         doubts: dict[str, str] = {}
-        for one in predictions:
-            if one.fixed:
+        for answer in predictions:
+            if answer.fixed:
                 continue
-            region, line = one.region, self.task.directive_of(one)
+            region, line = answer.region, self.task.directive_of(answer)
             if region is None or not region.line:
                 doubts[file if region is None else region.name] = "its line is not known"
             elif region.file != file:

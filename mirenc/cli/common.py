@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import re
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, EmptyInputs, IRFileError, MirencError, NoFunctionBodyError, input_error
+from mirenc.base.errors import ConfigError, IRFileError
 from mirenc.base.progress import progress as progress
 from mirenc.base.writing import check_output as check_output
+from mirenc.cli.failures import Failures as Failures
+from mirenc.cli.messages import say as say, warn as warn, warn_left_out as warn_left_out
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,13 +102,7 @@ IRDir = Annotated[
 ]
 Variant = Annotated[str, Option(help="One of the task's tables. [default: its first]")]
 
-_Item = TypeVar("_Item")
-_Result = TypeVar("_Result")
-_IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
-_ALONE = 12
-_WIDTH = 160
-_HEADLINE = re.compile(r"(?:^|: )(?:fatal )?error: ")
-_CARET = re.compile(r"[ |~^]*\^[ ~^]*")
+
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -214,11 +208,11 @@ def say_resumed(left: int, total: int, what: str) -> None:
         say(f"{total - left} of {total} {what} are there already")
 
 
-def is_project(given: str) -> bool:
+def is_project(argument: str) -> bool:
     """Whether an argument of the command line is a folder or a ``compile_commands.json``."""
     from mirenc.llvm.inputs import projects
 
-    return given not in ("", "-") and projects.is_project(Path(given))  # Path takes "" for this folder
+    return argument not in ("", "-") and projects.is_project(Path(argument))  # Path("") is this folder
 
 
 def expand(inputs: list[str], options: Reading) -> list[Given]:
@@ -228,8 +222,8 @@ def expand(inputs: list[str], options: Reading) -> list[Given]:
 
     if inputs.count("-") > 1:
         raise typer.BadParameter("standard input can be read once; give - once", param_hint="INPUT")
-    given = (Path(given) if is_project(given) else path_input(given) for given in inputs)
-    return list(expand_inputs(given, say, options))
+    sources = (Path(argument) if is_project(argument) else path_input(argument) for argument in inputs)
+    return list(expand_inputs(sources, say, options))
 
 
 def chosen_form(name: str) -> Form | None:
@@ -305,39 +299,6 @@ def percent(share: float | None, *, shown: bool = True) -> str:
     return "" if share is None else f"  {share:4.0%}" if shown else " " * 6
 
 
-def say(line: str) -> None:
-    """Print a line of the log to stderr."""
-    print(f"mirenc: {line}", file=sys.stderr)
-
-
-def warn(line: object) -> None:
-    """Print a warning to stderr."""
-    say(f"warning: {line}")
-
-
-def warn_left_out(name: str, call_edges: int) -> None:
-    """Warn that a file's graph lacks call edges, where it does (`ProgramGraph.call_edges_left_out`)."""
-    if call_edges:
-        warn(f"{name}: {call_edges:,} edges from exits of functions back to their calls are left out of its graph")
-
-
-def shown(error: MirencError, most: int = _ALONE) -> str:
-    """The compiler's lines about an error, without its headline, cut so that a caret stays below its place."""
-    words: str = getattr(error, "diagnostic", "")
-    # A stranger wrote these lines: nothing in them may control the terminal.
-    lines = ["".join(c if c.isprintable() else "?" for c in line.expandtabs(8)) for line in words.splitlines()]
-    headline = next((number for number, line in enumerate(lines) if _HEADLINE.search(line)), 0)
-    rest = lines[headline + 1 :]
-    out = []
-    for number, line in enumerate(rest[:most]):
-        caret = line if _CARET.fullmatch(line) else "".join(rest[number + 1 : number + 2])
-        start = max(0, caret.index("^") - _WIDTH // 2) if _CARET.fullmatch(caret) else 0
-        out.append(line[start : start + _WIDTH].rstrip())
-    if len(rest) > most > _IN_A_BATCH:
-        out.append(f"... {len(rest) - most} more lines")
-    return "".join(f"    {line}\n" for line in out)
-
-
 def print_table(table: Table, width: int = 160) -> None:
     """Print a table as wide as the terminal, or ``width`` into a file or pipe; words and numbers stay whole."""
     from rich.console import Console
@@ -347,60 +308,3 @@ def print_table(table: Table, width: int = 160) -> None:
     width = console.width if sys.stdout.isatty() else width
     least = Measurement.get(console, console.options.update(width=10_000), table).minimum
     Console(width=max(width, least)).print(table)
-
-
-class Failures(EmptyInputs):
-    """Collects the files that fail, of ``total``. A single file's error ends the run; of several, each is named.
-
-    Files without a function body have not failed: they are counted and left out.
-    """
-
-    def __init__(self, total: int, problems: Iterable[MirencError] = ()) -> None:
-        super().__init__(total)
-        self.count = 0
-        for problem in problems:
-            self.add(problem)
-
-    def results(
-        self,
-        doing: str,
-        items: Sequence[_Item],
-        work: Callable[[_Item], _Result],
-        name_of: Callable[[_Item], str] = attrgetter("name"),
-    ) -> Iterator[_Result]:
-        """Yield ``work(item)`` of each item under a progress bar; items that fail are recorded and yield nothing."""
-        with progress(doing, len(items)) as advance:
-            for item in items:
-                try:
-                    result = work(item)
-                except MirencError as error:
-                    self.add(error)
-                except (OSError, typer.BadParameter, typer.Exit):  # concerns the run, not one item
-                    raise
-                except Exception as error:  # noqa: BLE001 - an item of a stranger must not end the run
-                    self.add(input_error(error, name_of(item), "worked on"))
-                else:
-                    yield result
-                advance()
-
-    def add(self, error: MirencError) -> None:
-        """Print an error, or count a file without functions. Raises the error of a single file; ends after the last."""
-        if self.total == 1 or isinstance(error, NoFunctionBodyError):
-            super().add(error)
-        else:
-            self.count += 1
-            warn(f"{' '.join(str(error).split())}\n{shown(error, _IN_A_BATCH)}".removesuffix("\n"))
-        if self.count + self.empty == self.total:
-            self.finish()
-
-    def finish(self) -> None:
-        """Print how many files were left out. Raises Exit(1): some failed."""
-        if self.empty:
-            say(self.line)
-        if not self.count:
-            return
-        rest = self.total - self.count - self.empty
-        delivered = f"; the other {f'{rest} were' if rest > 1 else 'was'} delivered" if rest else ""
-        found = f"{self.count} of {self.total} files failed (listed above){delivered}"
-        say(f"error: {found}. Mend or leave out the listed files")
-        raise typer.Exit(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer import Argument
@@ -15,6 +15,7 @@ from mirenc.cli.search_results import label, overloaded
 if TYPE_CHECKING:
     from mirenc.encoder import Encoder
     from mirenc.llvm.inputs.input import Input
+    from mirenc.llvm.passes.optimise import Form
     from mirenc.search import VectorTable
 
 
@@ -65,7 +66,7 @@ def compare(
     found = (
         {"cosines": cosines.compare(table.vectors).tolist()}
         if module
-        else {"matches": _matches(encoder, table, paths[0])}
+        else {"matches": _matches(encoder, table, paths[0], level)}
     )
     if as_json and names:
         head = {"model": encoder.name, "model_digest": table.maker.model_digest, "level": level}
@@ -82,11 +83,11 @@ def compare(
     failures.finish()
 
 
-def _matches(encoder: Encoder, table: VectorTable, file: Input) -> list[dict[str, Any]]:
+def _matches(encoder: Encoder, table: VectorTable, file: Input, level: common.LevelName) -> list[dict[str, Any]]:
     """Nearest row of the second file for each of the first, and whether it is the nearest the other way round, too."""
     from mirenc.base.cosines import nearest
-    from mirenc.search.itself import matching_rows, own_first
-    from mirenc.search.sureness import shares_right
+    from mirenc.search.confidence import shares_right
+    from mirenc.search.self_match import matching_rows, own_first
 
     for source, facts in enumerate(table.sources):
         if source not in table.source_row:
@@ -99,8 +100,8 @@ def _matches(encoder: Encoder, table: VectorTable, file: Input) -> list[dict[str
     own, back_own = matching_rows([*ours.values()], theirs), matching_rows([*theirs.values()], ours)
     there, cosines = own_first(nearest(first, second, 2), own, first, second)
     back, _ = own_first(nearest(second, first, 1), back_own, second, first)
-    how: Any = {"level": table.level, "form": table.maker.form}
-    instructions = encoder.embed_parts(file, **how).sizes[:, 2]  # the cache has them
+    parts = encoder.embed_parts(file, level=level, form=cast("Form", table.maker.form))  # the cache has them
+    instructions = parts.sizes[:, 2]
     right = shares_right(encoder, table.maker, cosines, len(second), instructions, [*ours.values()])
     matches = []
     for row, (best, cosine, share) in enumerate(zip(there[:, 0].tolist(), cosines[:, 0], right, strict=True)):

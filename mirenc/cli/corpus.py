@@ -72,8 +72,8 @@ def build(
         from mirenc.llvm.sources.ir_folder import failures_of, origins_of
         from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
         from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
-    given = _tokenizer(tokenizer) if tokenizer else None
-    config = given.config if given else TokenizerConfig(vocab_size=vocab_size)
+    used_tokenizer = _tokenizer(tokenizer) if tokenizer else None
+    config = used_tokenizer.config if used_tokenizer else TokenizerConfig(vocab_size=vocab_size)
     kind = kind_of_source(source)
     asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
     for option, value in asked.items():
@@ -109,7 +109,7 @@ def build(
                 folder,
                 output,
                 config,
-                tokenizer=given,
+                tokenizer=used_tokenizer,
                 options=options,
                 sources=origins,
                 reserved=reserved,

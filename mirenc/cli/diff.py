@@ -58,17 +58,17 @@ def diff(
         if path.suffix not in formats:
             raise typer.BadParameter(f"{path}: unknown suffix; available: {', '.join(formats)}", param_hint="--output")
         common.check_output(path)
-    files = [common.expand([given], options) for given in (old, new)]
+    files = [common.expand([place], options) for place in (old, new)]
     failures = common.Failures(sum(map(len, files)))
     encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
     with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
-        given = list(zip((old, new), files, strict=True))
-        how: dict[str, Any] = {"form": common.chosen_form(form), "progress": True}
-        builds = read_builds(encoder, given, engine, failures.add, common.warn, **how)
-    if empty := " and ".join(given for given, build in zip((old, new), builds, strict=True) if not build.functions):
+        sources = list(zip((old, new), files, strict=True))
+        chosen = common.chosen_form(form)
+        builds = read_builds(encoder, sources, engine, failures.add, common.warn, form=chosen, progress=True)
+    if empty := " and ".join(place for place, build in zip((old, new), builds, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
     changes = pair_builds(*builds, hide_names=hide_names)
-    changes.sort(key=lambda one: (-abs(one.bytes or 0), one.either.file, one.either.name))
+    changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
     head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": builds[0].form}
     head |= {"old": old, "new": new}
     for path in output or ():
@@ -80,10 +80,10 @@ def diff(
 
 def _json(head: dict[str, Any], changes: Sequence[Change], _: int) -> str:
     functions = []
-    for one in changes:
-        row: dict[str, Any] = {name: getattr(one, name) for name in ("kind", "bytes", "cosine", "why")}
+    for change in changes:
+        row: dict[str, Any] = {name: getattr(change, name) for name in ("kind", "bytes", "cosine", "why")}
         for build in ("old", "new"):
-            facts = getattr(one, build)
+            facts = getattr(change, build)
             row[build] = facts and {name: value for name, value in facts._asdict().items() if name not in _SETS}
         functions.append(row)
     files = [dict(zip(_FILES, row, strict=True)) for row in _by_file(changes)]
@@ -93,9 +93,9 @@ def _json(head: dict[str, Any], changes: Sequence[Change], _: int) -> str:
 def _by_file(changes: Iterable[Change]) -> list[tuple[int, int, int, str]]:
     """Bytes more than in OLD, bytes in OLD and in NEW of each file, what changed most first."""
     old, new = Counter[str](), Counter[str]()
-    for one in changes:
-        for count, function in ((old, one.old), (new, one.new)):
-            if function and one.bytes is not None:
+    for change in changes:
+        for count, function in ((old, change.old), (new, change.new)):
+            if function and change.bytes is not None:
                 count[function.file] += function.bytes or 0
     rows = [(new[name] - old[name], old[name], new[name], name) for name in old.keys() | new.keys()]
     return sorted(rows, key=lambda row: (-abs(row[0]), row[3]))
@@ -103,19 +103,20 @@ def _by_file(changes: Iterable[Change]) -> list[tuple[int, int, int, str]]:
 
 def _markdown(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
     functions = []
-    for one in changes:
-        if one.kind != "identical":
-            there = [each for each in (one.old, one.new) if each]
-            names = dict.fromkeys(each.name if each.file == "." else f"{each.file}: {each.name}" for each in there)
+    for change in changes:
+        if change.kind != "identical":
+            builds = [function for function in (change.old, change.new) if function]
+            names = dict.fromkeys(one.name if one.file == "." else f"{one.file}: {one.name}" for one in builds)
             sizes = [
-                "" if each is None else "?" if each.bytes is None else str(each.bytes) for each in (one.old, one.new)
+                "" if each is None else "?" if each.bytes is None else str(each.bytes)
+                for each in (change.old, change.new)
             ]
-            more = "?" if one.bytes is None else f"{one.bytes:+d}"
-            functions.append([more, *sizes, " -> ".join(names), one.kind, "; ".join(one.why)])
+            more = "?" if change.bytes is None else f"{change.bytes:+d}"
+            functions.append([more, *sizes, " -> ".join(names), change.kind, "; ".join(change.why)])
     sums = _by_file(changes)
     files = [[f"{more:+d}", str(old), str(new), name] for more, old, new, name in sums if len(sums) > 1]
     before, after = sum(row[1] for row in sums), sum(row[2] for row in sums)
-    kinds = sorted(Counter(one.kind for one in changes).items())
+    kinds = sorted(Counter(change.kind for change in changes).items())
     lines = [f"{head['old']} -> {head['new']}: {', '.join(f'{count} {kind}' for kind, count in kinds)}"]
     lines += _table(_COLUMNS, functions, k)
     return "\n".join(lines + _table(_FILES, files, k, [f"{after - before:+d}", str(before), str(after), "all"])) + "\n"
@@ -140,12 +141,12 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last:
 
 def _remarks(_: dict[str, Any], changes: Sequence[Change], __: int) -> str:
     findings = []
-    for one in changes:
-        if one.kind == "identical":
+    for change in changes:
+        if change.kind == "identical":
             continue
-        old, new = (str((each and each.bytes) or 0) for each in (one.old, one.new))
-        words = [("String", f"{one.kind}, "), ("OldBytes", old), ("String", " -> "), ("NewBytes", new)]
-        words.append(("String", "; ".join([" bytes", *one.why])))
-        name, place = one.kind.title().replace(" ", ""), one.either
+        old, new = (str((each and each.bytes) or 0) for each in (change.old, change.new))
+        words = [("String", f"{change.kind}, "), ("OldBytes", old), ("String", " -> "), ("NewBytes", new)]
+        words.append(("String", "; ".join([" bytes", *change.why])))
+        name, place = change.kind.title().replace(" ", ""), change.either
         findings.append(Finding(name, place.symbol, place.source, place.line, words))
     return remarks("mirenc-diff", findings)

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
@@ -65,9 +65,9 @@ def search(
     without a counterpart in the index included. Where several functions share a name, their symbols are shown, too.
     """
     from mirenc.search import VECTOR_SUFFIXES
-    from mirenc.search.itself import own_first, own_rows
+    from mirenc.search.confidence import shares_right
     from mirenc.search.queries import nearest_of_files, queries_of
-    from mirenc.search.sureness import shares_right
+    from mirenc.search.self_match import own_first, own_rows
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
@@ -76,8 +76,17 @@ def search(
     check_outputs(output or ())
     wanted = None if function is None else _pattern(function)
     files = common.expand(queries, options)
-    how: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
-    encoder, table, failures = common.open_index(index, level, "module", model, options, approximate=approximate, **how)
+    encoder, table, failures = common.open_index(
+        index,
+        level,
+        "module",
+        model,
+        options,
+        whitening_map=whitening_map,
+        hide_names=hide_names,
+        form=common.chosen_form(form),
+        approximate=approximate,
+    )
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")

@@ -76,11 +76,11 @@ def _files(
     problems: list[MirencError] = []
     limits = Limits(seconds=options.timeout or 120, max_file_bytes=options.max_bytes)
     choices = Choices((_START,), options.compiler, options.cflags, with_reserved=True)
-    for number, given in enumerate(inputs):
-        if not common.is_project(given):
-            files.append((given, given))
+    for number, source_name in enumerate(inputs):
+        if not common.is_project(source_name):
+            files.append((source_name, source_name))
             continue
-        source, root = Path(given), scratch / str(number)
+        source, root = Path(source_name), scratch / str(number)
         if kind_of_source(source, common.say, with_reserved=True) == "ir":
             files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
             continue
@@ -142,7 +142,7 @@ def _table(
         remarks += [f"{shown}: {remark}" for remark in code.remarks]
         counted = first.add(linkages, before)
         total, count = total + sum(before[symbol] for symbol in counted), count + len(counted)
-        called = {object_name(one.symbol): one.name for one in regions_of(code.module, "function").regions}
+        called = {object_name(region.symbol): region.name for region in regions_of(code.module, "function").regions}
         for symbol in linker.add(linkages, after):
             names = {"name": called.get(symbol, symbol), "symbol": symbol, "file": shown}
             rows.append({**names, "before": before.get(symbol, 0), "bytes": after[symbol]})
@@ -172,7 +172,7 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
             "--cflags=--target=x86_64-linux-gnu"
         )
     found: dict[tuple[int, int], Symbol] = {}
-    for symbol in sorted(elf_functions(object_file), key=lambda one: one.name not in own):
+    for symbol in sorted(elf_functions(object_file), key=lambda symbol: symbol.name not in own):
         found.setdefault(symbol.place, symbol)
     return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
 

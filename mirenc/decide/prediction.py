@@ -1,4 +1,4 @@
-"""`Prediction`: what a head says about one piece of code, with the `Evidence` of what such answers were worth."""
+"""`Prediction`: the answer of a head for one piece of code, with the `Evidence` of what such answers were worth."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Worth = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Record:
-    """Held-out answers of one kind: the default or another setting, and about as sure."""
+    """Held-out answers of one kind: the default or another setting, and a preference about as high."""
 
     __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
@@ -34,19 +34,19 @@ class Evidence:
     __pydantic_config__: ClassVar = ConfigDict(allow_inf_nan=False)
 
     rival: str
-    """The static rule that did best on the held-out samples, as people call it."""
+    """Title of the static rule that did best on the held-out samples."""
     worth: Worth | None
-    """Geometric mean speedup over the rival (for a number and for labels: share of its squared error that is gone), and
-    its 95 % interval over groups. None: all samples are of one group, so nothing could be held out."""
+    """Geometric mean speedup over the rival (for a number and for labels: the share of its squared error that is
+    saved), and its 95 % interval over groups. None: all samples are of one group, so nothing could be held out."""
     error: float = 0.0
-    """For a number and for labels: the absolute error that 8 of 10 held-out answers stay below; 0 where settings are
+    """For a number and for labels: the 80th percentile of the absolute error of held-out answers; 0 where settings are
     chosen."""
     default: tuple[Record, ...] = ()
     other: tuple[Record, ...] = ()
-    """Records of answers that are the default, and of those that are not; the surer first."""
+    """Records of answers that are the default, and of others; those of higher preference first."""
     whole: bool = True
-    """Whether every setting was measured on every sample. If not, the held-out answers were among those that were;
-    where more than one in ten was not, no record of them tells about a choice among all."""
+    """Whether every setting was measured on every sample. If not, held-out answers were among the measured ones; where
+    more than one in ten was not measured, there are no records."""
     no_code: Worth | None = None
     """As ``worth``, over a head that sees the same context features and no code, trained on the same folds in the same
     way; over the rival where there is no context. None: not known, as of heads of older releases."""
@@ -72,7 +72,7 @@ class Evidence:
         return not self.pays and self._beats(self.constant_worth)
 
     def constant(self, space: Space) -> int:
-        """The setting of a space to take for all code, evidence or not; its default where none of them is known."""
+        """The best single setting of a space, whatever the evidence; its default where none is known."""
         return next((space.settings.index(one) for one in self.constants if one in space.settings), space.default)
 
     def _beats(self, worth: Worth | None) -> bool:
@@ -86,7 +86,7 @@ class Evidence:
 
 @dataclass(frozen=True, kw_only=True)
 class Prediction:
-    """What a head says about one piece of code."""
+    """The answer of a head for one piece of code."""
 
     region: Region | None
     """What of the module is decided about; None for the whole."""

@@ -70,7 +70,7 @@ class TaskSummary:
 
     name: str
     title: str
-    labels: str
+    labels_from: str
     """Where costs and labels come from: ``published``, ``measured`` by `mirenc measure`, or ``compiled``."""
     context: tuple[Feature, ...]
     """Features to give with a question; `Feature.optional` ones may be left out."""
@@ -84,7 +84,7 @@ def describe_tasks() -> list[TaskSummary]:
     rows = []
     for name in list_tasks():
         task = get_task(name)
-        about = (task.title, task.labels, task.context.features, task.variants)
+        about = (task.title, task.labels_from, task.context.features, task.variants)
         rows.append(TaskSummary(name, *about, ready=tuple(ready_heads(task))))
     return rows
 

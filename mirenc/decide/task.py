@@ -27,7 +27,7 @@ class Task(AnswerWords):
     name: ClassVar[str]
     title: ClassVar[str]
     source: ClassVar[str] = ""  # the paper, data set or command that the labels come from
-    labels: ClassVar[str] = ""  # where they come from: ``published``, ``measured`` or ``compiled``; "": elsewhere
+    labels_from: ClassVar[str] = ""  # ``published``, ``measured`` or ``compiled``; "": from elsewhere
     dataset: ClassVar[str] = ""  # name in `mirenc.decide.datasets.dataset_registry.DATASETS`, if it is published there
     variants: ClassVar[tuple[str, ...]] = ("",)  # separate tables of the task, such as one a GPU
     machines: ClassVar[Mapping[str, str]] = {}  # variant, or value of a context feature -> what was measured on

@@ -53,8 +53,8 @@ def fit_map(
     level : str
         What will be searched: ``module`` or ``function``. Their vectors are of the form that `Encoder.form` names.
     failed : callable, optional
-        Told the error of each input that is left out. Without it those without a function body are left out, which one
-        UnreadableIRWarning says, and the first other error is raised.
+        Called with the error of each input that is left out. Without it, inputs without a function body are left out
+        with one UnreadableIRWarning, and the first other error is raised.
     progress : bool or callable
         As in `Encoder.embed`.
     """
@@ -70,9 +70,9 @@ def fit_map(
         few = f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes"
         raise ConfigError(f"{few}. Give more programs at two levels (O0/x.ll and O2/x.ll), or leave pairs out")
     mean, matrix = {}, {}
-    for part, each in vectors.items():
-        floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(each)
-        mean[part], matrix[part] = fit_whitening(each, rows, floor=floor)
+    for part, of_part in vectors.items():
+        floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(of_part)
+        mean[part], matrix[part] = fit_whitening(of_part, rows, floor=floor)
         lexical = encoder.files.config.lexical
         if part == "lexical" and lexical is not None:
             # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
@@ -91,7 +91,7 @@ def domain_vectors(
     failed: Callable[[MirencError], None] | None = None,
     progress: bool | Progress = False,
 ) -> tuple[dict[str, Float32], Int64, int]:
-    """What a map is fitted on: vectors (M, D) by part, not whitened; rows (P, 2) that are one program; files read."""
+    """What a map is fitted on: vectors (M, D) by part, not whitened; pairs of rows (P, 2); number of files read."""
     files = list(expand_inputs(inputs, options=encoder.options))
     partners = _file_pairs([given.name for given in files], pairs)
     outcomes = encoder.embed_stream(files, level=level, whiten=False, progress=progress)
@@ -99,16 +99,16 @@ def domain_vectors(
     found = [outcome.embedded(failed or empty.add) for outcome in outcomes]
     if empty.empty:
         warnings.warn(empty.line, UnreadableIRWarning, stacklevel=3)
-    read = [each for each in found if each is not None]
+    read = [embedding for embedding in found if embedding is not None]
     vectors = {
-        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(each, part) for each in read)])
+        part: np.concatenate([np.zeros((0, width), np.float32), *(getattr(embedding, part) for embedding in read)])
         for part, width in vector_blocks(encoder.files.config, "search", "both").items()
     }
     return vectors, _row_pairs(found, partners), len(read)
 
 
 def shrinkage_floor(vectors: Floating) -> float:
-    """How far the covariance of few vectors is to be drawn to a sphere, as a share of its mean variance.
+    """How far to shrink the covariance of few vectors towards a sphere, as a share of its mean variance.
 
     Ledoit and Wolf, "A well-conditioned estimator for large-dimensional covariance matrices", J. Multivariate Analysis
     88 (2004): the shrunk covariance (1 - s) S + s m I of the least expected error; the floor is s / (1 - s).
@@ -127,7 +127,7 @@ def shrinkage_floor(vectors: Floating) -> float:
 
 
 def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, int]]:
-    """Numbers of the inputs that are pairs."""
+    """Pairs of inputs, as their places among the names. Raises ConfigError: pairs of other things than inputs."""
     if pairs is None:
         return []
     if isinstance(pairs, str):
@@ -145,11 +145,11 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
 
 
 def _row_pairs(found: Sequence[Embedding | None], partners: Sequence[tuple[int, int]]) -> Int64:
-    """Rows of the vectors that are one program; functions of two files by their symbols. (P, 2)."""
-    regions = [[] if each is None else each.regions for each in found]
+    """Pairs of rows of the vectors: functions of two files by their symbols. Shapes: -> (P, 2)."""
+    regions = [[] if embedding is None else embedding.regions for embedding in found]
     starts = np.cumsum([0, *map(len, regions)]).tolist()
     rows = []
     for pair in partners:
-        one, other = ({each.symbol: row for row, each in enumerate(regions[of], starts[of])} for of in pair)
-        rows += [(row, other[name]) for name, row in one.items() if name in other]
+        one, other = ({region.symbol: row for row, region in enumerate(regions[of], starts[of])} for of in pair)
+        rows += [(row, other[symbol]) for symbol, row in one.items() if symbol in other]
     return np.array(rows, dtype=np.int64).reshape(-1, 2)

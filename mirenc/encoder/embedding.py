@@ -1,7 +1,7 @@
-"""`Embedding`: what a model makes of one module at one level, and what it is made from.
+"""`Embedding`: the vectors of one module at one level, and what they are made from.
 
 Vectors serve two purposes: to *search*, where a cosine tells what two programs share, and as *features* for heads,
-which scale columns by themselves and need sizes, which means throw away.
+which scale columns by themselves and need sizes, which a mean does not keep.
 """
 
 import io
@@ -34,7 +34,7 @@ _BLOCKS: dict[str, dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Embedding:
-    """What a model makes of one module, at ``level``, one of `mirenc.llvm.LEVELS`: n rows, of which a module has one.
+    """Vectors of one module at ``level``, one of `mirenc.llvm.LEVELS`: n rows, of which a module has one.
 
     - ``text`` (n, H) and ``graph`` (n, D) float32: means of a row's statement vectors and node vectors, weighted and
       whitened as the model has it (`mirenc.model.pooling`).
@@ -47,7 +47,7 @@ class Embedding:
       call_edges_left_out (`mirenc.model.graph.ProgramGraph`).
     - ``content_hash``: SHA-256 of the canonical text, the same for one module as text and as bitcode; ``file_hash``:
       that of the file's bytes, decompressed, "" for IR that came from no file.
-    - ``purpose``: ``search`` or ``features``, what `vector` and `part` are made for.
+    - ``purpose``: ``search`` or ``features``, which decides what `vector` and `part` hold.
     - ``form``: which of `mirenc.llvm.passes.optimise.FORMS` the IR was in.
     """
 
@@ -66,7 +66,7 @@ class Embedding:
 
     @property
     def vector(self) -> Float32:
-        """(n, D) all there is for the purpose, side by side: `part`."""
+        """The whole vectors for the purpose (n, D): `part` ``both``."""
         return self.part("both")
 
     @property

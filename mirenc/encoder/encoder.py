@@ -92,25 +92,25 @@ class Encoder:
 
     @property
     def digest(self) -> str:
-        """Of the model, of a map of one's own, and of a lexical view without names: vectors of one digest compare."""
+        """SHA-256 of the model, of a map of one's own, and of hidden names: vectors of one digest can be compared."""
         more = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
         more += " unnamed" if self.hide_names and self.files.config.lexical is not None else ""
         return hashlib.sha256(f"{self.files.digest}{more}".encode()).hexdigest() if more else self.files.digest
 
     def digest_in(self, form: Form) -> str:
-        """Of vectors in a form: `digest`, and the form and whose passes make it where these are not ``plain``."""
+        """Digest of vectors in a form: `digest` for ``plain``, else of that, the form, and whose passes make it."""
         if form == "plain":
             return self.digest
         return hashlib.sha256(f"{self.digest} {form} {PASSES_OF}".encode()).hexdigest()
 
     def form(self, purpose: Purpose = "search", level: Level | Iterable[Level] = "module") -> Form:
-        """The form of vectors for which none is asked: that of `options`, or else the usual one (`usual_form`)."""
+        """The form of vectors where no ``form`` is given: that of `options`, or the usual one (`usual_form`)."""
         levels = (level,) if isinstance(level, str) else tuple(level)
         return self.options.form or usual_form(purpose, levels)
 
     @property
     def features_digest(self) -> str:
-        """Of all that features come from (`ModelFiles.features_digest`): heads and records are keyed by it."""
+        """Digest of all that features come from (`ModelFiles.features_digest`): heads and records are keyed by it."""
         return self.digest if self.files.config.taught is None else self.files.features_digest
 
     @property

@@ -22,7 +22,7 @@ _LARGE = 1 << 16  # nodes
 
 def model_pools(pools: Pools, config: ModelConfig) -> Pools:
     """A module's pools as the model takes them: one trained on pairs also reads definitions, and weights texts anew."""
-    return pools.spoken(config.pooling.weighting) if config.paired is not None else pools
+    return pools.with_definitions(config.pooling.weighting) if config.paired is not None else pools
 
 
 def statement_vectors(

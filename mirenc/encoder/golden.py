@@ -1,4 +1,4 @@
-"""Golden vectors, kept beside the weights: this installation, on this processor, computes what the release did."""
+"""Golden vectors, kept beside the weights: they tell whether this installation computes what the release did."""
 
 import json
 from pathlib import Path
@@ -11,14 +11,14 @@ from mirenc.encoder import load
 from mirenc.encoder.weights import seal
 
 TOLERANCE = 1e-5
-"""What `difference` may be between two vectors of one code: of another processor, BLAS or runtime, beside other inputs,
-or from statement vectors that a cache had."""
+"""What `difference` may be between two vectors of one code, as processors, BLAS libraries, runtimes and batches
+round differently, and so may statement vectors from a cache."""
 _HOME = Path(__file__).parent / "weights" / "golden_ir"
 GOLDEN_IR = {name: (_HOME / f"{name}.ll").read_text(encoding="utf-8") for name in ("sum", "greet", "scale")}
 
 
 def difference(vectors: ArrayLike, expected: ArrayLike) -> float:
-    """Largest difference of a component, as a share of its vector's length: how large components are is up to a map.
+    """Largest difference of a component, as a share of its vector's length, since a map decides how long vectors are.
 
     Shapes: two (D,) or (n, D); 0 for no vectors.
     """

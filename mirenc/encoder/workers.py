@@ -131,7 +131,7 @@ class _Worker:
         pipe = subprocess.PIPE
         # A session of its own: Ctrl-C reaches the parent alone, which ends its children.
         self._child = subprocess.Popen(command, env=env, stdin=pipe, stdout=pipe, start_new_session=True)
-        self._child.stdin.write(self._setup)
+        pickle.dump(self._setup, self._child.stdin)
         return self._child
 
     def ask(self, batch: Sequence[Input]) -> list[Any] | None:
@@ -170,15 +170,20 @@ def serve() -> None:
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # only answers may travel there
     requests = sys.stdin.buffer
-    pipeline, options, stage, memory_limit = pickle.load(requests)  # noqa: S301 - from this process's own parent
-    start_reader(memory_limit=memory_limit)
+    setup = pickle.load(requests)  # noqa: S301 - from this process's own parent
+    failed: Exception | None = None
+    try:
+        pipeline, options, stage, memory_limit = pickle.loads(setup)  # noqa: S301
+        start_reader(memory_limit=memory_limit)
+    except Exception as error:  # noqa: BLE001 - the parent raises it
+        failed = error
     while True:
         try:
             batch = pickle.load(requests)  # noqa: S301
         except EOFError:
             return
         try:
-            results: object = getattr(pipeline, stage)(batch, options)
+            results: object = failed or getattr(pipeline, stage)(batch, options)
         except Exception as error:  # noqa: BLE001 - the parent raises it
             results = error
         pickle.dump(results, replies, protocol=pickle.HIGHEST_PROTOCOL)

@@ -1,4 +1,4 @@
-"""Reading LLVM IR: files and text in, `IRModule` out. The only part of mirenc that touches LLVM."""
+"""Read LLVM IR: from files and text to an `IRModule`. No other part of mirenc uses LLVM."""
 
 from mirenc.llvm.analysis.regions import (
     LEVELS as LEVELS,

@@ -134,35 +134,37 @@ class Lexicon:
         ``module`` says that a group is a whole module, where names count as `LexicalConfig.module_names` has it.
         """
         names = self.config.module_names if module else 1.0
-        each, row, group, count = self.memberships(texts, pools)
+        hashed_terms, row, group, count = self.memberships(texts, pools)
         groups = pools.text.groups
         if len(group) != groups or (np.bincount(group) != 1).any():
-            return self._summed(each, row, group, count, groups, names)
+            return self._summed(hashed_terms, row, group, count, groups, names)
         # One text a group, as of instructions: equal ones have equal vectors, and a module has few different ones.
         key = row * (int(count.max(initial=0)) + 1) + count
         _, first, same = np.unique(key, return_index=True, return_inverse=True)
-        vectors = self._summed(each, row[first], np.arange(len(first)), count[first], len(first), names)
+        vectors = self._summed(hashed_terms, row[first], np.arange(len(first)), count[first], len(first), names)
         return vectors[same[np.argsort(group)]]
 
     def memberships(self, texts: Sequence[str], pools: Pools) -> tuple[list[Int64], Int64, Int64, Int64]:
         """Hashes of each row's terms; row, group and count of every membership."""
         layout = Layout(texts)
         statements, row = np.unique(pools.text.item, return_inverse=True)
-        each = [self._hashed(plain_statement(texts[text], layout)) for text in statements.tolist()]
+        hashed_terms = [self._hashed(plain_statement(texts[text], layout)) for text in statements.tolist()]
         group, count = pools.text.group, pools.text.count
         if pools.definitions is not None:
             taken, taken_row = np.unique(pools.definitions.item, return_inverse=True)
-            each += [self._hashed(texts[text], defines=True) for text in taken.tolist()]
+            hashed_terms += [self._hashed(texts[text], defines=True) for text in taken.tolist()]
             row = np.concatenate([row, taken_row + len(statements)])
             group = np.concatenate([group, pools.definitions.group])
             count = np.concatenate([count, pools.definitions.count])
-        return each, row, group, count
+        return hashed_terms, row, group, count
 
-    def _summed(self, each: list[Int64], row: Int64, group: Int64, count: Int64, groups: int, names: float) -> Float32:
+    def _summed(
+        self, hashed_terms: list[Int64], row: Int64, group: Int64, count: Int64, groups: int, names: float
+    ) -> Float32:
         """Vectors of the groups, from the hashes of each row's terms and from memberships: row, group and count."""
         # Terms are told apart by their hash alone: among those of one module two seldom share 32 bits.
-        hashed, term = np.unique(np.concatenate([_NONE, *each]), return_inverse=True)
-        length = np.array([len(one) for one in each], dtype=np.int64)
+        hashed, term = np.unique(np.concatenate([_NONE, *hashed_terms]), return_inverse=True)
+        length = np.array([len(hashes) for hashes in hashed_terms], dtype=np.int64)
         start = starts(length)
         width = self.config.width
         column = (hashed >> 16 & 0x7FFF) % width

@@ -51,17 +51,17 @@ def export_encoders(config: ModelConfig, weights: dict[str, Float32], folder: Pa
     if config.graph.kind != "directed":
         return [text]
     inputs = {"features": torch.zeros(2, config.text.token_width), "statements": torch.zeros(2, config.text.hidden)}
-    inputs |= {one: torch.zeros((2, 2) if one == "edge_index" else 2, dtype=torch.int64) for one in _ARRAYS}
-    axes = {one: ["edges" if one.startswith("edge") else "nodes"] for one in inputs}
+    inputs |= {array: torch.zeros((2, 2) if array == "edge_index" else 2, dtype=torch.int64) for array in _ARRAYS}
+    axes = {array: ["edges" if array.startswith("edge") else "nodes"] for array in inputs}
     _export(_Graph(model), inputs, graph, {**axes, "edge_index": ["", "edges"], "vectors": ["nodes"]})
     return [text, graph]
 
 
 def _export(module: nn.Module, inputs: dict[str, Tensor], to: Path, axes: dict[str, list[str]]) -> None:
-    dynamic = {name: {place: one for place, one in enumerate(names) if one} for name, names in axes.items()}
+    dynamic = {name: {place: axis for place, axis in enumerate(names) if axis} for name, names in axes.items()}
     outputs = [name for name in axes if name not in inputs]
     with warnings.catch_warnings():
         # It warns of its age, and of sizes that are a model's. The newer one takes no branch on padding.
         warnings.simplefilter("ignore")
-        how: dict[str, Any] = {"dynamo": False, "opset_version": 18, "dynamic_axes": dynamic}
-        torch.onnx.export(module, tuple(inputs.values()), to, input_names=list(inputs), output_names=outputs, **how)
+        options: dict[str, Any] = {"dynamo": False, "opset_version": 18, "dynamic_axes": dynamic}
+        torch.onnx.export(module, tuple(inputs.values()), to, input_names=list(inputs), output_names=outputs, **options)

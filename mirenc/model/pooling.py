@@ -112,14 +112,14 @@ def make_pool(
     Items of one group with one ``key`` (M,) are equal; without keys an item equals itself alone.
     """
     owner: Int64 = group.astype(np.int64)
-    each: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
-    weight = each.astype(np.float64)
+    equal: Int64 = np.ones(len(item), np.int64) if count is None else count.astype(np.int64)
+    weight = equal.astype(np.float64)
     if weighting == "sqrt":
         key = item if key is None else key
         _, which = distinct(owner * (int(key.max(initial=0)) + 1) + key)
         weight /= np.sqrt(np.bincount(which, weight)[which])
     weight /= np.bincount(owner, weight, groups)[owner]
-    return Pool(item.astype(np.int64), owner, weight, groups, each)
+    return Pool(item.astype(np.int64), owner, weight, groups, equal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +131,12 @@ class Pools:
     # Of texts that define what a group takes; None: its own statements do, or not asked.
     definitions: Pool | None = None
 
-    def spoken(self, weighting: str) -> Pools:
+    def with_definitions(self, weighting: str) -> Pools:
         """The pools with the definitions among the texts, as a model that is ``paired`` has them."""
         if self.definitions is None:
             return self
-        each = [np.concatenate([getattr(pool, name) for pool in (self.text, self.definitions)]) for name in _TEXT]
-        text = make_pool(each[0], each[1], self.text.groups, weighting, count=each[2])
+        columns = [np.concatenate([getattr(pool, name) for pool in (self.text, self.definitions)]) for name in _TEXT]
+        text = make_pool(columns[0], columns[1], self.text.groups, weighting, count=columns[2])
         return replace(self, text=text, definitions=None)
 
     def counts(self, node_kind: Integer) -> Float32:

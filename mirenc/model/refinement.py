@@ -115,11 +115,11 @@ class _Neighbours:
         heard = u.take(row[first], axis=0, mode="clip")
         edges, bounds = spread(self.start[pairs[several]], self.start[pairs[several] + 1])
         heard[column[several]] = segment_sum(self.share[edges], place[self.source[edges]], bounds, u)
-        spoken = np.empty_like(heard)
+        products = np.empty_like(heard)
         ends = np.searchsorted(self.relation[pairs[first]], np.arange(len(matrices) + 1)).tolist()
         for matrix, low, high in zip(matrices, ends[:-1], ends[1:], strict=True):
-            np.matmul(heard[low:high], matrix, out=spoken[low:high])
-        return segment_sum(np.ones(len(pairs), dtype=np.float32), column, start, spoken)
+            np.matmul(heard[low:high], matrix, out=products[low:high])
+        return segment_sum(np.ones(len(pairs), dtype=np.float32), column, start, products)
 
 
 def _tidy(count: int) -> None:
@@ -152,12 +152,12 @@ class RefinedPooling:
         def share(first: int) -> Share:
             own = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
             order = own.start + np.argsort(members.group[own], kind="stable")
-            made = vectors(slice(first, first + SLICE)) if len(order) else np.zeros((0, self.config.out), np.float32)
+            rows = vectors(slice(first, first + SLICE)) if len(order) else np.zeros((0, self.config.out), np.float32)
             times = members.count[order].astype(np.float64)
-            return readout.share(made[members.item[order] - first], members.group[order], members.weight[order], times)
+            return readout.share(rows[members.item[order] - first], members.group[order], members.weight[order], times)
 
-        for each in in_order(share, range(0, count, SLICE), self.threads):
-            readout.add(each)
+        for part in in_order(share, range(0, count, SLICE), self.threads):
+            readout.add(part)
         return readout.result()
 
     def nodes(

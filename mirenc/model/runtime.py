@@ -39,7 +39,7 @@ class Runtime(Protocol):
     def encode_texts(
         self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
     ) -> Float32:
-        """Statement vectors; ``advance`` is told how many are done. Shapes: (U, L), (U,) -> (U, H)."""
+        """Statement vectors; ``advance`` is called with how many are done. Shapes: (U, L), (U,) -> (U, H)."""
 
     def forward(
         self, sample: IRSample, pools: Pools, part: str = "both", *, text_vectors: Float32 | None = None

@@ -71,9 +71,9 @@ def make_sample(
     texts = graph.texts[: max(len(statements.texts), int(graph.node_full_text_row.max()) + 1)]
     statement_row, node_row = statements.row, graph.node_full_text_row
     if spelling != "written":
-        each = spelled(texts, spelling)
-        number = {text: row for row, text in enumerate(dict.fromkeys(each))}
-        rows = np.array([number[text] for text in each], dtype=np.int32)
+        spellings = spelled(texts, spelling)
+        number = {text: row for row, text in enumerate(dict.fromkeys(spellings))}
+        rows = np.array([number[text] for text in spellings], dtype=np.int32)
         texts, statement_row, node_row = list(number), rows[statement_row], rows[node_row]
     text_ids, text_length = tokenizer.encode_batch(texts)
     return IRSample(

@@ -155,8 +155,8 @@ class TorchLayers(nn.Module):
         zeros = x.new_zeros(near.node.shape[0], x.shape[1])
         mean = _add_rows(zeros, near.pair, x[near.source] * near.share[:, None])
         matrices = torch.einsum("rb,bij->rij", mix, basis)
-        each = [part @ matrix for part, matrix in zip(torch.split(mean, near.sizes), matrices, strict=True)]
-        return _add_rows(base, near.node, torch.cat(each))
+        products = [part @ matrix for part, matrix in zip(torch.split(mean, near.sizes), matrices, strict=True)]
+        return _add_rows(base, near.node, torch.cat(products))
 
 
 def _add_rows(rows: Tensor, index: Tensor, more: Tensor) -> Tensor:
@@ -190,7 +190,7 @@ class TextEncoder(TorchLayers):
         return self.pool(self(ids), ids)
 
     def encode_all(self, ids: Tensor, advance: Callable[[int], None] | None = None) -> Tensor:
-        """Statement vectors, similar lengths together; ``advance`` is told how many are done. (U, T) -> (U, H)."""
+        """Statement vectors, similar lengths together; ``advance`` takes how many are done. (U, T) -> (U, H)."""
         length = (ids != PAD).sum(1)
         order = torch.argsort(length, stable=True)
         # Up to a multiple of 4: on a CPU every new shape of a product costs memory for good.

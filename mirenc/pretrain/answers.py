@@ -85,11 +85,13 @@ def read_answers(
 
     Raises ConfigError: another tokenizer, too few pieces, or nothing about a kind. Raises TaskError: no table.
     """
-    given = config.answers
-    assert given is not None
-    table, corpus = read_compiled(given.table), Corpus.load(given.corpus)
+    settings = config.answers
+    assert settings is not None
+    table, corpus = read_compiled(settings.table), Corpus.load(settings.corpus)
     if corpus.tokenizer.to_json() != tokenizer.to_json():
-        found = f"answers.corpus: {given.corpus} was built with another tokenizer than the run's corpus. Build it with"
+        found = (
+            f"answers.corpus: {settings.corpus} was built with another tokenizer than the run's corpus. Build it with"
+        )
         raise ConfigError(f"{found}: mirenc corpus build PIECES -o FOLDER --tokenizer CORPUS/tokenizer.json")
     nodes = corpus.node_count
     module_of = {PurePosixPath(name).stem: number for number, name in enumerate(corpus.names) if nodes[number]}
@@ -101,16 +103,18 @@ def read_answers(
     learned = sorted(set(projects) - kept_out)
     if len(learned) < 2:
         raise ConfigError(
-            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {given.corpus}, of "
+            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {settings.corpus}, of "
             f"{len(learned)} project(s) to learn from; two are needed, one of them to choose by. Make the "
-            f"corpus with: python pretrain/pieces.py {given.table} PIECES, then mirenc corpus build PIECES"
+            f"corpus with: python pretrain/pieces.py {settings.table} PIECES, then mirenc corpus build PIECES"
         )
     drawn = np.random.default_rng([config.seed, 12]).permutation(len(learned))
     chosen_by = {learned[number] for number in drawn[: max(1, round(_CHOOSING * len(learned)))].tolist()}
-    held, choosing = (np.array([each in some for each in projects], dtype=bool) for some in (kept_out, chosen_by))
+    held, choosing = (
+        np.array([project in chosen for project in projects], dtype=bool) for chosen in (kept_out, chosen_by)
+    )
     training = np.flatnonzero(~held & ~choosing & (nodes[modules] <= config.max_nodes))
     make = {"sizes": _sizes, "fires": _fires, "lists": _lists}
-    labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(given.kinds)}
+    labels: dict[str, Labels] = {kind: make[kind](table, rows, training) for kind in dict.fromkeys(settings.kinds)}
     for kind, answers in labels.items():
         if not answers.names:
             raise ConfigError(
@@ -155,7 +159,7 @@ def _lists(table: CompiledTable, rows: Int64, training: Int64) -> Labels:
     ratio = np.clip(code[:, 1:] - code[:, :1], -_CLIP, _CLIP)[rows]
     # By one number: a list that hardly matters must not weigh as much as one that does.
     spread = _spread(ratio[training].ravel())
-    names = tuple(one.pipeline for one in table.lists[1:]) if spread > _SAME else ()
+    names = tuple(entry.pipeline for entry in table.lists[1:]) if spread > _SAME else ()
     return Labels(names, (ratio[:, : len(names)] / max(spread, _SAME)).astype(np.float32))
 
 
@@ -219,9 +223,9 @@ class Teacher:
     def loss(self, rows: Tensor, graphs: IRData, share: slice) -> Tensor:
         """Loss of a batch of pieces (B,); ``graphs`` are those of the share."""
         truth = {kind: values[rows] for kind, values in self._labels.items()}
-        return answers_loss(self._said(self.taught(rows[share], graphs)), truth, share=share)
+        return answers_loss(self._head_outputs(self.taught(rows[share], graphs)), truth, share=share)
 
-    def _said(self, taught: Tensor) -> dict[str, Tensor]:
+    def _head_outputs(self, taught: Tensor) -> dict[str, Tensor]:
         """(B, width) -> (B, C) of each kind."""
         return {kind: head(taught) for kind, head in self._heads.items()}
 
@@ -232,13 +236,13 @@ class Teacher:
         for some in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
             graphs = self.answers.graphs(some).data(self._device)
             taught.append(self.taught(torch.from_numpy(some).to(self._device), graphs))
-        return {kind: values.cpu().numpy() for kind, values in self._said(torch.cat(taught)).items()}
+        return {kind: values.cpu().numpy() for kind, values in self._head_outputs(torch.cat(taught)).items()}
 
 
 def piece_counts(answers: Answers) -> Float32:
     """Size of each piece as the trunk takes it: `mirenc.model.pooling.Pools.counts`. (n, COUNTS)."""
-    each = [answers.corpus[number] for number in answers.modules.tolist()]
-    rows = [[*np.bincount(one.node_kind, minlength=COUNTS - 1), len(one.statement_row)] for one in each]
+    modules = [answers.corpus[number] for number in answers.modules.tolist()]
+    rows = [[*np.bincount(module.node_kind, minlength=COUNTS - 1), len(module.statement_row)] for module in modules]
     return np.array(rows, dtype=np.float32)
 
 
@@ -253,8 +257,8 @@ def evaluate_answers(teacher: Teacher) -> Figures:
         figures[name] = None
         if len(rows):
             by = {"model": teacher.predict(rows), "counts": _from_counts(answers, rows)}
-            told = {who: answers_figures(answers, rows, predictions) for who, predictions in by.items()}
-            figures[name] = {"pieces": len(rows), "projects": len(answers.projects_of(rows)), **told}
+            by_predictor = {who: answers_figures(answers, rows, predictions) for who, predictions in by.items()}
+            figures[name] = {"pieces": len(rows), "projects": len(answers.projects_of(rows)), **by_predictor}
     return finite(figures)
 
 

@@ -10,7 +10,6 @@ has one, learns to answer as it did when the stage began, since heads for decisi
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import ConfigError
+from mirenc.model.data import IRData
 from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.mirencoder import Encoded, MIREncoder, Whitening
 from mirenc.model.tokenizer import PAD
@@ -44,32 +44,6 @@ _LEAST = 10  # instructions of a function that is validated on
 _VALIDATED = 32  # pairs of modules at once
 
 
-@dataclass
-class FunctionBatch:
-    """Modules side by side, as the model takes them: names as in `mirenc.model.data.IRData`.
-
-    Groups are the functions of the modules, then each module as a whole.
-    """
-
-    texts: Tensor  # (U,)
-    has_vector: Tensor  # (U,) whether a text has a statement vector
-    node_row: Tensor
-    node_kind: Tensor
-    node_argument: Tensor
-    edge_index: Tensor
-    edge_flow: Tensor
-    edge_position: Tensor
-    pool_row: Tensor
-    pool_row_group: Tensor
-    pool_row_weight: Tensor
-    pool_node: Tensor
-    pool_node_group: Tensor
-    pool_node_weight: Tensor
-    groups: int
-    functions: Tensor  # (F,) numbers among all functions
-    function_module: Tensor  # (F,) module of each, by number in the batch
-
-
 class FunctionTable:
     """All forms of some projects on the device, and batches of them."""
 
@@ -82,8 +56,8 @@ class FunctionTable:
         self._text_start = _starts(self._length)
         self._rows = self._tensor(functions.rows)  # (spelling, plain text) -> text
         names: dict[str, int] = {}
-        each = [names.setdefault(name, len(names)) for form in functions.forms for name in form.functions]
-        self.name = self._tensor(np.array(each, dtype=np.int64))
+        name_numbers = [names.setdefault(name, len(names)) for form in functions.forms for name in form.functions]
+        self.name = self._tensor(np.array(name_numbers, dtype=np.int64))
         self.size, self.sequence = self._columns["function_size"], self._columns["function_sequence"].long()
 
     def _tensor(self, array: Int64 | Any) -> Tensor:
@@ -106,8 +80,12 @@ class FunctionTable:
         """Tokens of some texts. Shapes: (U,) -> (U,)."""
         return self._length[texts]
 
-    def batch(self, modules: Tensor, spelling: Tensor, *, definitions: bool = True) -> FunctionBatch:
-        """Modules (M,), each in a spelling (M,); ``definitions`` of globals count as texts of who takes them."""
+    def batch(self, modules: Tensor, spelling: Tensor, *, definitions: bool = True) -> IRData:
+        """Modules (M,), each in a spelling (M,); ``definitions`` of globals count as texts of who takes them.
+
+        Groups are the functions of the modules, then each module as a whole. Beside what a model takes, the batch has
+        ``texts`` (U,), whether each needs a statement vector, and ``functions`` (F,) with the module of each.
+        """
 
         def column(name: str) -> Tensor:
             group = next(group for group, names in COLUMNS.items() if name in names)
@@ -146,13 +124,14 @@ class FunctionTable:
         _, which, alike = torch.unique(key, return_inverse=True, return_counts=True)
         weight = alike[which].double()
         root = self._weighting == "sqrt"
-        has_vector = torch.zeros(len(texts), dtype=torch.bool, device=self.device)
-        has_vector[pool_row] = True
-        has_vector[node_row[kind == NodeKind.INSTRUCTION]] = True
+        needs_vector = torch.zeros(len(texts), dtype=torch.bool, device=self.device)
+        needs_vector[pool_row] = True
+        needs_vector[node_row[kind == NodeKind.INSTRUCTION]] = True
         of = self._places("edge", modules)[1]
-        return FunctionBatch(
+        return IRData(
+            num_nodes=len(node_row),
             texts=texts,
-            has_vector=has_vector,
+            needs_vector=needs_vector,
             node_row=node_row,
             node_kind=kind,
             node_argument=column("node_argument"),
@@ -170,7 +149,7 @@ class FunctionTable:
             function_module=function_module,
         )
 
-    def pairs(self, batch: FunctionBatch, half: int) -> tuple[Tensor, Tensor]:
+    def pairs(self, batch: IRData, half: int) -> tuple[Tensor, Tensor]:
         """Groups of functions that the first ``half`` of the modules have, and those of their other forms."""
         key = (batch.function_module % half) * (self.name.max() + 1) + self.name[batch.functions]
         one, other = ((batch.function_module // half == side).nonzero().squeeze(1) for side in (0, 1))
@@ -181,7 +160,7 @@ class FunctionTable:
         hit = sorted_keys[at] == key[one]
         return one[hit], other[order[at[hit]]]
 
-    def alike(self, batch: FunctionBatch, one: Tensor, other: Tensor) -> Tensor:
+    def alike(self, batch: IRData, one: Tensor, other: Tensor) -> Tensor:
         """Pairs of functions that are no negatives: of one name, or of equal statements in one form. (n,) -> (n, n)."""
         name, sequence = self.name[batch.functions], self.sequence[batch.functions]
         known = name[one][:, None] == name[other]
@@ -251,7 +230,7 @@ class ContrastLosses(nn.Module):
                 batch = self._table.batch(modules, spelling)
                 encoded = self._encoded(self._model[0], batch)
                 one, other = self._table.pairs(batch, len(modules) // 2)
-                first = sum(len(text) for text, _, _ in found)
+                first = sum(len(text) for text, *_ in found)
                 rows = torch.cat([one, other])
                 pairs = torch.stack([torch.arange(len(one)), torch.arange(len(one), len(rows))], 1) + first
                 found.append((encoded.text[rows].cpu(), encoded.graph[rows].cpu(), pairs))
@@ -262,10 +241,10 @@ class ContrastLosses(nn.Module):
             map_.matrix.copy_(torch.from_numpy(matrix))
 
     def _drawn(self, drawn: tuple[Int64, Int64]) -> tuple[Tensor, Tensor]:
-        modules, spelling = (torch.from_numpy(each).to(self.device) for each in drawn)
+        modules, spelling = (torch.from_numpy(array).to(self.device) for array in drawn)
         return modules, spelling
 
-    def _encoded(self, model: MIREncoder, batch: FunctionBatch) -> Encoded:
+    def _encoded(self, model: MIREncoder, batch: IRData) -> Encoded:
         """Vectors of the groups, not whitened; texts are encoded by length."""
         count = len(batch.texts)
         vectors = torch.zeros(count, model.config.text.hidden, device=self.device)
@@ -278,7 +257,7 @@ class ContrastLosses(nn.Module):
                 for part in torch.split(inside, _TOKENS // width):
                     ids = self._table.padded(batch.texts[part], width)
                     features = features.index_copy(0, part, model.text_features(ids).float())
-                    own = batch.has_vector[part]
+                    own = batch.needs_vector[part]
                     if bool(own.any()):
                         vectors = vectors.index_copy(0, part[own], model.text.encode(ids[own]).float())
             return model(batch, text_vectors=vectors, text_features=features)
@@ -324,7 +303,7 @@ class ContrastLosses(nn.Module):
             found["taught"] = (((encoded.taught.float() - target) / spread) ** 2).mean()
         return found
 
-    def _tokens(self, batch: FunctionBatch, step: int) -> Tensor:
+    def _tokens(self, batch: IRData, step: int) -> Tensor:
         """Masked tokens of some of the texts."""
         config, rng = self._model[0].config.tokenizer, self._sampler.rng(206, step)
         drawn = torch.from_numpy(rng.integers(len(batch.texts), size=_MASKED)).to(self.device)
@@ -334,7 +313,7 @@ class ContrastLosses(nn.Module):
         with self._precision:
             return mlm_loss(self._model[0], *arrays, total=int(chosen.sum()))
 
-    def _edges(self, batch: FunctionBatch) -> Pairs:
+    def _edges(self, batch: IRData) -> Pairs:
         """Edges by flow, beside pairs of their endpoints nearby, which are seldom one (paper section 3.3)."""
         pairs = []
         for flow in Flow:

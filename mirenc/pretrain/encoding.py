@@ -31,8 +31,8 @@ def check_order(config: ModelConfig, corpus: Corpus) -> None:
     """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
     if not corpus.ordered and config.graph.positions:
         found = "the corpus (format 2) keeps no operand positions and no argument numbers"
-        how = "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
-        raise ConfigError(f"{found}, which this graph encoder sees. {how}")
+        advice = "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
+        raise ConfigError(f"{found}, which this graph encoder sees. {advice}")
 
 
 @torch.no_grad()
@@ -44,7 +44,7 @@ def node_features(model: MIREncoder, data: IRData) -> Tensor:
 def encode_graphs(model: MIREncoder, data: IRData, texts: FrozenTexts | None = None) -> Encoded:
     """The graph of each module, and node vectors by flow; what they take from the text encoder stays as it is.
 
-    ``texts`` are what it says of them, where that is known; else ``data`` have the texts themselves.
+    ``texts`` has its outputs, where these are known; else ``data`` has the texts themselves.
     """
     if texts is not None:
         features, vectors = texts(data.text_key)
@@ -82,9 +82,9 @@ def _text_means(corpus: Corpus, modules: Int64, rows: Int64, vectors: Float32, w
 def graph_vectors(model: MIREncoder, corpus: Corpus, modules: Int64, *, weighting: str = "count") -> Tensor:
     """Graph vector of some modules, not whitened; the plain mean is what matching takes. Shapes: (M,) -> (M, d)."""
     parts = np.split(modules, np.flatnonzero(np.diff(np.cumsum(corpus.node_count[modules]) // _NODES)) + 1)
-    each = (join_graphs(corpus, part, weighting=weighting).data(_device(model), corpus) for part in parts)
+    batches = (join_graphs(corpus, part, weighting=weighting).data(_device(model), corpus) for part in parts)
     with torch.inference_mode():
-        return torch.cat([encode_graphs(model, data).graph.cpu() for data in each])
+        return torch.cat([encode_graphs(model, data).graph.cpu() for data in batches])
 
 
 def _slices(rows: Int64) -> list[Int64]:
@@ -100,7 +100,7 @@ def _table(texts: int, rows: Int64, values: Tensor) -> Callable[[Tensor], Tensor
 
 
 class FrozenTexts:
-    """What a text encoder that no longer moves says of the texts of some modules (M,), kept on the device.
+    """Outputs of a frozen text encoder for the texts of some modules (M,), kept on the device.
 
     Each process encodes a share of them. With a ``weighting`` there are text vectors, too: ``means`` (M, H) float32.
     """
@@ -109,11 +109,11 @@ class FrozenTexts:
         self, model: MIREncoder, corpus: Corpus, modules: Int64, *, processes: Processes, weighting: str | None = None
     ) -> None:
         device, total = _device(model), len(corpus.text_length)
-        node, spoken, pooled = np.zeros((3, total), dtype=bool)
+        node, needs_vector, pooled = np.zeros((3, total), dtype=bool)
         for module in map(corpus.__getitem__, modules.tolist()):
             node[module.node_row] = True
-            said = model.config.graph.statements & (module.node_kind == NodeKind.INSTRUCTION)
-            spoken[module.node_row[said]] = True
+            instructions = model.config.graph.statements & (module.node_kind == NodeKind.INSTRUCTION)
+            needs_vector[module.node_row[instructions]] = True
             pooled[module.statement_row] = weighting is not None
         rows = np.flatnonzero(node)
         features = [torch.zeros(0, model.config.text.token_width, device=device)]
@@ -121,14 +121,16 @@ class FrozenTexts:
             ids = torch.from_numpy(corpus.padded_ids(some)).to(device)
             features.append(node_features(model, IRData(text_ids=ids, text_key=torch.from_numpy(some))))
         self._features = _table(total, rows, torch.cat(features))
-        encoded = np.flatnonzero(spoken | pooled)
+        encoded = np.flatnonzero(needs_vector | pooled)
         own = statement_vectors(model, corpus, encoded[processes.share(len(encoded))])
         vectors = processes.join(torch.from_numpy(own).to(device), len(encoded))
         self.means = torch.zeros(len(modules), 0, device=device)
         if weighting is not None:
             self.means = _text_means(corpus, modules, encoded, vectors.cpu().numpy(), weighting).to(device)
         # On the device stays what graphs take.
-        self._vectors = _table(total, np.flatnonzero(spoken), vectors[torch.from_numpy(spoken[encoded]).to(device)])
+        self._vectors = _table(
+            total, np.flatnonzero(needs_vector), vectors[torch.from_numpy(needs_vector[encoded]).to(device)]
+        )
 
     def __call__(self, keys: Tensor) -> tuple[Tensor, Tensor]:
         """Node features and, where the graph takes them, statement vectors of some texts. (U,) -> (U, F), (U, H)."""

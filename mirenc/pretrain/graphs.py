@@ -60,7 +60,7 @@ class Graphs(GraphArrays):
 
 def flow_pairs(data: IRData) -> Pairs:
     """Pairs of nodes to tell apart, by flow: edges (2, P_f) and pairs that are none (2, P_f)."""
-    both = (torch.split(each, data.pairs, 1) for each in (data.positive_index, data.negative_index))
+    both = (torch.split(pairs, data.pairs, 1) for pairs in (data.positive_index, data.negative_index))
     return list(zip(*both, strict=True))
 
 
@@ -76,21 +76,21 @@ def join_graphs(
 
     With a generator pairs are drawn, for each module by one of its own: a share's are those of one process alone.
     """
-    each = [corpus[number] for number in modules[share].tolist()]
+    joined = [corpus[number] for number in modules[share].tolist()]
     generators = rng.spawn(len(modules))[share] if rng is not None else []
-    sizes = np.array([len(module.node_row) for module in each], dtype=np.int64)
+    sizes = np.array([len(module.node_row) for module in joined], dtype=np.int64)
     first = (np.cumsum(sizes) - sizes).tolist()
-    group = np.repeat(np.arange(len(each), dtype=np.int32), sizes)
+    group = np.repeat(np.arange(len(joined), dtype=np.int32), sizes)
     arrays = {
-        name: np.concatenate([none, *(getattr(module, name) for module in each)], -1, dtype=none.dtype)
+        name: np.concatenate([none, *(getattr(module, name) for module in joined)], -1, dtype=none.dtype)
         for name, none in no_graph().items()
     }
-    arrays["edge_index"] += np.repeat(np.int32(first), [len(module.edge_flow) for module in each])
+    arrays["edge_index"] += np.repeat(np.int32(first), [len(module.edge_flow) for module in joined])
     text_key, node_row = np.unique(arrays["node_row"], return_inverse=True)
-    pool = make_pool(np.arange(len(group)), group, len(each), weighting, key=node_keys(node_row, arrays["node_kind"]))
+    pool = make_pool(np.arange(len(group)), group, len(joined), weighting, key=node_keys(node_row, arrays["node_kind"]))
     # Edges and others, by flow, and of each flow by module.
     drawn: dict[Flow, list[Int64]] = {flow: [np.zeros((2, 2, 0), np.int64)] for flow in Flow}
-    for module, start, own in zip(each, first, generators, strict=rng is not None):
+    for module, start, own in zip(joined, first, generators, strict=rng is not None):
         for flow, pairs in zip(Flow, draw_pairs(module, own), strict=True):
             drawn[flow].append(np.stack(pairs) + start)
     by_flow = [np.concatenate(parts, 2, dtype=np.int32) for parts in drawn.values()]
@@ -100,7 +100,7 @@ def join_graphs(
         text_key=text_key.astype(np.int64),
         group=group,
         weight=pool.weight,
-        groups=len(each),
+        groups=len(joined),
         positive=positive,
         negative=negative,
         pairs=[part.shape[2] for part in by_flow],

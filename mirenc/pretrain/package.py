@@ -190,8 +190,8 @@ def _whitened(domains: list[dict[str, Any]]) -> str:
     """What the maps were fitted on; nothing of a model without maps."""
     if not domains:
         return ""
-    if [each["name"] for each in domains] == [OWN]:
+    if [domain["name"] for domain in domains] == [OWN]:
         return " Pooled vectors are whitened by a map fitted on training modules, programs at two levels first."
     shown = "{name} ({rows:,} pieces, {pairs:,} pairs of levels, weight {weight:g})"
-    each = ", ".join(shown.format(**one) for one in domains)
-    return f" Pooled vectors are whitened by a map fitted on several kinds of code: {each}."
+    listed = ", ".join(shown.format(**domain) for domain in domains)
+    return f" Pooled vectors are whitened by a map fitted on several kinds of code: {listed}."

@@ -1,7 +1,5 @@
 """What each stage trains, and its loss on a batch: this process's part of the sum over the batch."""
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -28,8 +26,8 @@ class Losses:
         self.trained = parts.get(stage, [model.graph, model.matching, *taught])
         if stage != "mlm":  # the text encoder stays as it is, and everything that comes from it is computed once
             modules, weighting = (sampler.graphs, None) if stage == "gae" else (sampler.matching_graphs, "count")
-            how: dict[str, Any] = {"processes": self._processes, "weighting": weighting}
-            self._texts = encoding.FrozenTexts(model, sampler.corpus, modules, **how)
+            corpus, processes = sampler.corpus, self._processes
+            self._texts = encoding.FrozenTexts(model, corpus, modules, processes=processes, weighting=weighting)
 
     def __call__(self, batch: Batch) -> Tensor:
         """Loss of one step. Shape: ()."""

@@ -87,7 +87,7 @@ class Trainer:
         self.started_from: dict[str, str] | None = None
         self.ancestry: tuple[Source, ...] = ()
         if config.start_from is not None:
-            self.started_from, self.ancestry = _start_from(self.model, corpus.tokenizer, config.start_from)
+            self.started_from, self.ancestry = _start_from(self.model, corpus.tokenizer, config)
         self.model.to(self.device)
         self.train_modules, self.held_out = corpus.split(
             config.held_out_share, config.seed, seen=seen_by(self.ancestry), named=config.held_out
@@ -275,17 +275,18 @@ def _architecture(config: PretrainConfig) -> ModelConfig:
 
 
 def _start_from(
-    model: MIREncoder, tokenizer: IRTokenizer, name_or_dir: str
+    model: MIREncoder, tokenizer: IRTokenizer, config: PretrainConfig
 ) -> tuple[dict[str, str], tuple[Source, ...]]:
     """Put a packaged model's weights into a new model; its maps are trained on by contrast, else fitted anew.
 
     Of one that has the text encoder alone in common, as a distilled one (pretrain/distil.py), that and its MLM head are
     taken. Returned are its ``name`` and ``digest``, ``part`` where only one was taken, and what it and its line saw.
     """
-    files = load_files(name_or_dir)
+    assert config.start_from is not None
+    files = load_files(config.start_from)
     if tokenizer.to_json() != files.tokenizer.to_json():
         found = f"start_from: the corpus was not built with the tokenizer of {files.name}, whose pieces that model"
-        raise ConfigError(f"{found} knows. Build it with: mirenc corpus build ... --tokenizer {name_or_dir}")
+        raise ConfigError(f"{found} knows. Build it with: mirenc corpus build ... --tokenizer {config.start_from}")
     own, other = model.config, files.config
     if own.text != other.text:
         presets = [key for key, config in PRESETS.items() if config.text == other.text]
@@ -295,8 +296,10 @@ def _start_from(
     if (own.graph, own.matching) == (other.graph, other.matching):
         # A trunk takes the graph's vectors; a model without one is a start for a model with one.
         taken, part = [*taken, "graph", "matching", *(["taught"] if own.taught == other.taught else [])], {}
-        taken += ["whiten_text", "whiten_graph"] if own.pooling.whiten and other.pooling.whiten else []
-        taken += ["lexical_idf", "whiten_lexical"] if own.lexical == other.lexical else []
+        if config.contrast.steps and own.pooling.whiten and other.pooling.whiten:
+            taken += ["whiten_text", "whiten_graph"]
+        if config.preset == "start" and own.lexical == other.lexical:
+            taken += ["lexical_idf", "whiten_lexical"]
     kept = {name: torch.from_numpy(value) for name, value in files.weights.items() if name.partition(".")[0] in taken}
     model.load_state_dict(kept, strict=False)
     return {"name": files.name, "digest": files.digest} | part, ancestry(files.name, files.folder)

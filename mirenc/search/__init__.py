@@ -1,4 +1,4 @@
-"""Vectors in files, compared and searched.
+"""Files of vectors: write, read, compare and search them.
 
 from mirenc.search import index, nearest
 encoder = mirenc.load("mirenc-search")

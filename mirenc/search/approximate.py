@@ -1,7 +1,7 @@
-"""The nearest of very many vectors, by an index that is mapped from its file and never read whole: HNSW, by usearch.
+"""Approximate nearest vectors among very many, by an HNSW index (usearch) that is mapped from its file.
 
-`mirenc.base.cosines.nearest` reads every vector for each query. The index has a byte a component: it finds nearly the
-same, with cosines that are some thousandths off.
+`mirenc.base.cosines.nearest` reads every vector for each query. The index has one byte a component: it finds nearly the
+same rows, with cosines that are off by some thousandths.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from mirenc.base.errors import ConfigError, IRFileError, needs
 from mirenc.base.progress import progress
 from mirenc.base.writing import delivered, refused
 
-_HOW = {"metric": "cos", "dtype": "i8", "connectivity": 16, "expansion_add": 64, "expansion_search": 512}
-_ROWS_AT_ONCE = 4096
-_PART = 1 << 20  # bytes
+_INDEX_OPTIONS = {"metric": "cos", "dtype": "i8", "connectivity": 16, "expansion_add": 64, "expansion_search": 512}
+_BATCH = 4096
+_CHUNK = 1 << 20  # bytes
 
 
 def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
-    """The index of the column ``vector`` of a ``ParquetFile`` at ``path``, whose maker is ``head``, mapped from disk.
+    """The index of the column ``vector`` of ``rows``, a ``ParquetFile`` at ``path`` with the header ``head``.
 
-    It is ``x.usearch`` beside ``x.parquet``, and ``x.usearch.json`` says of what it is. They are made where they are
-    missing or of another ``x.parquet``: by all cores, in memory. Raises MissingExtraError: no usearch; IRFileError: the
-    index is damaged, or what has its name is not mirenc's.
+    The index of ``x.parquet`` is ``x.usearch``, mapped from disk; ``x.usearch.json`` says which vectors it is of. Both
+    are built, in memory by all cores, where they are missing or those of another ``x.parquet``. Raises
+    MissingExtraError: no usearch; IRFileError: the index is damaged, or is a file that mirenc did not write.
     """
     with needs("ann", "an approximate index needs usearch"):
         from usearch.index import Index
@@ -42,22 +42,22 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
     with open(path, "rb") as stream:
         # The footer: place, size, least and largest value of every part of every column.
         stream.seek(-rows.metadata.serialized_size - 8, os.SEEK_END)
-        made_of = {**head, **_HOW, "footer": hashlib.sha256(stream.read()).hexdigest()}
-    index = Index(ndim=rows.schema_arrow.field("vector").type.list_size, **_HOW)
+        built_from = {**head, **_INDEX_OPTIONS, "footer": hashlib.sha256(stream.read()).hexdigest()}
+    index = Index(ndim=rows.schema_arrow.field("vector").type.list_size, **_INDEX_OPTIONS)
     shape = (rows.metadata.num_rows, index.ndim)
     known = _sidecar_of(file, sidecar)
     graph_sum = known.pop("graph_crc32", None)
-    if known != made_of or graph_sum is None:  # one of an earlier release has no sum
+    if known != built_from or graph_sum is None:  # one of an earlier release has no sum
         with progress("indexing", rows.metadata.num_rows) as advance:
-            for batch in rows.iter_batches(_ROWS_AT_ONCE, columns=["vector"]):
+            for batch in rows.iter_batches(_BATCH, columns=["vector"]):
                 values = batch.column("vector").flatten().to_numpy(zero_copy_only=False).reshape(len(batch), index.ndim)
                 index.add(np.arange(len(index), len(index) + len(batch)), _bytes(values))
                 advance(len(batch))
         with refused(file), delivered(file) as part:
             index.save(os.fspath(part))
-        made_of["graph_crc32"] = _graph_sum(file, shape)
+        built_from["graph_crc32"] = _graph_sum(file, shape)
         with refused(sidecar), delivered(sidecar) as part:
-            part.write_text(json.dumps(made_of, indent=1) + "\n", encoding="utf-8")
+            part.write_text(json.dumps(built_from, indent=1) + "\n", encoding="utf-8")
     # Before it is mapped: usearch follows a damaged graph out of memory, which ends Python.
     elif graph_sum != _graph_sum(file, shape):
         raise _unusable(file, "is damaged")
@@ -71,7 +71,7 @@ def index_of(path: str, rows: Any, head: dict[str, Any]) -> Any:
 
 
 def _sidecar_of(file: Path, sidecar: Path) -> dict[str, Any]:
-    """What an index was made of; {} without one. Raises IRFileError: what has its name is not mirenc's."""
+    """What an index was built from; {} without an index. Raises IRFileError: the file is not an index of mirenc."""
     if not os.path.lexists(file):
         return {}
     known = None
@@ -84,11 +84,11 @@ def _sidecar_of(file: Path, sidecar: Path) -> dict[str, Any]:
 
 
 def _graph_sum(file: Path, shape: tuple[int, int]) -> int:
-    """CRC-32 of an index without most of its vectors, which come first, a byte a component: a tenth of the file."""
+    """CRC-32 of an index behind its vectors, which come first with a byte a component: of a tenth of the file."""
     total = 0
     with open(file, "rb") as stream:
         stream.seek(shape[0] * shape[1])
-        while part := stream.read(_PART):
+        while part := stream.read(_CHUNK):
             total = zlib.crc32(part, total)
     return total
 
@@ -99,20 +99,20 @@ def _unusable(file: Path, what: str) -> IRFileError:
 
 
 def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
-    """As `mirenc.base.cosines.nearest`, of the ``vectors`` of ``read_vectors(path, approximate=True)``; rarely fewer.
+    """`mirenc.base.cosines.nearest` with an index, the ``vectors`` of ``read_vectors(path, approximate=True)``.
 
-    Of equals, those found are in the order of their rows.
+    It may, rarely, find fewer than k. Ties are in the order of their rows.
     """
     found = index.search(_bytes(np.asarray(queries, dtype=np.float32)), min(k, len(index)))
     keys, distances = np.atleast_2d(found.keys), np.atleast_2d(found.distances)
-    counts: Any = getattr(found, "counts", keys.shape[1])  # one query has none: all is found for it
+    counts: Any = getattr(found, "counts", keys.shape[1])  # results of a single query have no counts, and are complete
     keys, distances = keys[:, : np.min(counts)].astype(np.int64), distances[:, : np.min(counts)]
     order = np.lexsort((keys, distances))  # (q, k)
     return np.take_along_axis(keys, order, 1), 1 - np.take_along_axis(distances, order, 1)
 
 
 def _bytes(vectors: Float32) -> NDArray[np.int8]:
-    """Components as whole numbers, of each vector's largest; cosines do not see the scale. ConfigError as `nearest`."""
+    """Vectors scaled so that the largest component is 127, and rounded. Raises ConfigError: not finite."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     if not np.isfinite(largest).all():
         raise ConfigError("a vector has values that are no finite numbers. Embed its file again")

@@ -1,4 +1,4 @@
-"""Vectors of one batch of modules after another, for engines that spread batches over machines.
+"""Embed batches of modules, for engines that spread batches over machines.
 
 Ray Data: ``dataset.map_batches(BatchEmbedder, batch_format="pyarrow", concurrency=8)``; Spark:
 ``frame.mapInPandas(embed_frames, SPARK_SCHEMA)``, with options by `functools.partial`.
@@ -20,39 +20,45 @@ from mirenc.llvm.sources.parquet import row_inputs
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, SOURCE, Maker, VectorTable
 from mirenc.search.vectors import parquet_rows
 
-_ERROR = ("file", "error", "error_type")  # what a row has of a module without an embedding
+_ERROR = ("file", "error", "error_type")  # columns of a module that cannot be embedded
 SPARK_SCHEMA = ", ".join(f"{name} string" for name in (*SOURCE, *LABELS, *_ERROR[1:], "mirenc") if name not in NUMBERS)
 SPARK_SCHEMA += "".join(f", {name} bigint" for name in (*NUMBERS, *COUNTS)) + ", vector array<float>"
-_BLOCK = 1 << 22  # bytes of modules in a task: few, for all nodes to have some
-_CORES = 0.5  # that a worker asks for: the workers of nodes that die find room on the others
-_READING = 0  # cores that reading asks for: what a dead node had is read again where workers hold all cores
+_BLOCK = 1 << 22  # bytes of modules in a task: small, so that every node gets some
+_WORKER_CORES = 0.5  # so that the workers of a node that dies find room on the others
+_READER_CORES = 0  # so that the input of a dead node can be read again while workers hold all cores
 
 
 class BatchEmbedder:
-    """A loaded model that makes the rows of a file of vectors of each batch it is called with.
+    """A loaded model; called with a batch of modules, it returns the rows of a .parquet file of vectors.
 
-    A batch has modules in ``column``, as bitcode or text. Each is called what the column ``names`` says, or by the
-    SHA-256 of its bytes. ``level``, ``purpose``, ``form``, ``function``, ``whiten`` and ``part`` are as in
-    `mirenc.Encoder.embed`; ``loading`` is what `mirenc.load` takes; without a model in it,
-    `mirenc.encoder.weights.search_model` says which.
+    A batch has modules, as bitcode or text, in ``column``, and their names in the column ``names``, by default the
+    SHA-256 of their bytes. ``part`` and ``options`` (``level``, ``purpose``, ``form``, ``function``, ``whiten``) are as
+    in `mirenc.Encoder.embed`. ``loading`` are arguments of `mirenc.load`; the default model is that of
+    `mirenc.encoder.weights.search_model`.
     """
 
     def __init__(
-        self, *, column: str = "content", names: str | None = None, part: Part = "both", loading: Any = None, **how: Any
+        self,
+        *,
+        column: str = "content",
+        names: str | None = None,
+        part: Part = "both",
+        loading: Any = None,
+        **options: Any,
     ) -> None:
-        self._how = {"level": "module", "purpose": "search", "whiten": True, "jobs": 1, **how}
-        name = search_model(self._how["level"], self._how["purpose"])
+        self._options = {"level": "module", "purpose": "search", "whiten": True, "jobs": 1, **options}
+        name = search_model(self._options["level"], self._options["purpose"])
         self.encoder = load(**{"name_or_dir": name, **(loading or {})})
-        facts = {name: self._how.get(name) for name in ("level", "purpose", "whiten", "form")}
+        facts = {name: self._options.get(name) for name in ("level", "purpose", "whiten", "form")}
         self.maker = Maker.of(self.encoder, part=part, **facts)  # type: ignore[arg-type]  # the encoder refuses others
         self._column, self._names = column, names
 
     def __call__(self, batch: Any) -> Any:
-        """Rows, as an Arrow table, of an Arrow table, a pandas frame or a mapping of arrays.
+        """Embed a batch (an Arrow table, a pandas frame or a mapping of arrays) into an Arrow table.
 
-        Columns as in a .parquet file of vectors, ``mirenc``: who made them, as JSON (`Maker.from_json`); ``error``, and
-        ``error_type``, a class of `mirenc.base.errors`. A module that cannot be embedded is a row of its ``file`` and
-        these two alone; one without a function body has the type ``NoFunctionBodyError``.
+        Columns are those of a .parquet file of vectors, ``mirenc`` (the `Maker` as JSON), ``error``, and
+        ``error_type``, a class of `mirenc.base.errors`. A module that cannot be embedded is a row with its ``file`` and
+        the error alone; for one without a function body that is a ``NoFunctionBodyError``.
         """
         import pyarrow as pa
 
@@ -60,13 +66,13 @@ class BatchEmbedder:
         codes = [code or b"" for code in batch[self._column].cast(pa.binary()).to_pylist()]
         names = [None] * len(codes) if self._names is None else batch[self._names].to_pylist()
         inputs = [Input(str(names[row] or hashlib.sha256(code).hexdigest()), code) for row, code in enumerate(codes)]
-        outcomes = list(self.encoder.embed_stream(inputs, **self._how))
-        done = [(one.name, one.embedding) for one in outcomes if one.embedding is not None]
-        width = self.encoder.width(self._how["purpose"], self.maker.part)  # type: ignore[arg-type]
+        outcomes = list(self.encoder.embed_stream(inputs, **self._options))
+        done = [(outcome.name, outcome.embedding) for outcome in outcomes if outcome.embedding is not None]
+        width = self.encoder.width(self._options["purpose"], self.maker.part)  # type: ignore[arg-type]
         bad = [
-            dict(zip(_ERROR, (one.name, str(one.error), type(one.error).__name__), strict=True))
-            for one in outcomes
-            if one.error is not None
+            dict(zip(_ERROR, (outcome.name, str(outcome.error), type(outcome.error).__name__), strict=True))
+            for outcome in outcomes
+            if outcome.error is not None
         ]
         good = parquet_rows(VectorTable.of(self.maker, done, width))
         failed = pa.Table.from_pylist(bad, pa.schema([(name, pa.string()) for name in _ERROR]))
@@ -76,7 +82,7 @@ class BatchEmbedder:
 
 
 def embed_frames(frames: Iterable[Any], **options: Any) -> Iterator[Any]:
-    """What Spark's ``mapInPandas`` takes: `BatchEmbedder`, with its options, on each of some pandas frames."""
+    """Function for Spark's ``mapInPandas``: a `BatchEmbedder` with ``options`` on each pandas frame."""
     embedder = BatchEmbedder(**options)
     return (embedder(frame).to_pandas(integer_object_nulls=True).astype(object) for frame in frames)
 
@@ -84,10 +90,10 @@ def embed_frames(frames: Iterable[Any], **options: Any) -> Iterator[Any]:
 def embed_on_ray(
     address: str, groups: list[tuple[Path, int, int]], column: str, names: str | None, **options: Any
 ) -> Iterator[tuple[Any, list[MirencError]]]:
-    """Rows for `VectorWriter.add_rows`, and what failed, some at a time, in the order of the modules.
+    """Rows for `VectorWriter.add_rows`, and the errors among them, some at a time, in the order of the modules.
 
-    The nodes of the cluster at ``address`` read the row groups (`mirenc.llvm.sources.parquet.row_groups`) themselves.
-    What a node had that dies is computed by another. Raises ConfigError: no cluster; ModelError: nodes differ.
+    The nodes of the cluster at ``address`` read the row ``groups`` (`mirenc.llvm.sources.parquet.row_groups`). The work
+    of a node that dies is done by another. Raises ConfigError: no cluster; ModelError: nodes have different models.
     """
     with needs("ray", "a cluster needs Ray Data"):
         import ray.data
@@ -100,16 +106,16 @@ def embed_on_ray(
 
     def rows_of(at: dict[str, Any]) -> Iterator[dict[str, Any]]:
         group = (Path(at["path"]), at["first"], at["count"])
-        return ({"content": one.value, "name": one.name} for one in row_inputs(group, column, names))
+        return ({"content": module.value, "name": module.name} for module in row_inputs(group, column, names))
 
     items = [{"path": str(path), "first": first, "count": count} for path, first, count in groups]
-    modules = ray.data.from_items(items, override_num_blocks=len(items)).flat_map(rows_of, num_cpus=_READING)
+    modules = ray.data.from_items(items, override_num_blocks=len(items)).flat_map(rows_of, num_cpus=_READER_CORES)
     tables = modules.map_batches(
         BatchEmbedder,
         fn_constructor_kwargs={**options, "names": "name"},
         batch_size=64,
         batch_format="pyarrow",
-        num_cpus=_CORES,
+        num_cpus=_WORKER_CORES,
         compute=ray.data.ActorPoolStrategy(min_size=1, max_size=max(1, int(ray.cluster_resources()["CPU"]))),
     )
     makers: set[str] = set()
@@ -120,5 +126,5 @@ def embed_on_ray(
         good = rows.filter(rows["error"].is_null()).drop_columns([*_ERROR[1:], "mirenc"])
         failed = rows.filter(rows["error"].is_valid()).select(_ERROR[1:]).to_pylist()
         kinds = {NoFunctionBodyError.__name__: NoFunctionBodyError}  # a file that is empty has not failed
-        errors = [kinds.get(one["error_type"], MirencError)(one["error"]) for one in failed]
+        errors = [kinds.get(row["error_type"], MirencError)(row["error"]) for row in failed]
         yield good.replace_schema_metadata({"mirenc": next(iter(makers), "")}), errors

@@ -1,7 +1,7 @@
-"""Builds of a program: what the IR of each function says, and vectors by which functions of two builds are paired.
+"""Read builds of a program: facts about each function, and the vectors by which functions of two builds are paired.
 
-Sizes, counts and code are those of the IR as it is. Vectors and calls, for pairing alone, are those of a form of it
-(`mirenc.llvm.passes.optimise`): at -O2, what was called at -O0 may be inlined.
+Sizes, counts and code are those of the IR as it was given. Vectors and calls, which only serve pairing, are those of a
+form (`mirenc.llvm.passes.optimise`): a function called at -O0 may be inlined at -O2.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.search.pairs import Side, centred
 
 SIZE_FORM: Form = "Oz"
-"""Form of a build for size and one at -O0, in which nothing was inlined that the first has not."""
+"""Form for pairing a build for size with one at -O0: it inlines no more than the former did."""
 
 _VECTOR = re.compile(r"<(?:vscale x )?\d+ x ")
 
@@ -45,10 +45,11 @@ _VECTOR = re.compile(r"<(?:vscale x )?\d+ x ")
 class Function(NamedTuple):
     """A function of a build.
 
-    ``file`` is relative to what was given; ``source`` and ``line`` are its place where the IR has debug information.
-    ``bytes``: its machine code, None where the object has none of its own. ``calls``: symbols that it calls, and what
-    people call those, by ``invoke`` and ``callbr``, too, which the program graph leaves out, and by no alias;
-    ``inlined``: functions whose code is in it, by debug information. ``code``: what it is without names.
+    - ``file``: relative to the input; ``source``, ``line``: source place, where the IR has debug information.
+    - ``bytes``: size of its machine code, None where the object file has none for it.
+    - ``calls``: symbol -> readable name of the functions that it calls directly, also by ``invoke`` and ``callbr``.
+    - ``inlined``: names of functions that were inlined into it, by debug information.
+    - ``code``: its code without names.
     """
 
     file: str
@@ -68,7 +69,7 @@ class Function(NamedTuple):
 
 @dataclass(eq=False)
 class Build:
-    """Functions of a build, and what they are paired by, row by row, in a form."""
+    """Functions of a build, and their vectors and calls in a form, in the same order."""
 
     functions: list[Function]
     side: Side
@@ -76,28 +77,31 @@ class Build:
 
     @cached_property
     def row(self) -> dict[tuple[int, str], int]:
-        """Row by the file's number and the symbol."""
-        files = self.side.file.tolist()
-        return {(file, one.symbol): row for row, (file, one) in enumerate(zip(files, self.functions, strict=True))}
+        """Row of each function, by number of its file and symbol."""
+        keys = zip(self.side.file.tolist(), (function.symbol for function in self.functions), strict=True)
+        return {key: row for row, key in enumerate(keys)}
 
-    def calls(self, row: int, became: Mapping[int, str], hide_names: bool) -> dict[str, str]:
-        """What a function calls, as people do, by symbol or what that became; of hidden names, in its own file."""
+    def calls(self, row: int, renamed: Mapping[int, str], hide_names: bool) -> dict[str, str]:
+        """Readable names of what a function calls, by symbol, or by the one that ``renamed`` has for a row.
+
+        With ``hide_names`` only callees in its own file.
+        """
         file, found = int(self.side.file[row]), {}
         for symbol, shown in self.functions[row].calls.items():
             callee = self.row.get((file, symbol), -1)
             if callee >= 0 or not hide_names:
-                found[became.get(callee, symbol)] = shown
+                found[renamed.get(callee, symbol)] = shown
         return found
 
-    def refers_to(self, row: int, became: Mapping[int, str]) -> list[str]:
-        """Symbols of functions that a function refers to, in order, or what those of its file became."""
+    def refers_to(self, row: int, renamed: Mapping[int, str]) -> list[str]:
+        """Symbols of the functions that a function refers to, in order; ``renamed`` as in `calls`."""
         file = int(self.side.file[row])
         symbols = self.functions[row].code.functions
-        return [became.get(self.row.get((file, symbol), -1), symbol) for symbol in symbols]
+        return [renamed.get(self.row.get((file, symbol), -1), symbol) for symbol in symbols]
 
 
 class _File(NamedTuple):
-    """A file of a build: its name there, its IR, its functions, and the level that each of these was built at."""
+    """A file of a build: name, IR, functions, and the optimisation level of each of these."""
 
     name: str
     ir: Input
@@ -115,11 +119,11 @@ def read_builds(
     form: Form | None = None,
     progress: bool = False,
 ) -> list[Build]:
-    """Read builds, each what was given and the files that it stands for, and bring all to one form for their vectors.
+    """Read builds, each given as its path and the files of it, and embed all in one form.
 
-    Without ``form`` that is `SEARCH_FORM`, or `SIZE_FORM` where most functions of one build were built for size, and
-    those of the others so or at -O0. Sizes are those of the object file that the engine's LLVM makes of each file.
-    ``failed`` is called with the error of each file that is left out, ``warn`` where sizes are missing.
+    The default form is `SEARCH_FORM`, or `SIZE_FORM` where most functions of one build were built for size and those of
+    the others for size or at -O0. Sizes are those in the object file that the engine's LLVM compiles from each file.
+    ``failed`` is called with the error of each file that is skipped, ``warn`` with a message where sizes are missing.
     """
     read = []
     with progress_bar("reading", sum(len(inputs) for _, inputs in builds), show=progress) as advance:
@@ -131,8 +135,8 @@ def read_builds(
 def _usual_form(builds: Iterable[list[_File]]) -> Form:
     counts = (Counter(level for file in files for level in file.levels) for files in builds)
     levels = {max(count, key=count.__getitem__) for count in counts if count}
-    # On 9 training projects, names hidden: of -O0 and -Oz builds 99.5 % of functions are paired rightly in the form Oz,
-    # 95.5 % in O2; of -O2 and -Oz builds 96.4 % in Oz and 99.1 % in O2.
+    # Functions paired correctly on 9 training projects, names hidden: -O0 with -Oz 99.5 % in the form Oz, 95.5 % in O2;
+    # -O2 with -Oz 96.4 % in Oz, 99.1 % in O2.
     return SIZE_FORM if "Os" in levels and levels <= {"Os", "O0"} else SEARCH_FORM
 
 
@@ -163,14 +167,14 @@ def _read(
         except MirencError as error:
             failed(error)
             continue
-        # A source is not compiled twice, and standard input is not read twice.
+        # With the data in it, so that a source is not compiled twice, nor standard input read twice.
         yield _File(name, Input(one.name, loaded.data), functions, levels_of_functions(module))
 
 
 def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
     try:
         data = engine.compile(ir, "")
-    except IRParseError:  # text of an old LLVM: as it was read
+    except IRParseError:  # text of an old LLVM
         data = engine.compile(module.text.encode("utf-8", "surrogateescape"), "")
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF")
@@ -193,7 +197,7 @@ def _functions(file: str, module: IRModule, sizes: dict[str, int]) -> Iterator[F
 
 
 def _called(module: IRModule, header: FunctionHeader) -> dict[str, str]:
-    """Symbols that a function calls, but for LLVM's own, and what people call those."""
+    """Symbol -> readable name of the functions that a function calls directly, without intrinsics."""
     rows = np.unique(module.arrays.callee[header.first : header.last])
     names = (module.symbols[row] for row in rows if row >= 0)
     return {name[1:].strip('"'): module.display.get(name, name)[1:] for name in names if name[:6] != "@llvm."}
@@ -202,7 +206,7 @@ def _called(module: IRModule, header: FunctionHeader) -> dict[str, str]:
 def _with_vectors(
     files: Iterable[_File], encoder: Encoder, form: Form, failed: Callable[[MirencError], object], progress: bool
 ) -> Build:
-    """A build of files that could be read, in a form; of those that cannot be embedded ``failed`` is called."""
+    """The build of some files, in a form; ``failed`` is called for those that cannot be embedded."""
     options = replace(encoder.options, form=form)
     waiting: deque[tuple[_File, list[IRModule]]] = deque()
 
@@ -218,14 +222,14 @@ def _with_vectors(
 
     functions: list[Function] = []
     vectors, owner, calls = [np.zeros((0, encoder.dimension), np.float32)], [], []
-    # The modules are in their form, and stay in it.
+    # The modules are in the form already.
     stream = encoder.embed_stream(modules(), level="function", form="plain", jobs=1, progress=progress)
     with closing(stream) as outcomes:
         for number, outcome in enumerate(outcomes):
             file, parts = waiting.popleft()
             if (embedding := outcome.embedded(failed)) is None:
                 continue
-            # Passes may add functions, which are none of the build, and change the order.
+            # Passes may add functions, which are ignored, and change the order.
             at = {region.symbol: row for row, region in enumerate(embedding.regions)}
             try:
                 with one_input(outcome.name, "compared"):

@@ -1,4 +1,4 @@
-"""What became of the functions of one build in another: which is which, and what differs, by sizes and counts."""
+"""Compare two builds: pair their functions, and say how each pair differs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from mirenc.search.pairs import cosines, paired
 
 @dataclass(frozen=True)
 class Change:
-    """What became of a function: None where a build has none; the pair's cosine; ``why``, by what the IR says.
+    """A function in the old and the new build, None where a build lacks it, and the cosine of the pair.
 
-    ``same_code``: whether the IR of both is one but for names (`mirenc.llvm.analysis.function_code`).
+    ``why`` lists how the IR differs. ``same_code``: whether the IR of both is the same but for names
+    (`mirenc.llvm.analysis.function_code`).
     """
 
     old: Function | None
@@ -29,14 +30,14 @@ class Change:
 
     @property
     def either(self) -> Function:
-        """As it is in NEW, or was in OLD."""
+        """The function in NEW, or in OLD if NEW lacks it."""
         one = self.new or self.old
         assert one is not None
         return one
 
     @property
     def bytes(self) -> int | None:
-        """Bytes of machine code more than in OLD; None where one of the two sizes is not known."""
+        """Bytes of machine code that were added; None where one of the two sizes is unknown."""
         old, new = (one.bytes if one else 0 for one in (self.old, self.new))
         return None if old is None or new is None else new - old
 
@@ -44,8 +45,8 @@ class Change:
     def kind(self) -> str:
         """``appeared``, ``vanished``, ``identical``, ``renamed``, ``grew``, ``shrank``, ``changed``, ``size unknown``.
 
-        A pair of one code, whose size did not change as far as is known, is identical, or renamed where people call
-        the two by different names. Other pairs changed: to a larger, smaller, equal or unknown size.
+        A pair with the same code, and no known change in size, is identical, or renamed if the readable names differ.
+        Other pairs grew, shrank, changed at equal size, or have an unknown size.
         """
         if self.old is None or self.new is None:
             return "appeared" if self.old is None else "vanished"
@@ -56,10 +57,10 @@ class Change:
 
 
 def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Change]:
-    """Pair functions one to one: a change for each of OLD, then one for each that NEW alone has.
+    """Pair functions one to one: a change for each of OLD, then one for each that only NEW has.
 
-    An equal symbol of an equal file comes first, then a symbol, then a name that each side has once; ``hide_names``
-    looks at none of these. The rest goes by `mirenc.search.pairs`.
+    Pairs are made by equal file and symbol, then by symbol, then by readable name, where a key is unique in each build
+    (not with ``hide_names``); then by `mirenc.search.pairs`.
     """
     partner = np.full(len(old.functions), -1, dtype=np.int64)
     keys: list[Callable[[Function], object]]
@@ -72,18 +73,18 @@ def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Cha
     partner = paired(old.side, new.side, partner)
     rows = np.flatnonzero(partner >= 0)
     alike = dict(zip(rows.tolist(), cosines(old.side, new.side, rows, partner[rows]).tolist(), strict=True))
-    became = {row: new.functions[partner[row]].symbol for row in alike}
+    renamed = {row: new.functions[partner[row]].symbol for row in alike}
     changes = []
     for row, (one, at) in enumerate(zip(old.functions, partner.tolist(), strict=True)):
         if at < 0:
             changes.append(Change(one, None))
             continue
         other = new.functions[at]
-        refers = old.refers_to(row, became) == new.refers_to(at, {})
+        refers = old.refers_to(row, renamed) == new.refers_to(at, {})
         differ = [] if refers else ["other functions are referred to"]
         differ += _differences(one.code, other.code)
-        calls = old.calls(row, became, hide_names), new.calls(at, {}, hide_names)
-        # Counts and calls say more than that something differs.
+        calls = old.calls(row, renamed, hide_names), new.calls(at, {}, hide_names)
+        # Counts and calls are more specific than the fact that the code differs.
         why = [*_why(one, other, *calls)] or differ or ([] if one.bytes == other.bytes else ["the same IR"])
         changes.append(Change(one, other, alike[row], tuple(why), same_code=not differ))
     alone = np.setdiff1d(np.arange(len(new.functions)), partner)
@@ -91,7 +92,7 @@ def pair_builds(old: Build, new: Build, *, hide_names: bool = False) -> list[Cha
 
 
 def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
-    """What differs but for functions that are referred to."""
+    """How the code of two functions differs, apart from the functions that it refers to."""
     if old.signature != new.signature:
         yield "its type or attributes"
     if old.statements != new.statements:
@@ -104,10 +105,10 @@ def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
 
 
 def _why(old: Function, new: Function, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
-    told = old.source and new.source
+    has_places = old.source and new.source
     for words, names in (
-        ("inlined", new.inlined - old.inlined if told else ()),
-        ("no longer inlined", old.inlined - new.inlined if told else ()),
+        ("inlined", new.inlined - old.inlined if has_places else ()),
+        ("no longer inlined", old.inlined - new.inlined if has_places else ()),
         ("no longer calls", (shown for callee, shown in before.items() if callee not in after)),
         ("calls", (shown for callee, shown in after.items() if callee not in before)),
     ):
@@ -119,7 +120,7 @@ def _why(old: Function, new: Function, before: Mapping[str, str], after: Mapping
 
 
 def _once(build: Build, rows: Int64, key: Callable[[Function], object]) -> dict[object, int]:
-    """Rows by key, of keys that only one of them has."""
+    """Row by key, for keys that only one row has."""
     words = [key(build.functions[row]) for row in rows.tolist()]
     count = Counter(words)
     return {word: row for word, row in zip(words, rows.tolist(), strict=True) if count[word] == 1}

@@ -1,6 +1,6 @@
-"""A picture of a table of vectors: a page of HTML with points, alike ones near each other, that needs no network.
+"""A scatter plot of a table of vectors as one HTML page, which needs no network.
 
-t-SNE (van der Maaten and Hinton, JMLR 2008) of the cosines that a search ranks by.
+By t-SNE (van der Maaten and Hinton, JMLR 2008) of the cosines that a search ranks by.
 """
 
 import json
@@ -24,14 +24,14 @@ with needs("map", "a map needs plotly and scikit-learn"):
     from sklearn.manifold import TSNE
     from sklearn.neighbors import NearestNeighbors
 
-# Fewer steps and coarser sums than scikit-learn's: of 5,000 functions 4.90 neighbours are kept for 4.92, in 0.4 of its
-# time.
-_QUICK = {"max_iter": 500, "angle": 0.8}
-_FEW = 10  # rows: fewer have no neighbourhoods
+# Fewer steps and coarser sums than scikit-learn's defaults: 4.90 instead of 4.92 neighbours are kept for 5,000
+# functions, in 0.4 of the time.
+_TSNE_OPTIONS = {"max_iter": 500, "angle": 0.8}
+_MIN_ROWS = 10  # for t-SNE
 _PERPLEXITY = 30
 _SHOWN = 3  # neighbours that a point names
-_GROUPS = 49  # and one of what is left: map.html has five symbols in ten colours
-_CUT = 60  # characters of a name or a path
+_GROUPS = 49  # and one for the rest: map.html has five symbols in ten colours
+_WIDTH = 60  # characters of a name or a path
 _RIGHT = """ The percentage says how often the nearest function at such a cosine was the right one, where projects never
 trained on were searched for the same functions as another compiler or level made them."""
 
@@ -39,13 +39,13 @@ trained on were searched for the same functions as another compiler or level mad
 def draw_map(
     table: VectorTable, name: str, *, most: int = 5000, sure: Callable[[float], float | None] = lambda cosine: None
 ) -> str:
-    """The page, for a table of that name: the same for the same table on one machine.
+    """The HTML page for a table called ``name``; deterministic on one machine.
 
-    Of more than ``most`` rows so many are drawn, chosen by a fixed seed; neighbours are the nearest of all rows.
-    ``sure`` says how often the nearest at a cosine is the right one. Colours are the first folders, or files, in which
-    the paths differ.
+    At most ``most`` rows are drawn, a sample with a fixed seed; neighbours are those among all rows. ``sure`` maps a
+    cosine to the share of nearest functions at that cosine which are the right ones. Colours stand for the first
+    folders, or files, in which the paths differ.
 
-    Raises ConfigError: fewer than two rows. The import of this raises MissingExtraError: no plotly or scikit-learn.
+    Raises ConfigError: fewer than two rows. Importing this module raises MissingExtraError: no plotly or scikit-learn.
     """
     if len(table) < 2:
         raise ConfigError(f"{name}: a map of {len(table)} {table.level}. Give more files or a finer level (--level)")
@@ -91,7 +91,7 @@ def draw_map(
 
 
 def _others(vectors: Float32, rows: Int64, candidates: Float32, k: int) -> Nearest:
-    """As `nearest`, of vectors that are themselves these rows of the candidates, which are left out."""
+    """`nearest` for vectors that are ``rows`` of the candidates, each without itself."""
     near, cosines = nearest(vectors, candidates, k + 1)
     itself = near == rows[:, None]
     itself[~itself.any(axis=1), -1] = True  # one of more than k equals
@@ -99,23 +99,23 @@ def _others(vectors: Float32, rows: Int64, candidates: Float32, k: int) -> Neare
 
 
 def _places(vectors: Float32, near: Int64, cosines: Float32) -> Float32:
-    """(n, 2): by t-SNE of each one's nearest; of few, and to begin with, by their two principal components."""
+    """Points (n, 2), by t-SNE that starts from the two principal components, or by these alone for few vectors."""
     unit = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     unit -= unit.mean(axis=0)
     flat = unit @ np.linalg.eigh(unit.T @ unit)[1][:, :-3:-1]
-    if (count := len(flat)) < _FEW:
+    if (count := len(flat)) < _MIN_ROWS:
         return flat
     columns = np.column_stack([np.arange(count), near])  # (n, k), each one first: scikit-learn wants it there
     distances = np.column_stack([np.zeros(count), np.sqrt(2 - 2 * cosines)])  # of vectors of length 1
     starts = np.arange(count + 1) * columns.shape[1]
     graph = csr_array((distances.ravel(), columns.ravel(), starts), shape=(count, count))
     begin = 1e-4 * flat / max(flat[:, 0].std(), 1e-12)
-    how = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": begin, **_QUICK}
+    how = {"perplexity": min(_PERPLEXITY, (count - 1) / 3), "metric": "precomputed", "init": begin, **_TSNE_OPTIONS}
     return TSNE(**how, random_state=0).fit_transform(graph)
 
 
 def _paths(files: list[str]) -> tuple[list[str], list[str]]:
-    """Files from where their paths part, and the first folder, or file, of each from there."""
+    """Paths without their common folders, and the first folder, or file, of what is left of each."""
     parts = [PurePath(file).parts for file in files]
     pairs = enumerate(zip(min(parts), max(parts), strict=False))
     start = next((at for at, (one, other) in pairs if one != other), len(parts[0]) - 1)
@@ -123,5 +123,5 @@ def _paths(files: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _cut(text: str) -> str:
-    """As HTML, and of what is too long both ends."""
-    return escape(text if len(text) <= _CUT else f"{text[: _CUT // 2]}…{text[-_CUT // 2 :]}", quote=False)
+    """Escaped for HTML; the middle of a long text is left out."""
+    return escape(text if len(text) <= _WIDTH else f"{text[: _WIDTH // 2]}…{text[-_WIDTH // 2 :]}", quote=False)

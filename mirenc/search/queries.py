@@ -1,4 +1,4 @@
-"""What is searched for, file by file, in the form of a table's vectors; and what is nearest."""
+"""Vectors of query files, made like those of a table, and the nearest rows of the table."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -19,15 +19,15 @@ from mirenc.search.approximate import nearest_approximate
 from mirenc.search.rerank import rerank_files
 from mirenc.search.table import VectorTable
 
-_EQUALS = 50  # rows that an approximate search looks for a query's own row in
-_AT_ONCE = 2048  # vectors of query files that are searched for together
+_MIN_APPROXIMATE = 50  # results of an approximate search, among which the query's own row should be
+_BATCH = 2048  # vectors of query files that are searched for together
 
 
 @dataclass(frozen=True, eq=False)
 class FileQueries:
-    """What is searched for in one file: ``regions``, how many ``instructions`` (q,) they have, and ``vectors`` (q, D).
+    """The q queries of one file: ``regions``, their numbers of ``instructions`` (q,), and ``vectors`` (q, D).
 
-    ``beside`` (m, D) are the vectors of all that is in the file.
+    ``beside`` (m, D) are the vectors of all regions of the file.
     """
 
     file: str
@@ -47,18 +47,19 @@ def queries_of(
     whole_files: bool = False,
     progress: bool = False,
 ) -> Iterator[FileQueries]:
-    """What is searched for in a table, file by file.
+    """Queries of each file, embedded like the vectors of ``table``.
 
-    ``wanted`` says of which functions; with ``whole_files`` the others of a file are ``beside`` them. A file without
-    any is left out. ``failed`` is told of files that cannot be embedded; without it the first such error is raised.
+    ``wanted`` selects functions by name; with ``whole_files`` the file's others are in `FileQueries.beside`. A file
+    without a query is skipped. ``failed`` is called with the error of each file that cannot be embedded; without it
+    the first is raised.
     """
     maker = table.maker
-    # The words of a file of vectors: the encoder refuses what is none.
-    how: Any = {"level": maker.level, "purpose": maker.purpose, "form": maker.form, "whiten": maker.whiten}
-    how["function"] = wanted.pattern if wanted and not whole_files else None
-    with closing(encoder.embed_stream(files, progress=progress, **how)) as outcomes:
+    # These come from a file: the encoder checks them.
+    options: Any = {"level": maker.level, "purpose": maker.purpose, "form": maker.form, "whiten": maker.whiten}
+    function = wanted.pattern if wanted and not whole_files else None
+    with closing(encoder.embed_stream(files, function=function, progress=progress, **options)) as outcomes:
         for outcome in outcomes:
-            if how["function"] and len(files) > 1 and isinstance(outcome.error, ConfigError):  # it has no such function
+            if function and len(files) > 1 and isinstance(outcome.error, ConfigError):  # it has no such function
                 continue
             if (embedding := outcome.embedded(failed)) is None:
                 continue
@@ -74,17 +75,17 @@ def queries_of(
 def nearest_of_files(
     queries: Iterable[FileQueries], table: VectorTable, k: int = 10, *, by_file: bool = False, approximate: bool = False
 ) -> Iterator[tuple[FileQueries, Nearest]]:
-    """Each file with rows of the table and cosines for its queries; ``by_file``: re-ranked by what is beside them.
+    """Each file with the rows of ``table`` nearest to its queries, and their cosines.
 
-    The table is read once for all queries of some files.
+    ``by_file`` re-ranks by what else is in the files (`mirenc.search.rerank`). The table is read once a batch of files.
     """
-    for batch in in_batches(queries, lambda file: len(file.beside), _AT_ONCE):
+    for batch in in_batches(queries, lambda file: len(file.beside), _BATCH):
         if by_file:
             found = rerank_files([(file.vectors, file.beside) for file in batch], table, k)
-        elif approximate:  # some more, for the query itself to be among its equals
-            found = [nearest_approximate(file.vectors, table.vectors, max(k, _EQUALS)) for file in batch]
+        elif approximate:
+            found = [nearest_approximate(file.vectors, table.vectors, max(k, _MIN_APPROXIMATE)) for file in batch]
         else:
             ends = np.cumsum([len(file.vectors) for file in batch])[:-1]
             both = nearest(np.concatenate([file.vectors for file in batch]), table.vectors, k)
-            found = [*zip(*(np.split(each, ends) for each in both), strict=True)]
+            found = [*zip(*(np.split(array, ends) for array in both), strict=True)]
         yield from zip(batch, found, strict=True)

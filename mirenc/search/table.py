@@ -1,4 +1,4 @@
-"""`VectorTable`: vectors with names and with who made them. Two vectors compare only if one model made both."""
+"""`VectorTable`: vectors with names, and how they were made. Only vectors of the same model can be compared."""
 
 import os
 import warnings
@@ -21,12 +21,12 @@ from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.projects import expand_inputs
 from mirenc.llvm.passes.optimise import Form
 
-# What a row is called in a table, and in `mirenc.llvm.Region`.
+# Name of each column of labels, and of the attribute of `mirenc.llvm.Region` that it holds.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}
 LABELS |= {"source_file": "file", "source_line": "line", "built": "built"}
 NUMBERS = ("depth", "source_line")
 SOURCE = ("file", "file_hash", "content_hash", "own_form")
-OLD_FILES_LACK = {"built": "", "own_form": "plain"}  # what files from before there were forms lack
+OLD_FILES_LACK = {"built": "", "own_form": "plain"}  # defaults for files written before forms existed
 COUNTS = (
     *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
     "call_edges_left_out",
@@ -36,12 +36,11 @@ _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": Fal
 
 @dataclass(frozen=True)
 class Maker:
-    """Who made some vectors, and how: what all rows of a table share.
+    """The model and options that all vectors of a table were made with.
 
-    ``model_digest`` is `Encoder.digest_in` of the ``form``; ``level``, ``part``, ``purpose`` and ``whiten`` are as in
-    `mirenc.Encoder.embed` (files from before ``whiten`` was written count as whitened), ``hide_names`` as in
-    `mirenc.load`. ``map`` is the name of the map that whitened them; "" for the model's own. ``form`` is that of
-    `mirenc.Encoder.embed`; ``plain`` in files from before there were forms.
+    ``model_digest`` is `Encoder.digest_in` of the ``form``. ``level``, ``part``, ``purpose``, ``whiten`` and ``form``
+    are as in `mirenc.Encoder.embed`, ``hide_names`` as in `mirenc.load`; older files without ``whiten`` or ``form``
+    were whitened and plain. ``map`` is the name of the map that whitened them; "" for the model's own.
     """
 
     model: str
@@ -64,7 +63,7 @@ class Maker:
         whiten: bool = True,
         form: Form | None = None,
     ) -> Self:
-        """What this encoder makes; in its usual form where none is given."""
+        """What an encoder makes with these options; in its usual form by default."""
         form = form or encoder.form(purpose, level)
         name = "" if encoder.whitening_map is None else encoder.whitening_map.name
         digest = encoder.digest_in(form)
@@ -72,29 +71,29 @@ class Maker:
 
     @classmethod
     def from_json(cls, head: Mapping[str, Any]) -> Self:
-        """Of a file's head; KeyError where it lacks who made it."""
+        """Read from the header of a file. Raises KeyError: it does not say which model."""
         named: dict[str, Any] = {key: str(head[key]) for key in ("model", "model_digest", "level", "part")}
         return cls(**named, **{key: type(value)(head.get(key, value)) for key, value in _USUAL.items()})
 
     @property
     def usual(self) -> bool:
-        """Whether these are a search's own vectors, of which is known what a cosine is worth."""
+        """Whether these are the default vectors of search, for which cosines are calibrated."""
         return self.whiten and (self.part, self.purpose) == ("both", "search")
 
     def to_json(self) -> dict[str, Any]:
-        """The head of a file. What is as usual is not said."""
+        """The header of a file, without options that have their defaults."""
         head = {"model": self.model, "model_digest": self.model_digest, "mirenc": __version__} | asdict(self)
         return {key: value for key, value in head.items() if key not in _USUAL or value != _USUAL[key]}
 
 
 @dataclass(eq=False)
 class VectorTable:
-    """Vectors of many files, (n, D) float32, one row a module, function or other level.
+    """Vectors (n, D) float32 of the modules, functions or other parts of many files, one a row.
 
-    ``labels`` say what each row is: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``,
-    ``source_line``, ``built``, n of each. ``sources`` have ``file``, ``file_hash``, ``content_hash`` and ``counts`` of
-    each file, as in `mirenc.Embedding`, and ``own_form``, ``plain`` where the maker's form failed on it;
-    ``source_row``, n, is the source of each row.
+    ``labels`` are columns of n: ``name``, ``function``, ``symbol``, ``header``, ``depth``, ``source_file``,
+    ``source_line`` and ``built``. ``sources`` holds for each file ``file``, ``file_hash``, ``content_hash`` and
+    ``counts``, as in `mirenc.Embedding`, and ``own_form``, which is ``plain`` where the form of the table failed on it.
+    ``source_row`` (n,) is the row of ``sources`` of each vector.
     """
 
     maker: Maker
@@ -112,7 +111,7 @@ class VectorTable:
 
     @classmethod
     def of(cls, maker: Maker, embeddings: Iterable[tuple[str, Embedding]], width: int = 0) -> Self:
-        """The table of (file, embedding) pairs; ``width`` is a vector's where there is none."""
+        """The table of (file, embedding) pairs; ``width`` is the length of vectors if there are no pairs."""
         table = cls(maker, np.zeros((0, width), np.float32))
         vectors = []
         for file, embedding in embeddings:
@@ -136,7 +135,7 @@ class VectorTable:
 
     @property
     def names(self) -> list[str]:
-        """What each row is called in its file: the file itself at level module."""
+        """Name of each row in its file; at level module the file itself."""
         return self.labels["name"]
 
     @property
@@ -145,7 +144,7 @@ class VectorTable:
 
     @property
     def contradiction(self) -> str:
-        """What cannot be in a table, as one read from a damaged file; "" if nothing is wrong with it."""
+        """Why this cannot be a table, as one read from a damaged file; "" if nothing is wrong."""
         if self.vectors.ndim != 2 or not len(self) == len(self.source_row) == len(self.names):
             return f"{len(self.source_row)} names for vectors of shape {self.vectors.shape}"
         if self.vectors.dtype != np.float32:
@@ -159,9 +158,9 @@ class VectorTable:
         return ""
 
     def check_form(self, form: Form | None, where: str) -> None:
-        """Refuse a table in another form than is asked for; where none is, one of IR as it is. Raises ModelError.
+        """Raise ModelError if the table is in another form than ``form``, or, without one, plain where that is unusual.
 
-        Blocks, loops, instructions and features are usual as they are.
+        ``where`` is the file, for messages.
         """
         maker, usual = self.maker, usual_form(self.maker.purpose, [self.maker.level])
         if maker.form == (form or usual) or (form is None and maker.form != "plain"):
@@ -177,7 +176,7 @@ class VectorTable:
         )
 
     def check_model(self, encoder: Encoder, where: str) -> None:
-        """Refuse to compare vectors of this encoder, in the table's form, with those of another: ModelError."""
+        """Raise ModelError if vectors of ``encoder`` in the form of the table cannot be compared with its vectors."""
         maker, name = self.maker, encoder.name
         digest = encoder.digest_in(maker.form)  # type: ignore[arg-type]  # of any other form the digest differs
         if digest != maker.model_digest:
@@ -202,25 +201,24 @@ def index(
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
-    ``inputs`` are files, folders and ``compile_commands.json``, as `mirenc.llvm.inputs.input` takes them: paths,
-    whatever they look like. ``level``, ``form`` and ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is told
-    the error of each file that is left out. Without it files without a function body are left out, which one
-    UnreadableIRWarning says, and the first other error is raised. Raises MirencError: a file cannot be read, no file
-    has a function body, or the level is unknown.
+    ``inputs`` are paths of files, folders and ``compile_commands.json``. ``level``, ``form`` and ``progress`` are as in
+    `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped. Without it, files without
+    a function body are skipped, with one UnreadableIRWarning for all, and the first other error is raised. Raises
+    MirencError: a file cannot be read, no file has a function body, or the level is unknown.
 
-    Functions are found best by the model that `mirenc.encoder.weights.search_model` names for them and for finer parts:
-    where ``encoder`` is the default model instead, a SearchModelWarning says so.
+    A SearchModelWarning is issued where ``encoder`` is the default model, and `mirenc.encoder.weights.search_model`
+    names a better one for the level.
     """
     if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
         found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
         found += f" than {best}, which was trained for it"
         warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
-    given = (one if isinstance(one, Input) else Path(one) for one in several)
-    files = list(expand_inputs(given, options=encoder.options))
+    paths = (path if isinstance(path, Input) else Path(path) for path in several)
+    files = list(expand_inputs(paths, options=encoder.options))
     empty = EmptyInputs(len(files))
     with closing(encoder.embed_stream(files, level=level, form=form, progress=progress)) as outcomes:
-        embedded = ((one.name, one.embedded(failed or empty.add)) for one in outcomes)
+        embedded = ((outcome.name, outcome.embedded(failed or empty.add)) for outcome in outcomes)
         embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
         table = VectorTable.of(Maker.of(encoder, level, form=form), embeddings, encoder.dimension)
     if empty.empty:

@@ -1,7 +1,7 @@
-"""Tables of vectors in files, written and read: .npy .npz .jsonl .csv .parquet.
+"""Write and read tables of vectors in files: .npy .npz .jsonl .csv .parquet.
 
-A further format is a line in `_FORMATS`, of a function that writes a table and one that reads it; of text, of one that
-writes rows and one that reads them.
+To add a format, add a line to `_FORMATS` with a function that writes a table and one that reads it; for a text format,
+one that writes rows and one that reads them.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from mirenc.llvm.inputs.file_kind import refuse_pointer
 from mirenc.search.npz import read_npz, write_npz
 from mirenc.search.table import COUNTS, LABELS, NUMBERS, OLD_FILES_LACK, SOURCE, Maker, VectorTable
 
-_FIRST = 64  # bytes of a file, which say what it is
-_ROW_GROUP = 4096  # rows, or the files that have so many
+_HEAD = 64  # bytes at the start of a file that tell its kind
+_ROW_GROUP = 4096  # rows
 
 
 def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
-    """Refuse a path that vectors cannot be written to, before any work is done; None and ``-`` are stdout.
+    """Check, before any work is done, that vectors can be written to a path; None and ``-`` are stdout.
 
     Raises ConfigError: unknown suffix; IRFileError: the folder does not exist, or a folder has the file's name.
     """
@@ -48,7 +48,7 @@ def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
 
 
 def _format_of(path: str | os.PathLike[str]) -> _Format | None:
-    """The format that a suffix says; MissingExtraError: it needs what is not installed."""
+    """The format of a suffix, None if unknown. Raises MissingExtraError: it needs a package that is not installed."""
     form = _FORMATS.get(suffix := Path(path).suffix)
     if form is not None and form.needs:
         with needs(suffix[1:], f"a {suffix} file needs {form.needs}"):
@@ -57,19 +57,18 @@ def _format_of(path: str | os.PathLike[str]) -> _Format | None:
 
 
 def write_vectors(path: str | os.PathLike[str], table: VectorTable) -> None:
-    """Write a table, whole or not at all, as the suffix says. ConfigError: unknown suffix; IRFileError: it failed."""
+    """Write a table, all or nothing, in the format of the suffix. Raises ConfigError: unknown suffix; IRFileError."""
     check_vectors_output(path)
     with refused(path), delivered(path) as part:
         _FORMATS[Path(path).suffix].write(part, table, os.fspath(path))
 
 
 def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> VectorTable:
-    """Read what `write_vectors` or ``mirenc embed -o`` wrote; ``approximate``: .parquet, which is not read whole.
+    """Read a table that `write_vectors` or ``mirenc embed -o`` wrote.
 
-    Its ``vectors`` are then what `mirenc.search.approximate.nearest_approximate` searches, and it has no ``sources``.
-
-    Raises IRFileError: the file is missing, damaged, or of somebody else; or text without a row, or .npy without its
-    .npy.json.
+    With ``approximate``, for .parquet alone, the table has no ``sources``, and its ``vectors`` are an index for
+    `mirenc.search.approximate.nearest_approximate`. Raises IRFileError: the file is missing, damaged, or not a table of
+    mirenc; text without a row; .npy without its .npy.json.
     """
     where = os.fspath(path)
     if (form := _format_of(path)) is None:
@@ -89,8 +88,8 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
         if isinstance(error, OSError) and error.errno is not None:  # Arrow's have none
             raise IRFileError(f"{where}: cannot be read: {error.strerror}. Check the file") from None
         with open(where, "rb") as stream:
-            refuse_pointer(where, stream.read(_FIRST), IRFileError)
-        # numpy takes what it does not know for a pickle, and says how to load that.
+            refuse_pointer(where, stream.read(_HEAD), IRFileError)
+        # numpy takes an unknown file for a pickle, and its message says how to load that.
         why = "no file of numpy's" if "pickle" in str(error) else f"{type(error).__name__}: {error}"
         raise _no_table(where, why) from None
     if not approximate and (why := table.contradiction):
@@ -99,14 +98,14 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
 
 
 class VectorWriter:
-    """Takes embeddings one file at a time, and delivers when left.
+    """A context manager that takes the embeddings of one file at a time, and completes the output on exit.
 
         with VectorWriter("x.npz", Maker.of(encoder, "function")) as writer:
             for outcome in encoder.embed_stream("project", level="function"):
                 writer.add(outcome.name, outcome.embedded())
 
-    ``path`` is one as `check_vectors_output` takes it; stdout gets JSON lines. Text is written as files come, so that a
-    long run can be piped, and Parquet some thousand rows at a time.
+    ``path`` is as for `check_vectors_output`; stdout gets JSON lines. Text is written file by file, so that a long run
+    can be piped, and Parquet some thousand rows at a time.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, maker: Maker) -> None:
@@ -124,7 +123,7 @@ class VectorWriter:
         return self
 
     def add(self, file: str, embedding: Embedding) -> None:
-        """The rows of one file."""
+        """Write the rows of one file."""
         if self._lines is None:
             self._embeddings.append((file, embedding))
             self._rows += len(embedding.regions)
@@ -138,7 +137,7 @@ class VectorWriter:
             self._lines(self._stream, VectorTable.of(self.maker, [(file, embedding)]), first)
 
     def add_rows(self, rows: Any) -> None:
-        """Rows as `parquet_rows` makes them, to a .parquet file, which takes them at once."""
+        """Write rows from `parquet_rows` to a .parquet file at once."""
         import pyarrow.parquet as pq
 
         with refused(self.path):
@@ -158,7 +157,7 @@ class VectorWriter:
         return self._stack.enter_context(open(part, "w", encoding="utf-8", newline=""))
 
     def __exit__(self, kind: type[BaseException] | None, *error: Any) -> None:
-        # Files without a row are an output too, lest an earlier one pass for theirs; part of a run is none.
+        # Without a row a file is written, too, so that an earlier one is not taken for it; after an error none is.
         with refused(self.path):
             self._stack.__exit__(kind, *error)
         if self.path is None:
@@ -175,11 +174,11 @@ def _no_table(where: str, why: str) -> IRFileError:
 
 
 def _valid(names: Iterable[str]) -> list[str]:
-    """Names that are valid Unicode: a file's name may be any bytes, which some formats do not take."""
+    """Names as valid Unicode: names of files may be any bytes, which some formats refuse."""
     return [name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in names]
 
 
-# -- .npy: numbers only; who made them stands beside it ------------------------------------------------
+# -- .npy: numbers only; the rest stands in a JSON file beside it --------------------------------------
 def _write_npy(part: Path, table: VectorTable, path: str) -> None:
     labels = {f"{name}s": column for name, column in table.labels.items()}
     head = {**table.maker.to_json(), "files": table.sources, **labels, "file_row": table.source_row}
@@ -204,7 +203,7 @@ def _read_npy(path: str) -> VectorTable:
 
 # -- .parquet ------------------------------------------------------------------------------------------
 def parquet_rows(table: VectorTable) -> Any:
-    """A table as Arrow has it: ``vector``, labels, what each row's file is, its counts; who made it in the metadata."""
+    """A table for Arrow: columns ``vector``, labels, source and counts of each row; the `Maker` in the metadata."""
     import pyarrow as pa
 
     sources = [table.sources[row] for row in table.source_row]
@@ -244,7 +243,7 @@ def _read_parquet(path: str) -> VectorTable:
 
 
 class _Column:
-    """A column of Arrow's as a list, of which no value is made before it is asked for."""
+    """An Arrow column as a list whose values are converted when they are accessed."""
 
     def __init__(self, column: Any) -> None:
         self._column = column
@@ -268,7 +267,7 @@ def _read_indexed(path: str) -> VectorTable:
 
 
 def _add_row(table: VectorTable, row: dict[str, Any]) -> None:
-    """A row's labels and source; what is left of it is counts. Neighbours of one source share it."""
+    """Add the labels and source of a row; its other cells are counts. Neighbouring rows share an equal source."""
     source = {name: row.pop(name, OLD_FILES_LACK[name]) if name in OLD_FILES_LACK else row.pop(name) for name in SOURCE}
     for name, column in table.labels.items():
         column.append(row.pop(name, 0 if name in NUMBERS else source["file"] if name == "name" else ""))
@@ -285,7 +284,7 @@ def _rows_of(table: VectorTable) -> Iterator[dict[str, Any]]:
         named = {name: source[name] for name in SOURCE} | table.maker.to_json() | {"counts": source["counts"]}
         named_by_file = table.level == "module"
         labels = {name: row_of[row] for name, row_of in table.labels.items() if name == "built" or not named_by_file}
-        # Nine digits give a float32 back exactly.
+        # Nine digits are exact for a float32.
         yield {**named, **labels, "vector": [float(f"{value:.9g}") for value in vector]}
 
 
@@ -294,7 +293,7 @@ def _json_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
 
 
 def _csv_lines(stream: IO[str], table: VectorTable, first: bool) -> None:
-    """Head, labels and counts as columns, then one for each component; what is no text, as JSON."""
+    """Columns for header, labels, counts and each component; values that are no text are JSON."""
     writer = csv.writer(stream)
     for row in _rows_of(table):
         vector, counts = row.pop("vector"), row.pop("counts")
@@ -319,7 +318,7 @@ def _csv_rows(stream: Iterable[str]) -> Iterator[dict[str, Any]]:
 
 
 def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
-    """Lines; ValueError where the last one has no end: what is left of a number is a number, too."""
+    """Lines. Raises ValueError: the last has no end, so its last number may be cut."""
     line = "\n"
     for line in stream:
         yield line
@@ -340,7 +339,7 @@ def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], pat
             vectors.append(np.array(row["vector"], dtype=np.float32))
             _add_row(table, {key: row[key] for key in (*SOURCE, *LABELS) if key in row} | row["counts"])
     if table is None:
-        # Each row says who made it, so that nothing says who made none.
+        # The model stands in each row, so without rows it is unknown.
         raise IRFileError(
             f"{path}: has no rows; its files had none at the level asked for, as files without a loop. "
             f"Embed the files at another level (--level): mirenc embed FOLDER --level function -o {path}"
@@ -355,16 +354,16 @@ def _write_lines(lines: _Lines, part: Path, table: VectorTable, path: str) -> No
 
 
 _Lines = Callable[[IO[str], VectorTable, bool], None]
-"""Writes a table's rows, with or without what stands above those of the first file."""
+"""Writes the rows of a table, with the header if they are the first."""
 
 
 class _Format(NamedTuple):
-    """``write(part, table, path)``, part being where to write what will be ``path``; ``read(path)``."""
+    """``write(part, table, path)`` writes to ``part``, which is then renamed to ``path``; ``read(path)``."""
 
     write: Callable[[Path, VectorTable, str], None]
     read: Callable[[str], VectorTable]
-    needs: str = ""  # a module that not everybody has, by the extra of the same name as the suffix
-    lines: _Lines | None = None  # of text, which is written as files come
+    needs: str = ""  # package of an optional extra, which is named like the suffix
+    lines: _Lines | None = None  # of text formats, which are written file by file
 
 
 _FORMATS = {

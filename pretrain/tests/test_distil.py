@@ -65,7 +65,7 @@ def folders(root: Path, *names: str) -> list[Path]:
     return [root / name for name in names]
 
 
-def test_the_committed_recipe_is_one(script: ModuleType) -> None:
+def test_the_committed_recipe_is_valid(script: ModuleType) -> None:
     recipe = script.Recipe.model_validate(load_toml(FOLDER / "distil.toml"))
     assert recipe.student(load_files(recipe.teacher)).text.kind == "convolution"
     # What it holds out is what the run that starts from it does, and nothing that the teacher saw.
@@ -205,7 +205,7 @@ def test_every_statement_is_seen_once_before_any_is_seen_again(script: ModuleTyp
     assert np.mean([length.std() for length in lengths]) < 0.5 * np.concatenate(lengths).std()
 
 
-def test_what_does_not_fit_is_told(script: ModuleType, recipe: Any, corpus: Corpus, tmp_path: Path) -> None:
+def test_unfitting_inputs_are_refused(script: ModuleType, recipe: Any, corpus: Corpus, tmp_path: Path) -> None:
     targets, out = folders(tmp_path, "targets", "out")
     with pytest.raises(ConfigError, match=r"have 384 components, those of teacher 32. Set hidden = 32"):
         script.distil(recipe.model_copy(update={"text": None}), corpus, targets, out, CPU, 1)

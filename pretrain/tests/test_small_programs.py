@@ -192,7 +192,7 @@ def test_a_row_stands_above_all_bags_or_below_one(figures: ModuleType, bags: lis
     assert figures.standing({"over": dict(zip(figures.BAGS, bags, strict=True))}) == standing
 
 
-def test_what_ir2vec_does_not_look_at_is_taken_out(scripts: dict[str, ModuleType]) -> None:
+def test_ir_for_ir2vec_has_no_newer_attributes(scripts: dict[str, ModuleType]) -> None:
     given = "  %3 = getelementptr inbounds nuw i8, ptr %0, i64 8\n  %4 = trunc nuw nsw i64 %1 to i32\n"
     given += (
         "declare void @f(ptr writeonly captures(none) initializes((0, 8), (16, 24)), i8) memory(errnomem: write) #7\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ def keys(count: int, kind: str = "k") -> list[bytes]:
 
 
 # -- entries -------------------------------------------------------------------------------------------
-def test_what_is_put_can_be_got(tmp_path: Path) -> None:
+def test_stored_entries_are_read_back(tmp_path: Path) -> None:
     cache = Cache(DIGEST, folder=tmp_path)
     a, b, c = keys(3)
     assert cache.get([a, b]) == {}
@@ -113,7 +114,7 @@ def test_one_put_larger_than_the_bound(tmp_path: Path) -> None:
     assert cache.get([cache_key("new", "")]) == {cache_key("new", ""): b"y"}
 
 
-def test_what_was_used_lately_stays(tmp_path: Path) -> None:
+def test_entries_used_lately_are_kept(tmp_path: Path) -> None:
     cache = Cache(DIGEST, folder=tmp_path, max_bytes=200_000)
     every = keys(600)
     for key in every:
@@ -127,6 +128,19 @@ def test_an_entry_of_a_tenth_of_the_bound_is_not_kept(tmp_path: Path) -> None:
     large, small = keys(2)
     cache.put({large: b"x" * 10_001, small: b"x" * 10_000})
     assert list(cache.get([large, small])) == [small]
+
+
+def test_a_run_is_answered_with_what_was_stored_when_it_started(tmp_path: Path) -> None:
+    before, within = keys(2)
+    run, other = (Cache(DIGEST, folder=tmp_path) for _ in range(2))
+    other.put({before: b"1"})
+    run.start_run()
+    other.put({within: b"2"})
+    run.put({within: b"3"})
+    assert run.get([before, within]) == {before: b"1"}
+    assert other.get([before, within]) == {before: b"1", within: b"3"}
+    run.start_run()
+    assert run.get([before, within]) == {before: b"1", within: b"3"}
 
 
 # -- several processes ---------------------------------------------------------------------------------
@@ -172,31 +186,38 @@ def filled(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> tupl
     return path.name, path.read_bytes()
 
 
-GARBAGE = {
-    "text": b"this is no database\n" * 100,
-    "random": np.random.default_rng(0).bytes(30_000),
-    "one byte": b"x",
-    "empty": b"",
+def _table_of_another_shape(path: Path, data: bytes) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE entries (something TEXT)")
+    connection.close()
+
+
+DAMAGE: dict[str, Callable[[Path, bytes], object]] = {
+    "text": lambda path, data: path.write_bytes(b"this is no database\n" * 100),
+    "random": lambda path, data: path.write_bytes(np.random.default_rng(0).bytes(30_000)),
+    "one byte": lambda path, data: path.write_bytes(b"x"),
+    "empty": lambda path, data: path.write_bytes(b""),
+    "a tenth": lambda path, data: path.write_bytes(data[: len(data) // 10]),
+    "half": lambda path, data: path.write_bytes(data[: len(data) // 2]),
+    "nine tenths": lambda path, data: path.write_bytes(data[: 9 * len(data) // 10]),
+    "folder": lambda path, data: path.mkdir(),
+    "another table": _table_of_another_shape,
 }
 
 
-@pytest.mark.parametrize("what", GARBAGE)
-def test_garbage_in_its_place_costs_nothing_but_time(
-    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path, what: str
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_cache_costs_nothing_but_time(
+    encoder: Encoder,
+    model_folder: Path,
+    filled: tuple[str, bytes],
+    tmp_path: Path,
+    damage: Callable[[Path, bytes], object],
 ) -> None:
-    (tmp_path / filled[0]).write_bytes(GARBAGE[what])
+    name, data = filled
+    damage(tmp_path / name, data)
     expected = encoder.embed(FILE)
     for _ in range(2):
         assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), expected)
-
-
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
-def test_a_truncated_file(
-    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path, share: float
-) -> None:
-    name, data = filled
-    (tmp_path / name).write_bytes(data[: int(share * len(data))])
-    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
 
 
 def test_flipped_bytes_never_give_another_vector(
@@ -223,29 +244,14 @@ def test_flipped_bytes_never_give_another_vector(
     assert wrong == []
 
 
-def test_an_unusable_folder(encoder: Encoder, model_folder: Path, tmp_path: Path) -> None:
+def test_a_cache_folder_that_cannot_be_written_changes_no_vector(
+    encoder: Encoder, model_folder: Path, tmp_path: Path
+) -> None:
     # A file where a folder should be: nobody can write there, root neither.
     (tmp_path / "file").write_text("", encoding="utf-8")
     cached = load(model_folder, cache=tmp_path / "file" / "cache")
     assert_same_vectors(cached.embed([FILE, FILE]), encoder.embed([FILE, FILE]))
     assert (tmp_path / "file").read_text(encoding="utf-8") == ""
-
-
-def test_a_folder_in_the_file_s_place(
-    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
-) -> None:
-    (tmp_path / filled[0]).mkdir()
-    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
-
-
-def test_a_cache_of_another_shape(
-    encoder: Encoder, model_folder: Path, filled: tuple[str, bytes], tmp_path: Path
-) -> None:
-    connection = sqlite3.connect(tmp_path / filled[0])
-    connection.execute("CREATE TABLE entries (something TEXT)")
-    connection.commit()
-    connection.close()
-    assert_same_vectors(load(model_folder, cache=tmp_path).embed(FILE), encoder.embed(FILE))
 
 
 def test_put_and_get_on_an_unusable_cache_do_nothing(tmp_path: Path) -> None:
@@ -257,7 +263,9 @@ def test_put_and_get_on_an_unusable_cache_do_nothing(tmp_path: Path) -> None:
 
 
 # -- off -----------------------------------------------------------------------------------------------
-def test_switched_off_it_writes_nothing(model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_cache_nothing_is_written(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "cache"
     monkeypatch.setenv("MIRENC_CACHE", str(folder))
     off = load(model_folder, cache=False)

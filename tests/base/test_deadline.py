@@ -31,7 +31,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return clock
 
 
-def test_of_two_times_the_one_that_is_up_first_counts(now: list[float]) -> None:
+def test_the_shorter_of_two_nested_limits_holds(now: list[float]) -> None:
     assert seconds_left() == math.inf
     with within(10.0):
         with within(30.0):
@@ -47,7 +47,7 @@ def test_of_two_times_the_one_that_is_up_first_counts(now: list[float]) -> None:
     assert has_time()
 
 
-def test_what_is_begun_when_the_time_is_up_is_not_run(now: list[float]) -> None:
+def test_no_program_starts_after_the_time_is_up(now: list[float]) -> None:
     with within(1.0):
         now[0] += 1.0
         with pytest.raises(TimeUpError):
@@ -60,7 +60,7 @@ def test_a_variant_gets_ten_times_the_default() -> None:
     assert variant_limit(math.inf, 1.0) == math.inf
 
 
-def test_what_ran_for_less_than_twice_the_default_may_be_tried_again() -> None:
+def test_a_variant_over_twice_the_default_is_over_its_limit() -> None:
     limit = variant_limit(3.0)
     assert isinstance(ended_after(5.9, limit), TimeUpError)
     assert isinstance(ended_after(6.0, limit), OverLimitError)
@@ -69,11 +69,11 @@ def test_what_ran_for_less_than_twice_the_default_may_be_tried_again() -> None:
     assert isinstance(ended_after(1e6, variant_limit(math.inf)), TimeUpError)
 
 
-def test_no_fault_of_an_input_is_made_of_it() -> None:
+def test_the_end_of_the_calls_time_is_no_error_of_an_input() -> None:
     assert not issubclass(TimeUpError, Exception)
 
 
-def test_who_leaves_a_call_ends_what_runs_in_other_threads() -> None:
+def test_leaving_a_call_ends_programs_of_other_threads() -> None:
     raised: list[BaseException] = []
 
     def work() -> None:
@@ -91,7 +91,7 @@ def test_who_leaves_a_call_ends_what_runs_in_other_threads() -> None:
     assert len(raised) == 1
 
 
-def test_who_is_done_is_not_ended() -> None:
+def test_finished_programs_are_not_ended_again() -> None:
     ends: list[int] = []
     with within(math.inf):
         with ended_by_call(lambda: ends.append(1)):

@@ -21,31 +21,31 @@ def run(script: str, **options: object) -> process.Ended:
     return run_limited(["sh", "-c", script], **{"timeout": 60.0, "memory_limit": ROOM} | options)
 
 
-def test_what_it_says_comes_back() -> None:
+def test_exit_code_and_both_outputs_are_returned() -> None:
     done = run("cat; echo words >&2; exit 3", data=b"in")
     assert (done.code, done.output, done.words) == (3, b"in", "words")
 
 
-def test_much_goes_in_and_out_at_once() -> None:
+def test_megabytes_go_in_and_out() -> None:
     data = bytes(range(256)) * 20_000
     assert run("cat", data=data).output == data
 
 
-def test_it_need_not_read_what_it_is_given() -> None:
+def test_a_program_need_not_read_its_input() -> None:
     assert run("exit 0", data=b"x" * 5_000_000).code == 0
 
 
-def test_of_endless_output_the_beginning_is_kept() -> None:
+def test_the_beginning_of_endless_output_is_kept() -> None:
     script = "yes | head -c 50000000"
     assert run(script, most_output=10).output == b"y\n" * 5
     assert run(script, most_output=0).output == b""
 
 
-def test_it_runs_where_it_is_told_to(tmp_path: Path) -> None:
+def test_a_program_runs_in_the_given_folder(tmp_path: Path) -> None:
     assert run("pwd", folder=str(tmp_path)).output.decode().strip() == str(tmp_path)
 
 
-def test_of_endless_words_the_beginning_and_the_end_are_kept() -> None:
+def test_beginning_and_end_of_endless_error_output_are_kept() -> None:
     done = run("echo first >&2; yes middle | head -n 400000 >&2; echo last >&2")
     assert len(done.words) < 2.1 * process._KEPT_WORDS
     assert done.words.startswith("first\nmiddle\n")
@@ -54,7 +54,7 @@ def test_of_endless_words_the_beginning_and_the_end_are_kept() -> None:
     assert f"\n... {lost} bytes left out ...\n" in done.words
 
 
-def test_it_and_its_children_may_take_so_much_memory_and_leave_no_core() -> None:
+def test_memory_is_limited_for_children_too_and_no_core_is_written() -> None:
     done = run("sh -c 'ulimit -v; ulimit -c'; ulimit -Hv")
     assert done.output.split() == [b"1048576", b"0", b"1048576"]
     greedy = run_limited([sys.executable, "-c", "bytearray(2 << 30)"], timeout=60, memory_limit=ROOM)
@@ -62,7 +62,7 @@ def test_it_and_its_children_may_take_so_much_memory_and_leave_no_core() -> None
     assert without_memory(greedy.words)
 
 
-def test_a_limit_of_this_process_that_is_lower_holds() -> None:
+def test_a_lower_limit_of_this_process_holds() -> None:
     import resource
 
     limits = resource.getrlimit(resource.RLIMIT_AS)
@@ -74,7 +74,7 @@ def test_a_limit_of_this_process_that_is_lower_holds() -> None:
         resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
-def test_signals_end_it_as_they_would_without_us() -> None:
+def test_signals_have_their_default_action_in_a_program() -> None:
     assert run("kill -SEGV $$").code == -11
     # Python ignores SIGPIPE; a program that inherited that would not notice that nobody reads.
     assert run("(yes; echo $? > /dev/stderr) | head -n 1 > /dev/null").words == "141"
@@ -90,7 +90,7 @@ def test_a_program_that_hangs_is_ended() -> None:
 @pytest.mark.parametrize(
     ("content", "code"), [(b"\0\1\2", errno.ENOEXEC), (b"#!/no/such/shell\n", errno.ENOENT), (None, errno.ENOENT)]
 )
-def test_what_cannot_be_started_is_an_error_of_the_system(tmp_path: Path, content: bytes | None, code: int) -> None:
+def test_a_program_that_cannot_be_started_is_an_os_error(tmp_path: Path, content: bytes | None, code: int) -> None:
     path = tmp_path / "program"
     if content is not None:
         path.write_bytes(content)
@@ -111,7 +111,7 @@ def test_what_cannot_be_started_is_an_error_of_the_system(tmp_path: Path, conten
         ("", False),
     ],
 )
-def test_last_words_that_tell_of_memory(words: str, is_so: bool) -> None:
+def test_error_output_that_tells_of_missing_memory(words: str, is_so: bool) -> None:
     assert without_memory(words) is is_so
 
 

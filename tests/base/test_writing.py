@@ -27,7 +27,7 @@ def test_a_folder_has_one_run(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_new_folder_without_anything_goes_again(tmp_path: Path) -> None:
+def test_a_new_folder_left_empty_is_removed(tmp_path: Path) -> None:
     def fails(folder: Path) -> None:
         with only_one(folder):
             raise KeyError
@@ -42,7 +42,7 @@ def test_a_new_folder_without_anything_goes_again(tmp_path: Path) -> None:
     assert (tmp_path / "old").exists()
 
 
-def test_of_what_failed_nothing_is_left(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     (tmp_path / "x.bc").write_text("before")
 
     def fails() -> None:
@@ -56,7 +56,7 @@ def test_of_what_failed_nothing_is_left(tmp_path: Path) -> None:
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("x.bc", "before")]
 
 
-def test_two_runs_to_one_file_do_not_meet(tmp_path: Path) -> None:
+def test_two_writers_of_one_file_do_not_mix(tmp_path: Path) -> None:
     """Each has a file of its own; what came last is there whole, and what failed takes nothing with it."""
     path = tmp_path / ("x" * 251 + ".npz")  # as long as a name may be
 
@@ -76,7 +76,7 @@ def test_two_runs_to_one_file_do_not_meet(tmp_path: Path) -> None:
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [(path.name, "early")]
 
 
-def test_an_advice_is_for_what_went_wrong(tmp_path: Path) -> None:
+def test_the_advice_fits_the_systems_error(tmp_path: Path) -> None:
     for number, advice in ((errno.ENOSPC, "Free some space or name another file"), (errno.EACCES, "Name another file")):
         with pytest.raises(IRFileError) as caught, refused(tmp_path / "x"):
             raise OSError(number, "said by the system")

@@ -136,9 +136,9 @@ def test_a_name_that_is_nearly_right_is_guessed() -> None:
 def test_tasks_are_described_with_their_context_and_ready_heads() -> None:
     rows = {row.name: row for row in describe_tasks()}
     assert list(rows) == list_tasks()
-    assert {row.labels for row in rows.values()} == {"published", "measured", "compiled"}
+    assert {row.labels_from for row in rows.values()} == {"published", "measured", "compiled"}
     row = rows["device_mapping"]
-    assert (row.title, row.labels) == ("CPU/GPU device mapping", "published")
+    assert (row.title, row.labels_from) == ("CPU/GPU device mapping", "published")
     assert [(feature.name, feature.optional) for feature in row.context] == [("transfer", False), ("wgsize", False)]
     assert (row.variants, row.ready) == (("nvidia", "amd", "nvidia-680", "amd-680"), ("nvidia", "amd"))
     assert [feature.name for feature in rows["block_size"].context if feature.optional] == ["dimensions", "cuda"]

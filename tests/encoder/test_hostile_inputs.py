@@ -9,7 +9,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from mirenc.base.errors import IRFileError, IRParseError, IRResourceError, UnexpectedError
-from mirenc.encoder import Encoder, prepare as reading
+from mirenc.encoder import Encoder, pipeline, prepare
 from mirenc.llvm import ReadOptions, parse_ir, read_ir
 
 GOOD = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
@@ -131,7 +131,7 @@ def fault_in(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def check_one_fault(encoder: Encoder, stage: str, log: Path) -> None:
-    good, again, error, last = embedded(encoder, [GOOD, GOOD, OTHER, GOOD], workers=0)
+    good, again, error, last = embedded(encoder, [GOOD, GOOD, OTHER, GOOD], jobs=1)
     assert good is again is last is None
     assert isinstance(error, UnexpectedError)
     assert f"<string>: a fault of mirenc ended it while it was {stage} (FaultError: in vain)" in str(error)
@@ -147,12 +147,12 @@ def test_any_exception_is_one_input_s_error(
     log = tmp_path / "log"
     monkeypatch.setenv("MIRENC_LOG", str(log))
     if stage == "read":
-        fault_in(reading, "load_input", lambda given, options: b"@g" in given.value)
+        fault_in(pipeline, "load_input", lambda given, options: b"@g" in given.value)
     elif stage == "prepared":
-        fault_in(reading, "make_sample", lambda module, tokenizer: "@g" in module.text)
+        fault_in(prepare, "make_sample", lambda module, tokenizer: "@g" in module.text)
     else:
         fault_in(
-            reading.Prepared, "filled", lambda module, *_: module.blank.content_hash == parse_ir(OTHER).content_hash
+            prepare.Prepared, "embedding", lambda module, *_: module.blank.content_hash == parse_ir(OTHER).content_hash
         )
     check_one_fault(encoder, stage, log)
 
@@ -161,7 +161,7 @@ def test_a_fault_without_a_log_says_how_to_have_one(
     encoder: Encoder, fault_in: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MIRENC_LOG", raising=False)
-    fault_in(reading, "make_sample", lambda module, tokenizer: True)
+    fault_in(prepare, "make_sample", lambda module, tokenizer: True)
     with pytest.raises(UnexpectedError, match="set MIRENC_LOG=FILE for a traceback"):
         encoder.embed(GOOD)
 

@@ -21,11 +21,13 @@ from mirenc.base.errors import (
     IRFileError,
     IRParseError,
     IRResourceError,
+    ModelError,
     NoFunctionBodyError,
     UnreadableIRWarning,
 )
 from mirenc.encoder import Encoder, Outcome, load, workers
 from mirenc.encoder.embedding import Embedding
+from mirenc.encoder.weights import seal
 from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.input import Input, resolve_input
 
@@ -252,6 +254,17 @@ def test_a_worker_that_dies_costs_one_input(encoder: Encoder, children: list[Any
     expected = encoder.embed(FILES)
     found = np.concatenate([outcome.embedding.vector for outcome in outcomes if outcome.embedding is not None])
     assert_same_vectors(found, expected)
+
+
+def test_a_model_that_changed_since_it_was_loaded_ends_the_run(model_folder: Path, tmp_path: Path) -> None:
+    """A worker would make vectors of another model."""
+    folder = Path(shutil.copytree(model_folder, tmp_path / "model"))
+    encoder = load(folder, cache=False)
+    config = (folder / "config.json").read_text(encoding="utf-8")
+    (folder / "config.json").write_text(config.replace('"random"', '"other"'), encoding="utf-8")
+    seal(folder)
+    with pytest.raises(ModelError, match=r"the model was changed while it was used\. Load it again"):
+        encoder.embed([TEXT] * 2, batch_size=1, jobs=2)
 
 
 def test_a_closed_stream_leaves_no_process(encoder: Encoder, children: list[Any]) -> None:

@@ -16,7 +16,7 @@ def test_a_text_weighs_its_count_or_its_root() -> None:
 
 
 @pytest.mark.parametrize("weighting", ["count", "sqrt"])
-def test_items_weigh_what_their_texts_do(weighting: str) -> None:
+def test_nodes_of_one_text_and_kind_share_a_weight(weighting: str) -> None:
     rng = np.random.default_rng(0)
     key, group = rng.integers(0, 5, 200), rng.integers(0, 3, 200)
     weights = make_pool(np.arange(200), group, 3, weighting, key=key).weight

@@ -90,7 +90,7 @@ def test_decoding_gives_odd_text_back(tokenizer: IRTokenizer, text: str) -> None
 @pytest.mark.parametrize(
     ("text", "shown"), [("é", "[UNK]"), ("a\tb", "a[UNK]b"), ("\n", "[UNK]"), ("naïve", "na[UNK]ve")]
 )
-def test_what_canonical_ir_never_has_becomes_unk(tokenizer: IRTokenizer, text: str, shown: str) -> None:
+def test_characters_outside_canonical_ir_become_unk(tokenizer: IRTokenizer, text: str, shown: str) -> None:
     ids = tokenizer.encode(text)
     assert ids.count(UNK) == 1
     assert tokenizer.decode(ids) == shown

@@ -36,7 +36,7 @@ def test_vectors_that_do_not_differ_fix_no_whitening(count: int) -> None:
     np.testing.assert_array_equal(matrix, np.eye(4))
 
 
-def test_pairs_scale_down_what_changes_within_them() -> None:
+def test_directions_that_vary_within_pairs_are_scaled_down() -> None:
     """Directions: 0 tells programs apart, 1 tells levels apart, 2 does both alike; what a cosine sees must be 0's."""
     rng = np.random.default_rng(3)
     programs = rng.normal(size=(2000, 3)) * [1.0, 0.05, 1.0]
@@ -86,7 +86,7 @@ def test_one_domain_is_the_map_of_its_vectors() -> None:
             np.testing.assert_allclose(one, other, rtol=1e-5)
 
 
-def test_domains_count_as_their_weights_say_and_alike_whatever_their_scale() -> None:
+def test_domains_count_by_weight_whatever_their_scale() -> None:
     # Direction 0 varies in the one domain, 1 in the other, which is a hundred times as large.
     one, other = (moments_of(drawn(scales, seed)) for seed, scales in enumerate(([3, 1, 1], [100, 300, 100])))
     equal = np.diag(mixed_whitening([(one, 1.0), (other, 1.0)])[1])
@@ -100,7 +100,7 @@ def test_domains_count_as_their_weights_say_and_alike_whatever_their_scale() -> 
     )
 
 
-def test_what_parts_the_domains_is_scaled_down_where_asked_for() -> None:
+def test_between_scales_down_the_directions_between_domains() -> None:
     left, right = drawn([1, 1], 0), drawn([1, 1], 1)
     left[:, 0] -= 5
     right[:, 0] += 5
@@ -125,7 +125,7 @@ def test_a_domain_with_pairs_and_one_without() -> None:
     assert spread[1] < 0.6 * spread[2]
 
 
-def test_nothing_that_differs_fixes_no_map() -> None:
+def test_equal_vectors_give_the_identity_map() -> None:
     same = moments_of(np.full((5, 3), 2.0))
     mean, matrix = mixed_whitening([(same, 1.0)])
     np.testing.assert_array_equal(mean, np.zeros(3))

@@ -96,7 +96,7 @@ def test_lists_are_ratios_to_oz_by_one_number(given: tuple[AnswersConfig, Compil
     np.testing.assert_allclose(labels.values, expected / known.std(), rtol=1e-4, atol=1e-5)
 
 
-def test_a_list_that_does_something_else_is_clipped(
+def test_extreme_size_ratios_of_lists_are_clipped(
     given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = given[1]
@@ -132,7 +132,7 @@ def test_a_kind_that_the_table_does_not_know(
         read(given, corpus)
 
 
-def test_what_does_not_belong_together(
+def test_missing_or_unfitting_tables_and_corpora_are_refused(
     given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(TaskError, match="no table of passes"):

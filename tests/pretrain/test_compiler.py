@@ -98,7 +98,7 @@ def test_loss_by_hand() -> None:
     assert answers_loss(told, truth).item() == pytest.approx((sizes + fires) / 2)
 
 
-def test_nothing_known_is_no_loss_and_no_gradient() -> None:
+def test_unknown_answers_give_no_loss_and_no_gradient() -> None:
     told = torch.ones(2, 3, requires_grad=True)
     loss = answers_loss({"lists": told}, {"lists": torch.full((2, 3), NAN)})
     loss.backward()
@@ -117,7 +117,7 @@ def test_shares_add_up_to_the_whole() -> None:
 
 
 # -- a run ---------------------------------------------------------------------------------------------
-def test_it_lowers_its_loss_and_leaves_the_text_encoder_alone(trained: Any) -> None:
+def test_the_stage_compiler_lowers_its_loss_and_keeps_the_text_encoder(trained: Any) -> None:
     _, before, after, losses = trained
     assert len(losses) == 10
     assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
@@ -150,7 +150,7 @@ def test_workers_change_no_bit_and_a_stopped_run_goes_on(
         assert torch.equal(value, trainer.heads.state_dict()[name]), name
 
 
-def test_the_trunk_learns_on_what_an_encoder_gives_it(trained: Any) -> None:
+def test_the_trunk_takes_the_vectors_of_an_encoder(trained: Any) -> None:
     """From the table's IR itself, through the whole of `mirenc embed`, as from the corpus of its pieces."""
     trainer = trained[0]
     state = {name: value.numpy() for name, value in trainer.model.state_dict().items()}
@@ -244,7 +244,7 @@ def make_answers(trained: Any) -> Callable[..., Any]:
 
 
 # -- configuration -------------------------------------------------------------------------------------
-def test_what_the_stage_wants(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_a_stage_without_its_table_or_trunk_is_refused(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
     values = recipe.model_dump()
     with pytest.raises(ConfigError, match=r"give \[answers\]"):
         PretrainConfig.from_dict({**values, "answers": None})

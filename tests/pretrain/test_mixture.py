@@ -129,7 +129,7 @@ def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
             fit_maps(trainer, MapsConfig.from_dict({"domains": [{"folder": str(wrong)}]}))
 
 
-def test_maps_want_something_to_be_fitted_on() -> None:
+def test_maps_without_corpus_and_domains_are_refused() -> None:
     with pytest.raises(ConfigError, match="nothing to fit maps on"):
         MapsConfig.from_dict({"corpus": 0})
     with pytest.raises(ConfigError, match=r"unknown key 'domains\.0\.levl'; did you mean 'level'\?"):

@@ -58,13 +58,13 @@ def test_short_and_long_modules_are_left_out_where_there_are_enough_others() -> 
     assert set(chosen.tolist()) == set(range(1800))
 
 
-def test_only_modules_that_are_given_are_taken() -> None:
+def test_only_the_modules_passed_in_are_chosen() -> None:
     chosen, pairs = choose(corpus([2] * 50), np.arange(0, 100, 2))
     assert set(chosen.tolist()) == set(range(0, 100, 2))
     assert len(pairs) == 0
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_almost_nothing(count: int) -> None:
+def test_no_module_or_one_gives_no_pairs(count: int) -> None:
     chosen, pairs = choose(corpus([1] * count))
     assert (len(chosen), pairs.shape) == (count, (0, 2))

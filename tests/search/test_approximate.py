@@ -13,7 +13,7 @@ from mirenc.search import Maker, VectorTable, nearest, read_vectors, write_vecto
 
 pytest.importorskip("usearch", reason="usearch, of the `ann` extra, is not installed")
 from mirenc.search.approximate import nearest_approximate
-from mirenc.search.itself import own_first, own_rows
+from mirenc.search.self_match import own_first, own_rows
 
 
 def made(path: Path, seed: int = 0, rows: int = 300) -> VectorTable:

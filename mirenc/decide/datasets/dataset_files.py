@@ -40,7 +40,8 @@ def _fetch(folder: Path) -> str:
 
 
 @contextmanager
-def _damage_told(path: Path) -> Iterator[None]:
+def _damage_as_error(path: Path) -> Iterator[None]:
+    """What goes wrong in reading a file, as a `DatasetError` that names it."""
     try:
         yield
     except DatasetError:
@@ -65,11 +66,11 @@ def _read_limited(stream: IO[bytes], path: Path) -> bytes:
 
 
 def read_file(folder: Path, name: str) -> bytes:
-    """Decompressed bytes of ``name`` or ``name.gz``. Raises DatasetError: Missing, damaged, or larger than 256 MiB."""
+    """Decompressed bytes of ``name`` or ``name.gz``. Raises DatasetError: missing, damaged, or larger than 256 MiB."""
     path = file_path(folder, name)
     if path is None:
         raise DatasetError(f"{folder}: no {name} or {name}.gz. {_fetch(folder)}")
-    with _damage_told(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+    with _damage_as_error(path), gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
         return _read_limited(cast("IO[bytes]", stream), path)
 
 
@@ -81,14 +82,14 @@ def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict
     """
     data = read_file(folder, name)
     path = file_path(folder, name) or folder / name
-    # Fields hold whole sources and token lists, beyond csv's 128 KiB. The limit is the process's, so it is put back.
-    before = csv.field_size_limit(_MAX_FILE)
+    # Fields hold whole sources and token lists, beyond csv's 128 KiB. The limit is the process's, so it is restored.
+    usual_limit = csv.field_size_limit(_MAX_FILE)
     try:
-        with _damage_told(path):
+        with _damage_as_error(path):
             reader = csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True)
             header, *rows = [(reader.line_num, row) for row in reader] or [(1, [])]
     finally:
-        csv.field_size_limit(before)
+        csv.field_size_limit(usual_limit)
     columns = header[1]
     if not columns:
         raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
@@ -115,7 +116,7 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
         raise DatasetError(f"{folder}: no folder {name} or {name}.tar.xz. {_fetch(folder)}")
     members: dict[str, bytes] = {}
     size = 0
-    with _damage_told(path):
+    with _damage_as_error(path):
         for member, data in _folder_members(path) if path.is_dir() else _tar_members(path, name):
             if member in members:
                 raise DatasetError(f"{path}: holds {member} twice. Pack it again")

@@ -1,4 +1,4 @@
-"""What datasets there are, and where they lie: one entry and one checksum file each, plain text beside this module.
+"""The datasets, and the folders they are found in: one entry and one checksum file each, beside this module.
 
 The checksums are of decompressed content, so they hold for ``x.csv`` and ``x.csv.gz``, a folder and its ``.tar.xz``.
 """
@@ -40,7 +40,7 @@ class Dataset(Config):
         return tuple(part[:-1] for part in self.urls if part.endswith("/"))
 
     def below(self, part: str) -> dict[str, str]:
-        """Those of `sums` that belong to a table or archive."""
+        """The checksums of a table or archive."""
         return {file: sha256 for file, sha256 in self.sums.items() if file.split("/")[0] == part}
 
     def url(self, file: str) -> str:

@@ -1,4 +1,4 @@
-"""Is a dataset on disk the published one; and fetching it, through pooch: file by file, checked, and resumable."""
+"""Comparing a dataset on disk with the published one, and fetching it file by file (pooch)."""
 
 import hashlib
 import os
@@ -19,7 +19,7 @@ _TIMEOUT = 30  # seconds without an answer
 
 
 class Finding(NamedTuple):
-    """What is the case with one file."""
+    """The state of one file of a dataset."""
 
     file: str  # Name as in the checksums
     # ``ok``; ``missing``; ``changed`` (other content, or unreadable); ``extra``: in an archive, and not published
@@ -39,16 +39,16 @@ def verify(name: str, data_dir: str | os.PathLike[str] | None = None) -> list[Fi
             findings += [Finding(file, "changed", str(error)) for file in published]
             continue
         for file in {**published, **found}:
-            now, then = found.get(file), published.get(file)
-            if now and then and now != then:
-                findings.append(Finding(file, "changed", f"sha256 {now[:12]}..., published {then[:12]}..."))
+            own, right = found.get(file), published.get(file)
+            if own and right and own != right:
+                findings.append(Finding(file, "changed", f"sha256 {own[:12]}..., published {right[:12]}..."))
             else:
-                findings.append(Finding(file, "missing" if not now else "ok" if then else "extra"))
+                findings.append(Finding(file, "missing" if not own else "ok" if right else "extra"))
     return findings
 
 
 def _hash(sums: dict[str, str]) -> str:
-    """That of a checksum file: lines ``sha256  name``, sorted by name."""
+    """SHA-256 of a checksum file: lines ``sha256  name``, sorted by name."""
     return hashlib.sha256("".join(f"{sums[name]}  {name}\n" for name in sorted(sums)).encode()).hexdigest()
 
 
@@ -58,17 +58,17 @@ def published_hash(name: str) -> str:
 
 
 def content_hash(name: str, data_dir: str | os.PathLike[str] | None = None) -> str:
-    """One sha256 for the data on disk, whatever their layout: of a complete and unchanged dataset `published_hash`.
+    """One SHA-256 for the data on disk, whatever their layout; `published_hash` where they are whole and unchanged.
 
     Raises DatasetError: unknown dataset; no file of it is there, or one cannot be read.
     """
     dataset, folder = get_dataset(name), dataset_folder(name, data_dir)
     found = [hash_members(folder, part) for part in (*dataset.tables, *dataset.archives)]
-    return _hash({file: digest for one in found for file, digest in one.items()})
+    return _hash({file: digest for part in found for file, digest in part.items()})
 
 
 class FetchPlan(NamedTuple):
-    """What is to be fetched, and where it goes: the files that are missing or changed on disk."""
+    """The files to fetch, which are missing or changed on disk, and the folder they go to."""
 
     dataset: Dataset
     folder: Path
@@ -82,7 +82,7 @@ def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Fet
         return FetchPlan(dataset, data_root(data_dir) / name, tuple(dataset.sums))
     bad = {finding.file for finding in verify(name, data_dir) if finding.status in ("missing", "changed")}
     for archive in dataset.archives:
-        # What is fetched goes into a folder, which from then on is read in place of the packed archive: all or nothing.
+        # Fetched files go into a folder that is then read in place of the packed archive, so it must be whole.
         place, members = archive_path(folder, archive), dataset.below(archive).keys()
         if place is not None and place.is_file() and bad & members:
             bad |= members
@@ -90,11 +90,11 @@ def plan_fetch(name: str, data_dir: str | os.PathLike[str] | None = None) -> Fet
 
 
 def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = lambda: None) -> dict[str, str]:
-    """Fetch the wanted files. Showing the licence and asking for consent is the caller's.
+    """Fetch the wanted files. The caller shows the licence and asks for consent.
 
-    A file that fails is tried again so many times, each after a longer pause; ``advance`` is called after each file.
-    Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the folder
-    cannot be written to, or nothing could be reached at all.
+    A file that fails is tried again ``retries`` times, each after a longer pause; ``advance`` is called after each
+    file. Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the
+    folder cannot be written to, or nothing could be reached at all.
     """
     with needs("tasks", "fetching datasets needs pooch"):
         import pooch  # type: ignore[import-untyped]
@@ -120,7 +120,7 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
     unreachable = threading.Event()
 
     def get(file: str) -> str:
-        """Fetch one file into its place; says why where that failed."""
+        """Fetch one file into its place. Returns why that failed; "" where it did not."""
         if unreachable.is_set():
             return "not tried, the network is gone"
         try:

@@ -202,7 +202,7 @@ def _how_to_measure(task: str) -> str:
 class MeasuredTask(Task):
     """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another."""
 
-    labels = "measured"
+    labels_from = "measured"
     # How: module and class of its `mirenc.tools.measure.method.Method`, as ``mirenc.tools.measure.openmp:OpenMPMethod``
     method: ClassVar[str]
     # Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``

@@ -12,7 +12,7 @@ from mirenc.decide.task_data import TaskData
 class PublishedTask(Task):
     """A task that reads a data set of ``mirenc datasets``, named by ``dataset``."""
 
-    labels = "published"
+    labels_from = "published"
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         """Read the samples; those whose IR is the same become one group.

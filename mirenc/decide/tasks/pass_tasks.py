@@ -52,7 +52,7 @@ def _count_and_level(module: IRModule, region: Region | None) -> Mapping[str, An
 class CompiledTask(Task):
     """A task whose labels come from a compiler; subclasses take them from a table (`data_of`)."""
 
-    labels = "compiled"
+    labels_from = "compiled"
     source = "this project's own compilations (mirenc label)"
     context = Context(
         Feature("instructions", "a whole number from 1 up, before any pass", least=1, whole=True, known_from="ir"),

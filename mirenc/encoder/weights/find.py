@@ -29,10 +29,10 @@ _GROUP = "mirenc.models"
 
 
 def search_model(level: str, purpose: str = "search") -> str:
-    """The model that the command line takes where none is named: to search parts of modules one trained to find them.
+    """The model that the command line takes where none is named.
 
-    Whole programs that solve one task it finds no better than the default does. Features are the default model's at
-    every level: heads are keyed by it.
+    To search parts of modules it is one trained to find them; that one finds whole programs no better than the default
+    model does. Features are the default model's at every level, because heads are keyed by it.
     """
     return DEFAULT_MODEL if level == "module" or purpose == "features" else _FUNCTION_MODEL
 
@@ -40,7 +40,7 @@ def search_model(level: str, purpose: str = "search") -> str:
 def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[str]:
     """Names of the models at hand: those that ship with mirenc, and those that other installed packages announce.
 
-    ``failed`` gets the error of each announcement that no model comes of; without it there is a warning of each.
+    ``failed`` is called with the error of each announcement that gives no model; without it, each is a warning.
     """
     from importlib.metadata import entry_points
 
@@ -62,17 +62,14 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
 
 
 def is_model_name(name: str) -> bool:
-    """Whether `find_model` takes it for a model's name, if perhaps to say how that model is installed.
-
-    An announcement of the name that is no good is a `ModelError`.
-    """
+    """Whether this is the name of a model, which need not be installed. ModelError: its announcement gives no model."""
     return name in _shipped() or name in _APART or _find_announced(name) is not None
 
 
 def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
-    """Folder of a shipped or announced model's name or of a path; None is the default model.
+    """Folder of a model, by its name or by the folder's path; None is the default model.
 
-    What is neither a model's name nor a folder, and a name whose announcement is no good, are a `ModelError`.
+    Raises ModelError: this is neither a model's name nor a folder, or the name's announcement gives no model.
     """
     name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
     if name in _shipped():

@@ -64,14 +64,14 @@ class WhiteningMap:
 
     @classmethod
     def of_model(cls, files: ModelFiles) -> WhiteningMap:
-        """The model's own; without parts where it has none."""
+        """The model's own map; it has no parts where the model has no map."""
         return cls(files.name, files.digest, *_by_part(files.weights, "whiten_"), {})
 
 
 def map_path(model: str, name: str) -> Path:
-    """Where a model's map of that name lies: ``$MIRENC_MAPS``, or ``mirenc/maps`` in the user's data folder.
+    """File of a model's map, below ``$MIRENC_MAPS``, or ``mirenc/maps`` in the user's data folder.
 
-    A name that cannot be a file's is a `ConfigError`.
+    Raises ConfigError: the name cannot be a file's.
     """
     if _NAME.fullmatch(name):
         return _folder(model) / f"{name}.safetensors"
@@ -97,9 +97,9 @@ def list_maps(model: str) -> list[str]:
 
 
 def save_map(whitening: WhiteningMap, name: str) -> Path:
-    """Keep a map under a name, in the file that is returned; one of that name is replaced.
+    """Keep a map under a name, replacing the one of that name; returns its file.
 
-    A name that cannot be a file's is a `ConfigError`; a file that cannot be written, a `ModelError`.
+    Raises ConfigError: the name cannot be a file's; ModelError: the file cannot be written.
     """
     from safetensors.numpy import save
 
@@ -122,8 +122,8 @@ def save_map(whitening: WhiteningMap, name: str) -> Path:
 def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     """A model's map of that name.
 
-    A name that cannot be a file's is a `ConfigError`; a `ModelError` says that there is none, that it was fitted for
-    another release of the model, or that it is damaged.
+    Raises ConfigError: the name cannot be a file's; ModelError: there is no such map, it was fitted for another release
+    of the model, or it is damaged.
     """
     from safetensors import SafetensorError
 
@@ -145,7 +145,7 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
 
 
 def _read(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
-    """A stored map; of this release of the model, one whose numbers take its vectors."""
+    """A stored map; where it is of this release of the model, of the model's widths."""
     from safetensors import safe_open
 
     with safe_open(path, "np") as stored:

@@ -42,7 +42,7 @@ def write_provenance(folder: Path, sources: Iterable[Source]) -> None:
 
 
 def read_provenance(folder: str | os.PathLike[str]) -> tuple[Source, ...] | None:
-    """A model folder's record; None where it has none, a `ModelError` where it is damaged."""
+    """A model folder's record; None where it has none. Raises ModelError: it is damaged."""
     path = Path(folder) / PROVENANCE_FILE
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
@@ -57,7 +57,7 @@ def read_provenance(folder: str | os.PathLike[str]) -> tuple[Source, ...] | None
 
 
 def ancestry(name: str, folder: Path) -> tuple[Source, ...]:
-    """The record of a model that another one is made from; a model without a record is warned of and called unknown."""
+    """The record of a model that another one is made from; without a record, a warning and a source ``unknown``."""
     sources = read_provenance(folder)
     if sources is None:
         warnings.warn(

@@ -80,7 +80,7 @@ class ModelFiles:
 def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     """Load a model; its configuration, tokenizer and weights are compared with SHA256SUMS where the folder has them.
 
-    An unknown name, missing or damaged files, and a format that this release does not read are a `ModelError`.
+    Raises ModelError: unknown name, missing or damaged files, or a format that this release does not read.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load

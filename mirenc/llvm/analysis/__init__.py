@@ -1,1 +1,1 @@
-"""What the IR says: loops, trip counts, regions, profiles, launch bounds, the level it was compiled at."""
+"""Analyses of a module: loops, trip counts, regions, profiles, launch bounds, optimisation level."""

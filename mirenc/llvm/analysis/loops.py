@@ -1,8 +1,8 @@
 """Natural loops of every function, as LLVM's LoopInfo finds them.
 
-Back edges to one header make one loop; irreducible cycles are none, and unreachable blocks are ignored. Source of the
-rules: LLVM's ``GenericLoopInfo``; dominators by Semi-NCA (Georgiadis, Linear-Time Algorithms for Dominators and Related
-Problems, 2005), which LLVM uses, too.
+All back edges to one header make one loop; irreducible cycles are no loops, and unreachable blocks are ignored. The
+rules are those of LLVM's ``GenericLoopInfo``. Dominators are computed by Semi-NCA (Georgiadis, Linear-Time Algorithms
+for Dominators and Related Problems, 2005), as in LLVM.
 """
 
 import functools
@@ -19,7 +19,7 @@ Graph = list[list[int]]
 
 @dataclass(frozen=True, eq=False)
 class LoopForest:
-    """Loops of a module, a loop before those inside it, else in the order of the headers. N loops, B blocks."""
+    """Loops of a module: outer before inner ones, otherwise in the order of their headers. N loops, B blocks."""
 
     function: Int32  # (N,) of the module
     header: Int32  # (N,) block of the module
@@ -43,14 +43,14 @@ class LoopForest:
         return block[order].astype(np.int32), loop[order].astype(np.int32)
 
     def contains(self, loop: int, block: int) -> bool:
-        """Whether the block is in the loop or in one inside it."""
+        """Whether a block is in a loop, perhaps in one nested in it."""
         inner = int(self.innermost[block])
         while inner > loop:  # a loop stands before those inside it
             inner = int(self.parent[inner])
         return inner == loop
 
 
-@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
+@functools.lru_cache(maxsize=1)  # called for each loop of a module in turn
 def find_loops(module: IRModule) -> LoopForest:
     """Find the natural loops of every function."""
     functions: list[int] = []
@@ -95,7 +95,7 @@ def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list
 
 
 def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
-    """Reachable blocks in the order of a depth-first search, and the place in it that each was found from."""
+    """Reachable blocks in depth-first preorder, and for each the number in that order of its parent in the tree."""
     order: list[int] = []
     parent: list[int] = []
     seen, stack = [False] * len(successors), [(0, 0)]
@@ -111,21 +111,21 @@ def _depth_first(successors: Graph) -> tuple[list[int], list[int]]:
 
 
 def _dominated(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[int]]:
-    """First and last number, in the order of the tree of dominators, of what each place dominates."""
+    """First and last number, in preorder of the dominator tree, of the blocks that each block dominates."""
     count = len(parent)
     semi, label, above = list(range(count)), list(range(count)), list(parent)
     for place in range(count - 1, 0, -1):
         for before in predecessors[place]:
-            # The least semidominator on the way up to what is done, which is shortened for those that come later.
-            way = []
+            # Least semidominator on the path up to the processed part, with path compression.
+            path = []
             while before > place and above[before] > place:
-                way.append(before)
+                path.append(before)
                 before = above[before]
-            for lower in reversed(way):
+            for lower in reversed(path):
                 upper = above[lower]
                 label[lower] = min(label[lower], label[upper], key=semi.__getitem__)
                 above[lower] = above[upper]
-            semi[place] = min(semi[place], semi[label[way[0] if way else before]])
+            semi[place] = min(semi[place], semi[label[path[0] if path else before]])
     dominator = list(parent)
     size = [1] * count
     for place in range(1, count):
@@ -135,33 +135,32 @@ def _dominated(predecessors: Graph, parent: list[int]) -> tuple[list[int], list[
         size[dominator[place]] += size[place]
     first, free = [0] * count, [1] * count
     for place in range(1, count):
-        above_it = dominator[place]
-        first[place] = free[above_it]
-        free[above_it] += size[place]
+        first[place] = free[dominator[place]]
+        free[dominator[place]] += size[place]
         free[place] = first[place] + 1
-    return first, [start + all_of_it - 1 for start, all_of_it in zip(first, size, strict=True)]
+    return first, [start + count - 1 for start, count in zip(first, size, strict=True)]
 
 
 def _nest(predecessors: Graph, first: list[int], last: list[int]) -> tuple[list[int], dict[int, int]]:
-    """Innermost loop of each place (-1 none), and the loop around each inner loop; loops are named by header."""
+    """Innermost loop of each block (-1 none), and the loop around each inner loop; a loop is known by its header."""
     innermost = [-1] * len(predecessors)
     parent: dict[int, int] = {}
 
     def outermost(place: int) -> int:
-        """Header of the outermost loop found so far that a place is in; the place itself for none."""
+        """Header of the outermost loop found so far that contains a block; the block itself if none does."""
         head = innermost[place]
         while head in parent:
             head = parent[head]
         return place if head < 0 else head
 
-    # A header comes before all that it dominates: inner loops are complete first.
+    # Headers in reverse preorder: a header is visited after all that it dominates, so inner loops are complete.
     for head in range(len(predecessors) - 1, -1, -1):
         dominated = range(first[head], last[head] + 1)
         work = [outermost(place) for place in predecessors[head] if first[place] in dominated]
         if work:
             body = {head, *work}
             for place in work:  # grows while it is read
-                before = {outermost(one) for one in predecessors[place] if place != head} - body
+                before = {outermost(source) for source in predecessors[place] if place != head} - body
                 body |= before
                 work += before
             for place in body:

@@ -1,4 +1,4 @@
-"""`regions_of`: which instructions belong to a function, loop or block of a module, and what people call it."""
+"""`regions_of`: the functions, loops, blocks or instructions of a module, and which instructions each has."""
 
 import re
 from collections.abc import Mapping
@@ -23,14 +23,13 @@ _SHOWN = 8  # names that an error lists
 class Region:
     """A part of a module, of one of the `LEVELS`.
 
-    - ``name``: what people call it: the module's name; the function's demangled name; ``FUNCTION:%BLOCK`` for a loop
-      (its header) and a block; the canonical text of an instruction.
+    - ``name``: name of the module; demangled name of a function; ``FUNCTION:%BLOCK`` for a block, and for a loop with
+      its header; canonical text of an instruction.
     - ``function``, ``symbol``: the function it is in, demangled without parameters, and as in the IR; "" for a module.
-    - ``header``: the block of a block, the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; else "".
-    - ``depth``: how many loops of the function a loop is inside of, itself included; 0 for other levels.
-    - ``file``, ``line``: source place, where the IR has debug information (`mirenc.llvm.ir.source_places`); else "" and
-      0.
-    - ``built``: level that its module, or the function itself, was compiled at (`mirenc.llvm.analysis.detect_level`).
+    - ``header``: a block, or the header of a loop, as LLVM prints it: ``%for.body``, ``%5``; else "".
+    - ``depth``: nesting depth of a loop, 1 for an outermost one; 0 for other levels.
+    - ``file``, ``line``: source place (`mirenc.llvm.ir.source_places`); "" and 0 without debug information.
+    - ``built``: optimisation level of the function, or of its module (`mirenc.llvm.analysis.detect_level`).
     """
 
     level: str
@@ -46,10 +45,11 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Regions of one level, in the order of the module (loops: of `LoopForest`), and the instructions in each.
+    """Regions of one level, in the order of the module (loops: of `LoopForest`), and their instructions.
 
     ``instruction`` and ``region``, (P,) int32, are pairs of an instruction of the module and a row of ``regions``,
-    sorted by region, then instruction. Loops nest, so an instruction may be in several, or in none; else it is in one.
+    sorted by region, then instruction. An instruction may be in any number of loops; in regions of other levels it is
+    in one.
     """
 
     level: str
@@ -64,8 +64,8 @@ class Regions:
 def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] | None = None) -> Regions:
     r"""Regions of one of the `LEVELS` of a module.
 
-    With ``function``, a regular expression, only those of functions in whose mangled or demangled name it is found; the
-    one region of level ``module`` then holds the instructions of these. Raises ConfigError: unknown level, no regular
+    ``function`` is a regular expression: only functions in whose mangled or demangled name it is found count. The
+    region of level ``module`` then has their instructions alone. Raises ConfigError: unknown level, no regular
     expression, or no function with a body has such a name.
 
     Examples
@@ -84,12 +84,8 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
         return _loop_regions(module, functions, built)
     rows = np.concatenate([np.arange(one.header.first, one.header.last, dtype=np.int32) for one in functions])
     if level == "module":
-        return Regions(
-            level,
-            [Region(level, module.name, "", "", 0, "", 0, built=built[""])],
-            rows,
-            np.zeros_like(rows),
-        )
+        whole = Region(level, module.name, "", "", 0, "", 0, built=built[""])
+        return Regions(level, [whole], rows, np.zeros_like(rows))
     places, arrays = Places(module), module.arrays
     regions: list[Region] = []
     for one in functions:
@@ -111,7 +107,7 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
 
 
 def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
-    """Whether the pattern is found in the name of a defined function. Raises ConfigError: no regular expression."""
+    """Whether a function with a body has a name with the pattern. Raises ConfigError: no regular expression."""
     return bool(_matching(module.defined_functions, _pattern(wanted)))
 
 
@@ -125,11 +121,11 @@ def _pattern(wanted: str | re.Pattern[str]) -> re.Pattern[str]:
 
 def _matching(functions: list[IRFunction], pattern: re.Pattern[str]) -> list[IRFunction]:
     """Functions in whose mangled or demangled name the pattern is found."""
-    return [one for one in functions if pattern.search(one.name) or pattern.search(one.display_name)]
+    return [found for found in functions if pattern.search(found.name) or pattern.search(found.display_name)]
 
 
 def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
-    """Defined functions whose name the pattern is found in; all of them without one."""
+    """Functions with a body that match the pattern; all of them without one. Raises ConfigError: there is none."""
     defined = module.defined_functions
     if wanted is None:
         return defined
@@ -163,12 +159,12 @@ def _loop_regions(module: IRModule, functions: list[IRFunction], built: Mapping[
 
 
 def is_called(name: str, symbol: str, function: str) -> bool:
-    """Whether a function goes by that name: its symbol, or its demangled name with or without parameters."""
+    """Whether a name is a function's symbol, or its demangled name with or without parameters."""
     return name in (symbol, function, function.partition("(")[0])
 
 
 def find_loop(module: IRModule, loop: Region) -> int:
-    """Row of a loop in `mirenc.llvm.analysis.loops.find_loops`; -1 where it is not in it."""
+    """Row of a loop in `mirenc.llvm.analysis.loops.find_loops`, -1 if it is not there."""
     forest = find_loops(module)
     for row, header in enumerate(forest.header.tolist()):
         function = module.headers[int(forest.function[row])]
@@ -182,5 +178,5 @@ def block_name(module: IRModule, block: int) -> str:
     line = module.lines[int(module.arrays.line[module.arrays.block_start[block]]) - 1]
     if not line.startswith("define "):
         return "%" + label_name(line)
-    # An entry block that has no label has LLVM's next number after the unnamed arguments.
+    # An entry block without a label has the number after those of unnamed arguments.
     return f"%{sum(name.isdigit() for name in parse_header(line)[-1])}"

@@ -1,1 +1,1 @@
-"""LLVM's print-out of a module, read into an `IRModule`, and the statements of it."""
+"""The text that LLVM prints for a module, read into an `IRModule`, and its statements."""

@@ -1,4 +1,7 @@
-"""`read_canonical`: from LLVM 22's print-out to an `IRModule`; a template, a line without its names, is parsed once."""
+"""`read_canonical`: from the text that LLVM 22 prints to an `IRModule`.
+
+A line without its local names is a template. Equal templates are parsed once, to a `Form`.
+"""
 
 import contextlib
 import gc
@@ -17,23 +20,23 @@ from mirenc.llvm.ir.module import FunctionHeader, IRModule, ModuleArrays, Operan
 from mirenc.llvm.ir.parser import parse_header
 from mirenc.llvm.ir.symbols import display_symbols
 
-# Places, and what a profile says.
+# Attachments that are read later: source places and profiles.
 _ANNOTATIONS = ("!DILocation(", " !prof !", '!"llvm.loop.estimated_trip_count"')
 _SOURCE_NAME = re.compile(r'^source_filename = "([^"]*)"', re.MULTILINE)
 
-# Codes of a local name, per function: its number, and above that which of these it is.
+# Code of a local name in its function: its number, and above these bits which of these kinds it is.
 _LOCAL_KINDS = np.array([OperandKind.INSTRUCTION, OperandKind.ARGUMENT, OperandKind.BLOCK])
 _NUMBER_BITS = 40
 _ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
-# Of a form: its row (-1: a pattern of forms), its number of placeholders, whether it has a result; and itself.
+# Row of a form (-1: it still lacks names of types), number of its placeholders, whether it has a result, the form.
 _Entry = tuple[int, int, bool, Form]
-# Characters of an instruction: each costs some hundred bytes while it is parsed. A switch has 40 for a case.
+# Characters; parsing takes some hundred bytes of memory for each. A case of a switch has about 40.
 _LONGEST_INSTRUCTION = 4 << 20
 
 
 @dataclass(slots=True)
 class _Forms:
-    """Distinct forms of a module, found by template."""
+    """The distinct forms of a module, by template."""
 
     display: Callable[[str], str]
     forms: list[Form] = field(default_factory=list)
@@ -41,11 +44,11 @@ class _Forms:
     by_names: dict[tuple[str, ...], _Entry] = field(default_factory=dict)
 
     def add(self, template: str) -> _Entry:
-        """Parse a template not seen before; it still has the indentation of its line."""
+        """Parse a new template, which still has the indentation of its line."""
         return self.by_template.setdefault(template, self._parse(template.strip(), resolved=False))
 
     def resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
-        """The form of a template whose placeholders are in part names of types or blocks."""
+        """The form of a template some of whose placeholders stand for names of types or blocks."""
         key = (template, *(names[slot] for slot in pattern.name_slots))
         if key not in self.by_names:
             self.by_names[key] = self._parse(fill(template.strip(), pattern.name_slots, names), resolved=True)
@@ -56,7 +59,7 @@ class _Forms:
             found = f"an instruction prints as {len(text):,} characters ({text[:40]} ...), the limit is 4 Mi"
             raise IRResourceError(f"{found}: a constant is repeated wherever it is used. Leave the file out")
         form = parse_form(text, self.display)
-        if form.name_slots and not resolved:  # only the pattern of the forms that fill names of types in
+        if form.name_slots and not resolved:  # stands for several forms, one for each set of names of types
             return -1, form.slots, form.has_result, form
         self.forms.append(form)
         return len(self.forms) - 1, form.slots, form.has_result, form
@@ -64,7 +67,7 @@ class _Forms:
 
 @contextlib.contextmanager
 def no_collection() -> Iterator[None]:
-    """No cyclic garbage collection: what reads a module makes 100,000s of objects that stay, and no cycle."""
+    """Switch cyclic garbage collection off: reading creates 100,000s of objects that live on, and no cycles."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -75,7 +78,10 @@ def no_collection() -> Iterator[None]:
 
 
 def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list[str]] | None = None) -> IRModule:
-    """Read what LLVM 22 printed for a verified module that messages call ``name``; without ``demangle`` names stay."""
+    """Read the text that LLVM 22 printed for a verified module.
+
+    ``name`` is for messages. ``demangle`` turns mangled symbols to readable ones; without it statements keep them.
+    """
     annotated = join_lines(text)
     # ModuleID names the input file or memory buffer; the content hash must not depend on it.
     if annotated.startswith("; ModuleID"):
@@ -91,10 +97,12 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     symbols, constants, types = Rows[str](), Rows[tuple[str, str]](), Rows[str]()
     with no_collection():
         reading.run(text.split("\n"))
-        # An intrinsic that nothing calls is what an upgrade left behind (llvm.dbg.*, llvm.lifetime.*.i64): whether
-        # it is there depends on the clang that wrote the file, not on the program.
+        # An intrinsic that nothing calls is left over from LLVM's upgrade of old IR (llvm.dbg.*, llvm.lifetime.*.i64):
+        # it depends on the clang that wrote the file, not on the program.
         called = {form.callee[1:] for form in forms.forms}
-        reading.headers = [one for one in reading.headers if not one.name.startswith("llvm.") or one.name in called]
+        reading.headers = [
+            header for header in reading.headers if not header.name.startswith("llvm.") or header.name in called
+        ]
         arrays = _gather(reading, symbols, constants, types)
         head = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
         used = list(symbols), list(constants), list(types)
@@ -102,7 +110,7 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
 
 
 class _Reading:
-    """State of the pass; what it collects is what `_gather` turns into arrays."""
+    """One pass over the lines of a module; `_gather` makes arrays of what it collects."""
 
     def __init__(self, forms: _Forms) -> None:
         self.forms = forms
@@ -132,7 +140,7 @@ class _Reading:
                 self.global_lines.append(line)
 
     def _function(self, lines: list[str], number: int) -> int:
-        """Read a body whose ``define`` line is ``lines[number - 1]``; the number of the line after it."""
+        """Read the function whose ``define`` line is ``lines[number - 1]``; returns the number of the line after it."""
         first, first_block = len(self.inst_form), len(self.block_start)
         name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
         end = lines.index("}", number)
@@ -155,7 +163,7 @@ class _Reading:
         return end + 1
 
     def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
-        """Read a function's instructions, note their results, and give the local names that stand in all of them."""
+        """Read the instructions of a function and add their results to ``values``; returns the local names in them."""
         templates, names = split_all(lines)
         by_template = self.forms.by_template
         inst_form = self.inst_form
@@ -173,7 +181,7 @@ class _Reading:
 
 
 def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, str]], types: Rows[str]) -> ModuleArrays:
-    """Operands and successors of all instructions, from those of their forms; fills the three tables."""
+    """Arrays of all instructions, from their forms; adds to the tables of symbols, constants and types."""
     forms = reading.forms.forms
     functions = {"@" + header.name: header.signature for header in reading.headers}
     # Operands and callees of every form, flat.
@@ -181,7 +189,7 @@ def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, st
     callees: list[int] = []
     for form in forms:
         for operand in form.operands:
-            kind_of, slot, ref_of = OperandKind.INSTRUCTION, operand.slot, -1  # of a local its code tells
+            kind_of, slot, ref_of = OperandKind.INSTRUCTION, operand.slot, -1  # a local: replaced by its code
             if operand.kind == "symbol":
                 kind_of = OperandKind.FUNCTION if operand.text in functions else OperandKind.GLOBAL
                 ref_of = symbols[operand.text]

@@ -1,7 +1,7 @@
 """The grammar of one canonical LLVM 22 instruction, whose local names are placeholders.
 
-Source of the rules: LLVM Language Reference and ``AsmWriter.cpp``'s output; LLVM has printed the text, so this is no
-validator. Operand order is that of LLVM 10's ``User::operands()``, which is what ProGraML 0.3.2 numbers.
+The rules are those of the LLVM Language Reference and of what ``AsmWriter.cpp`` prints. LLVM has printed the text, so
+nothing is validated. Operands are in the order of LLVM 10's ``User::operands()``, which ProGraML 0.3.2 numbers.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _TYPED |= dict.fromkeys(("select", "cmpxchg", "insertelement"), 3)
 
 
 class Form(NamedTuple):
-    """Everything that instructions of equal text (up to local names) have in common."""
+    """What instructions of the same text, but for local names, have in common."""
 
     opcode: str
     statement: str  # of normalisation `locals`
@@ -34,14 +34,14 @@ class Form(NamedTuple):
     successors: tuple[int, ...]  # placeholders of the successor labels, in successor order (0 = true branch)
     has_result: bool  # which is placeholder 0
     callee: str  # symbol called directly, with its @, or ""
-    # Function type of a call, `i32 (ptr, ...)`, or "": where it is not the callee's own, LLVM sees no direct call.
+    # Function type of a call, `i32 (ptr, ...)`, or "". Only if it is the callee's own does LLVM see a direct call.
     signature: str
-    name_slots: tuple[int, ...]  # placeholders that are no value: named types, blocks inside `blockaddress`
+    name_slots: tuple[int, ...]  # placeholders of named types and of blocks inside `blockaddress`
     slots: int  # number of placeholders
 
 
 class InstructionParser(Parser):
-    """Reads one instruction; what it finds is left in ``operands``, ``callee`` and ``signature`` (see `Form`)."""
+    """Parses one instruction into ``operands``, ``callee`` and ``signature`` (see `Form`)."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -49,7 +49,7 @@ class InstructionParser(Parser):
         self.callee = self.signature = ""
 
     def instruction(self) -> tuple[str, bool]:
-        """Read one instruction: its opcode, and whether it has a result."""
+        """Parse the instruction; returns its opcode, and whether it has a result."""
         has_result = self.kind == "local" and self.words[1] == "="
         if has_result:
             self.at = 2
@@ -72,7 +72,7 @@ class InstructionParser(Parser):
             for _ in range(_TYPED[opcode] - 1):
                 self.at += 1  # comma
                 self._operand()
-            # What follows the operands: a named type there is a name, too (of a cast, `va_arg`).
+            # A named type behind the operands, as of a cast or `va_arg`.
             self.name_slots += [slot for slot in self.slot_of[self.at :] if slot >= 0]
         elif opcode in ("call", "invoke", "callbr"):
             self._call(opcode)
@@ -166,13 +166,13 @@ class InstructionParser(Parser):
             self._operand()
 
     def _pad(self) -> FormOperand:
-        """The parent pad: ``none`` or a token value printed without its type."""
+        """The parent pad: ``none``, or a token printed without its type."""
         self.accept("within")
         self.accept("from")
         return self.value("token")
 
     def _arguments(self, closer: str) -> None:
-        """``T attributes* v, ...`` up to and with the closer; the opener is already read."""
+        """``T attributes* v, ...`` up to and including the closing bracket; the opening one is read already."""
         while self.at < self.count and not self.accept(closer):
             if not self.accept("..."):  # a musttail call passes its caller's variable arguments on
                 self.operands.append(self.typed_value())
@@ -233,7 +233,7 @@ class InstructionParser(Parser):
         self.callee = callee.text if callee.kind == "symbol" else ""
 
     def call_prefix(self) -> None:
-        """Fast-math flags and calling convention stay, return attributes go."""
+        """Keep fast-math flags and the calling convention in the statement; drop attributes of the result."""
         while not self.at_type() and self.at < self.count:
             first = self.at
             kept = self.word in _FAST_MATH or self.word.endswith("cc") or self.word.startswith("spir_")
@@ -243,17 +243,17 @@ class InstructionParser(Parser):
 
 
 def parse_form(text: str, display: Callable[[str], str]) -> Form:
-    """Parse one instruction, its local names ``%`` alone, or ``%name`` once `Form.name_slots` of the text are known."""
-    # Only a symbol is shown in a way that depends on the module.
-    return _parsed(text, display) if "@" in text else _parsed_once(text)
+    """Parse one instruction with ``%`` for local names, but for ``%name`` in the places of `Form.name_slots`."""
+    # What ``display`` shows depends on the module, and concerns symbols alone.
+    return _parse(text, display) if "@" in text else _parse_cached(text)
 
 
 @lru_cache(maxsize=1 << 15)
-def _parsed_once(text: str) -> Form:
-    return _parsed(text, str)
+def _parse_cached(text: str) -> Form:
+    return _parse(text, str)
 
 
-def _parsed(text: str, display: Callable[[str], str]) -> Form:
+def _parse(text: str, display: Callable[[str], str]) -> Form:
     parser = InstructionParser(text)
     opcode, has_result = parser.instruction()
     parser.drop_alignment()

@@ -1,4 +1,4 @@
-"""Lines of canonical text: one an instruction, its local names apart from its template."""
+"""Canonical text line by line: one line an instruction, split into its template and its local names."""
 
 import itertools
 import re
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from mirenc.base.errors import IRParseError
 
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
-# With quotes in the line, strings must be stepped over: `%` and names may stand inside them.
+# In a line with quotes, strings must be skipped: they may contain `%` and names.
 _LOCAL_OR_STRING = re.compile(r'%([-a-zA-Z$._0-9]+|"[^"]*")|[@!c]?"[^"]*"')
 _PLACEHOLDER_OR_STRING = re.compile(r'%|[@!c]?"[^"]*"')
 _NODE = r"!(?:\d+|DI\w+\([^()]*\))"
 _ATTACHMENTS = re.compile(rf", ![-\w.$\\]+ {_NODE}(?:, ![-\w.$\\]+ {_NODE})*$", re.MULTILINE)
 _HEADER_PROFILE = re.compile(r"^(define [^\n]*) !prof !\d+(?=[^\n]*\{$)", re.MULTILINE)
-_KEPT = re.compile(r", !(?:dbg|llvm\.preserve\.access\.index) !\d+")  # places; what BPF's own pass dies without
+_KEPT = re.compile(r", !(?:dbg|llvm\.preserve\.access\.index) !\d+")  # source places; needed by a pass of BPF
 _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 # LLVM breaks lines only inside switch, invoke, callbr and landingpad, always with this indentation.
 _CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
@@ -23,17 +23,17 @@ _LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
 
 
 def join_lines(text: str) -> str:
-    """Put every instruction on one line; leave out debug records."""
+    """Text with every instruction on one line, without debug records."""
     return _CONTINUATION.sub(" ", _DEBUG_RECORD.sub("", text))
 
 
 def without_attachments(text: str) -> str:
-    """Leave out metadata attachments of instructions."""
+    """Text without the metadata attachments of instructions."""
     return _ATTACHMENTS.sub("", text) if ", !" in text else text
 
 
 def without_hints(text: str) -> str:
-    """Leave out what a compiler noted for passes to come: profiles, and attachments but for places and BPF's."""
+    """Text without hints for later passes: profiles, and attachments but for source places and BPF's."""
     text = _HEADER_PROFILE.sub(r"\1", _DEBUG_RECORD.sub("", text) if "#dbg_" in text else text)
     if _KEPT.search(text) is None:
         return without_attachments(text)
@@ -41,7 +41,7 @@ def without_hints(text: str) -> str:
 
 
 def split_locals(line: str) -> tuple[str, list[str]]:
-    """Template (every local name replaced by ``%``) and the names, in order; quoted names keep their quotes."""
+    """The template of a line, with ``%`` for every local name, and the names in order, quoted ones with quotes."""
     if '"' not in line:
         parts = _LOCAL.split(line)
         return "%".join(parts[::2]), parts[1::2]
@@ -72,7 +72,7 @@ def split_all(lines: list[str]) -> tuple[list[str], list[str]]:
 
 
 def fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
-    """Put names back into some of a template's placeholders; a ``%`` inside a string is none."""
+    """A template with names put back into some of its placeholders; a ``%`` inside a string is not one."""
     count = itertools.count()
 
     def put(match: re.Match[str]) -> str:
@@ -85,12 +85,12 @@ def fill(template: str, slots: Sequence[int], names: Sequence[str]) -> str:
 
 
 def attribute_groups(text: str) -> dict[str, str]:
-    """Attributes of each group of a module's text, by the group's name, such as ``#0``."""
+    """Attributes of each attribute group of a module's text, by name of the group, such as ``#0``."""
     return {name: words.strip() for name, words in _ATTRIBUTE_GROUP.findall(text)}
 
 
 def label_name(line: str) -> str:
-    """Name of the block a label line begins, as printed: `5` is not `"5"`."""
+    """Name of the block that a label line begins, as printed, with its quotes if it has some."""
     match = _LABEL.match(line)
     if match is None:
         raise IRParseError(f"not a label in canonical text (a bug of mirenc): {line!r}")
@@ -98,7 +98,7 @@ def label_name(line: str) -> str:
 
 
 def balanced(text: str, start: int) -> int:
-    """Place after the bracket that closes the one at ``start``."""
+    """Index behind the bracket that closes the one at ``start``."""
     depth, at = 0, start
     while True:
         if text[at] == '"':

@@ -1,4 +1,4 @@
-"""`IRModule`: one LLVM module as arrays, which graphs and statements are built from; and views of it for people."""
+"""`IRModule`: one LLVM module as arrays, for graphs and statements, with views of functions, blocks, instructions."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Key = TypeVar("Key")
 
 _REFERENCE = re.compile(r" (#\d+)")
 _STRING_OR_REFERENCE = re.compile(r'"[^"]*"| (#\d+)')
-# Of `memory(...)`: LLVM 22 adds it to what it reads from older bitcode, and not to text.
+# In `memory(...)`: LLVM 22 adds it when it reads older bitcode, but not text.
 ADDED_MEMORY = re.compile(r", target_mem\d: none")
 
 
 class OperandKind(IntEnum):
-    """What an operand is; the names are those of `IROperand.kind`."""
+    """Kind of an operand; `IROperand.kind` has the names in lower case."""
 
     INSTRUCTION = 0
     ARGUMENT = 1
@@ -45,19 +45,18 @@ def global_name(line: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """Text without LLVM's remarks: attributes in words, and predecessors in the order of its use lists."""
-    for remark in ("; preds = ", "\n; Function Attrs:"):  # six times as fast as a regular expression
-        text, *rest = text.split(remark)
+    """Text without LLVM's comments on attributes and predecessors (these in the order of use lists)."""
+    for comment in ("; preds = ", "\n; Function Attrs:"):  # six times as fast as a regular expression
+        text, *rest = text.split(comment)
         text = "\n".join(piece.rstrip(" \t") for piece in (text, *(piece.partition("\n")[2] for piece in rest)))
     return text
 
 
 def _common_text(text: str) -> str:
-    """What the print-outs of one program have in common, whether LLVM has read it as text or as bitcode.
+    """Text that is the same whether LLVM read a program as text or as bitcode.
 
-    Left out are comments, empty lines, declarations of intrinsics (their calls say all, and an upgrade leaves some that
-    have none) and the data layout (upgraded in bitcode only). Attribute groups stand where they are referred to: their
-    numbers depend on what stands before them.
+    Left out are comments, empty lines, declarations of intrinsics (an upgrade leaves some that nothing calls) and the
+    data layout (upgraded in bitcode only). Attribute groups are written out where they are used, as their numbers vary.
     """
     groups = {name: ADDED_MEMORY.sub("", words) for name, words in attribute_groups(text).items()}
 
@@ -76,7 +75,7 @@ def _common_text(text: str) -> str:
 
 
 class Rows(dict[Key, int]):
-    """Row numbers of distinct texts, or of other keys, in order of first appearance: one that is new is added."""
+    """Numbers of distinct keys in order of first appearance; looking up a new key adds it."""
 
     def __missing__(self, key: Key) -> int:
         self[key] = row = len(self)
@@ -85,7 +84,7 @@ class Rows(dict[Key, int]):
 
 @dataclass(frozen=True, slots=True)
 class IROperand:
-    """One operand, in LLVM 10's order: kind (a name of `OperandKind`), type where it is used, and value as printed."""
+    """One operand: kind (a name of `OperandKind`), type where it is used, and value as printed."""
 
     kind: str
     type: str
@@ -94,7 +93,7 @@ class IROperand:
 
 @dataclass(frozen=True, slots=True)
 class FunctionHeader:
-    """What the ``define`` or ``declare`` line says (the name with quotes), where it and its body are."""
+    """Content of a ``define`` or ``declare`` line (the name with quotes), and ranges of instructions and blocks."""
 
     name: str
     is_declaration: bool
@@ -109,7 +108,7 @@ class FunctionHeader:
 
     @property
     def signature(self) -> str:
-        """Function type, as `Form.signature` has it: ``i32 (ptr, ...)``."""
+        """Function type in the format of `Form.signature`: ``i32 (ptr, ...)``."""
         types = [argument.type for argument in self.arguments] + ["..."] * self.is_variadic
         return f"{self.return_type} ({', '.join(types)})"
 
@@ -136,20 +135,19 @@ class ModuleArrays:
 class IRModule:
     """One LLVM module, read from canonical text.
 
-    - ``name``: where it came from, for messages; ``source_name``: its ``source_filename``.
+    - ``name``: name of the input, for messages; ``source_name``: its ``source_filename``.
     - ``text``: canonical text, one instruction a line, without debug records and metadata attachments; ``annotated``:
-      with the attachments, if the IR has debug information or a profile, else "". No vector may depend on those.
+      with attachments, if the IR has debug information or a profile, else "". No vector may depend on these.
     - ``headers``: functions in module order, declared ones too.
     - ``type_lines``, ``global_lines``: type definitions, and globals (aliases and ifuncs too), as printed.
     - ``forms``: distinct instruction texts.
-    - ``symbols``, ``constants``, ``types``: what operands use, each once: names of globals and functions with their
-      ``@``; (type, value); types.
+    - ``symbols``, ``constants``, ``types``: distinct values of operands: names of globals and functions with ``@``;
+      (type, value); types.
     - ``display``: symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
-    - ``built``: of a module in a form, its levels before the passes
-      (`mirenc.llvm.analysis.detect_level.levels_by_symbol`).
-    - ``form``: which of `mirenc.llvm.passes.optimise.FORMS` it is in; ``deleted``: the functions that the form's
-      passes deleted, as a module of their own in that form; None where there are none.
-    - ``statements``: normalisation -> what `mirenc.llvm.statements_of` made of it.
+    - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`; ``built``: levels before the passes of the form
+      (`mirenc.llvm.analysis.detect_level.levels_by_symbol`); ``deleted``: the functions that these passes deleted, as a
+      module of their own in that form, or None.
+    - ``statements``: normalisation -> `mirenc.llvm.statements_of`.
     """
 
     name: str
@@ -201,7 +199,7 @@ class IRModule:
     @property
     def functions(self) -> list[IRFunction]:
         """Functions in module order, declared ones too."""
-        # Made anew: kept ones would hold the module that keeps them, and no count of references would ever free it.
+        # Not cached: a cycle of references would keep the module alive.
         return [IRFunction(self, index) for index in range(len(self.headers))]
 
     def function(self, name: str) -> IRFunction:
@@ -218,7 +216,7 @@ class IRModule:
         return [function for function in self.functions if not function.is_declaration]
 
     def local_names(self, instruction: int) -> list[str]:
-        """Local names in an instruction's text, in order: what fills the placeholders of its form."""
+        """Local names in the text of an instruction, in order of the placeholders of its form."""
         return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]
 
 
@@ -240,7 +238,7 @@ class IRFunction:
 
     @property
     def display_name(self) -> str:
-        """Name as people write it: C++ and Rust names demangled, without parameters."""
+        """Readable name: C++ and Rust names demangled, without parameters."""
         name = unescaped(self.name)
         return self.module.display.get("@" + self.header.name, "")[1:] or rust_name(name) or name
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 LABEL_TYPE = "label"
 
-# One token, frequent kinds first. A local is `%` alone (a placeholder) or `%name` (a resolved type or block name).
+# One token, frequent kinds first. A local is `%` alone (a placeholder) or `%name` (of a type or block).
 _TOKEN = re.compile(
     r"""
       (?P<local>%(?:[-a-zA-Z$._0-9]+|"[^"]*")?)
@@ -27,7 +27,7 @@ _TYPE_WORD = re.compile(
     r"|metadata|token|target|opaque)\Z"
 )
 _OPENERS = {"(": ")", "[": "]", "{": "}", "<": ">"}
-# Words that begin a constant which goes on in parentheses (constant expressions and their like).
+# Words that begin a constant with parentheses, such as a constant expression.
 _CONSTANT_WORDS = frozenset(
     """add addrspacecast bitcast blockaddress extractelement getelementptr insertelement inttoptr mul ptrauth
     ptrtoaddr ptrtoint shl shufflevector splat sub trunc xor""".split()
@@ -38,12 +38,12 @@ _NO_ATTRIBUTES |= {"true", "false", "null", "none", "undef", "poison", "zeroinit
 
 
 class FormOperand(NamedTuple):
-    """One operand of a form, its type and value as printed where it is used."""
+    """One operand of a form, with its type and value as printed where it is used."""
 
     kind: str  # `local` (a result or an argument), `label`, `constant`, `symbol` (by name), `metadata` or `asm`
     type: str
-    text: str = ""  # none of a local or label; of metadata that wraps a local it ends in the placeholder
-    slot: int = -1  # placeholder, from 0, that holds the name of a local, a label, or the local that metadata wraps
+    text: str = ""  # "" for a local or label; for metadata that wraps a local it ends in the placeholder
+    slot: int = -1  # number, from 0, of the placeholder of a local, a label, or the local that metadata wraps
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +55,13 @@ class IRArgument:
 
 
 class Parser:
-    """A cursor over the tokens of one line. Not for use outside `mirenc.llvm`."""
+    """A cursor over the tokens of one line. Private to `mirenc.llvm`."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         matches = list(_TOKEN.finditer(text))
         self.count = len(matches)
-        # A sentinel saves a bounds check at every look-ahead.
+        # The sentinel at the end saves a bounds check at every look-ahead.
         self.kinds = [match.lastgroup or "" for match in matches] + ["end"]
         self.words = [match[0] for match in matches] + [""]
         self.starts = [match.start() for match in matches] + [len(text)]
@@ -92,14 +92,14 @@ class Parser:
         return self.text[self.starts[first] : self.ends[last - 1]] if last > first else ""
 
     def drop(self, first: int, last: int, replacement: str = " ") -> None:
-        """Leave tokens ``first .. last - 1`` and the space around them out of the statement."""
+        """Drop tokens ``first .. last - 1`` and the space around them from the statement."""
         if last > first:
             start = self.ends[first - 1] if first else 0
             end = self.starts[last] if last < self.count else len(self.text)
             self.drops.append((start, end, replacement if last < self.count else ""))
 
     def skip_balanced(self) -> None:
-        """Step over a bracketed group; placeholders inside are names, not values."""
+        """Skip a bracketed group, whose placeholders are names of types and blocks, not values."""
         depth = 0
         while self.at < self.count:
             word = self.words[self.at]
@@ -122,7 +122,7 @@ class Parser:
         return kind == "local" or self.words[self.at] in ("[", "{", "<")
 
     def type(self, *, function: bool = False) -> str:
-        """Read a type; ``function`` admits ``R (A, B)`` as calls print it."""
+        """Parse a type; with ``function`` also ``R (A, B)``, as calls print it."""
         first = self.at
         if self.kind == "local":
             self.name_slots.append(self.slot_of[self.at])
@@ -139,7 +139,7 @@ class Parser:
         return self.slice(first, self.at)
 
     def value(self, type_text: str) -> FormOperand:
-        """Read a value of a type already read."""
+        """Parse a value, whose type was parsed already."""
         first = self.at
         kind, word = self.kind, self.word
         if type_text == "metadata":
@@ -164,7 +164,7 @@ class Parser:
         elif word in _CONSTANT_WORDS:
             if word == "blockaddress":
                 self._hide_block_name()
-            # WORD flag* [inrange(..)] ( ... ): what follows the parentheses belongs to the instruction.
+            # WORD flag* [inrange(..)] ( ... )
             self.at += 1
             while self.kind == "word":
                 self.at += 1
@@ -176,12 +176,12 @@ class Parser:
         return FormOperand("constant", type_text, self.slice(first, self.at))
 
     def _hide_block_name(self) -> None:
-        """The block inside ``blockaddress(@f, %b)`` is a local name: it stays out of the statement."""
+        """Drop the name of the block inside ``blockaddress(@f, %b)``, a local name, from the statement."""
         block = self.kinds.index("local", self.at)
         self.drops.append((self.starts[block] + 1, self.ends[block], ""))
 
     def _metadata(self) -> int:
-        """Step over a metadata operand; the placeholder of a local value wrapped in it, or -1."""
+        """Skip a metadata operand; returns the placeholder of a local value wrapped in it, or -1."""
         if self.kind != "meta":
             return self.value(self.type()).slot
         if self.word[1:].isdigit():  # a node's number counts the metadata of the whole file
@@ -194,14 +194,14 @@ class Parser:
         return -1
 
     def typed_value(self) -> FormOperand:
-        """``T attributes* v``; the attributes are left out of the statement."""
+        """Parse ``T attributes* v``, and drop the attributes from the statement."""
         type_text = self.type()
         if type_text != "metadata":  # a wrapped value's own type would look like an attribute
             self.attributes()
         return self.value(type_text)
 
     def attributes(self) -> None:
-        """Step over attributes and drop them from the statement."""
+        """Skip attributes, and drop them from the statement."""
         while True:
             first = self.at
             is_string = self.kind == "string" and self.word[0] != "c"
@@ -212,7 +212,7 @@ class Parser:
             self.drop(first, self.at)
 
     def skip_word(self) -> None:
-        """Step over an attribute, flag or calling convention, with its number, value or what it has in parentheses."""
+        """Skip an attribute, flag or calling convention with its number, value or parentheses."""
         self.at += 1
         if self.word == "=":
             self.at += 2
@@ -222,18 +222,18 @@ class Parser:
             self.at += 1
 
     def skip_flags(self) -> None:
-        """Step over words before the first type: flags, predicates, orderings, operations."""
+        """Skip words before the first type: flags, predicates, orderings, operations."""
         while self.kind == "word" and not self.at_type():
             self.at += 1
 
     def drop_alignment(self) -> None:
-        """``, align N`` and ``, !kind !N`` say how, not what."""
+        """Drop ``, align N`` from the statement."""
         for index in range(self.count - 2):
             if self.words[index] == "," and self.words[index + 1] == "align":
                 self.drop(index, index + 3, "" if self.words[index + 3] in (",", "") else " ")
 
     def statement(self, display: Callable[[str], str]) -> str:
-        """The text without what was dropped; symbols as ``display`` shows them."""
+        """The text without what was dropped, with symbols as ``display`` shows them."""
         pieces: list[str] = []
         edits = list(self.drops)
         for index, kind in enumerate(self.kinds):
@@ -241,14 +241,17 @@ class Parser:
                 edits.append((self.starts[index], self.ends[index], shown))
         at = 0
         for start, end, replacement in sorted(edits):
-            if start >= at:  # else a symbol inside a dropped span, or spans that touch
+            if start >= at:  # not a symbol inside a dropped span
                 pieces += [self.text[at:start], replacement]
             at = max(at, end)
         return "".join([*pieces, self.text[at:]]).strip()
 
 
 def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, list[str]]:
-    """Name, return type, arguments, variadic, and the arguments' printed names, of a ``define`` or ``declare`` line."""
+    """Parse a ``define`` or ``declare`` line.
+
+    Returns name, return type, arguments, whether it is variadic, and the names of the arguments as printed.
+    """
     parser = Parser(line)
     parser.at = 1
     while not parser.at_type():

@@ -1,6 +1,6 @@
-"""`plain_statement`: one spelling of what clangs of different years, and their optimisers, write in different ways.
+"""`plain_statement`: one spelling for statements that versions of clang and optimisers write differently.
 
-The encoders learned statements as they are written; the lexical view, which compares words, reads this spelling
+The encoders were trained on statements as written; the lexical view, which compares words, reads this spelling
 (measured in pretrain/README.md).
 """
 
@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-# ``plain`` is that of `plain_statement`; in ``unnamed``, names of functions, globals and types are left out, too.
+# ``plain`` is that of `plain_statement`; ``unnamed`` also leaves out names of functions, globals and types.
 Spelling = Literal["written", "plain", "unnamed"]
 
 _DEFINITION = re.compile(r'(%(?:"[^"]*"|[-a-zA-Z$._0-9]+)) = type (.+)', re.DOTALL)
@@ -21,7 +21,7 @@ _LARGEST_ALIGNMENT = 16  # of an integer
 
 
 class Measure(NamedTuple):
-    """Size and alignment of a type, in bytes; of a struct the types of its fields, too, and their first bytes."""
+    """Size and alignment of a type in bytes; for a struct also types and offsets of its fields."""
 
     size: int
     alignment: int
@@ -30,10 +30,10 @@ class Measure(NamedTuple):
 
 
 class Layout:
-    """Sizes of types, by natural alignment as on targets with 64-bit addresses, whatever the module's target is.
+    """Sizes of types by natural alignment and 64-bit addresses, whatever the target of the module is.
 
-    Of the statements given, type definitions are taken, the first of a name. Source: LLVM Language Reference, "Data
-    Layout" and "Type System".
+    ``definitions`` are statements, of which type definitions are used, the first for each name. Source: LLVM Language
+    Reference, "Data Layout" and "Type System".
 
     Examples
     --------
@@ -50,7 +50,7 @@ class Layout:
                 self._definitions.setdefault(match[1], match[2])
 
     def measure(self, type_text: str) -> Measure | None:
-        """Measure of a type, None where it is not known here."""
+        """Measure of a type, None if unknown."""
         # Depth first with a stack of its own: C++ templates nest types deeper than Python recurses.
         waiting = [(type_text, False)]
         while waiting:
@@ -58,7 +58,7 @@ class Layout:
             if parts_are_measured:
                 self._measures[current] = self._measured(current)
             elif current not in self._measures:
-                self._measures[current] = None  # what contains itself has no size
+                self._measures[current] = None  # a type that contains itself has no size
                 repeated = self.repeated(current)
                 parts = self._fields(current) or [] if repeated is None else [repeated[3]]
                 waiting += [(current, True), *((part, False) for part in parts)]
@@ -77,7 +77,7 @@ class Layout:
         return _split(text[2:-2] if text.startswith("<{") else text[1:-1])
 
     def _measured(self, type_text: str) -> Measure | None:
-        """Measure of a type, from those of its parts."""
+        """Measure of a type, from those of its parts, which are known."""
         if size := _POINTER if type_text.startswith("ptr") else _SIZES.get(type_text):
             return Measure(size, size)
         if integer := _INTEGER.fullmatch(type_text):
@@ -115,7 +115,7 @@ def _up(at: int, alignment: int) -> int:
 
 
 def _split(text: str) -> list[str]:
-    """What commas part, but for those in brackets and quotes."""
+    """Split at commas, except those in brackets and quotes."""
     parts, depth = [""], 0
     for word in _WORD.findall(text):
         if word == "," and depth == 0:
@@ -145,7 +145,7 @@ _NAME = re.compile(
 
 
 def spelled(texts: Sequence[str], spelling: Spelling) -> list[str]:
-    """A module's texts of normalisation ``locals`` in a spelling.
+    """Texts of a module, in normalisation ``locals``, in a spelling.
 
     Examples
     --------
@@ -164,9 +164,9 @@ def spelled(texts: Sequence[str], spelling: Spelling) -> list[str]:
 def plain_statement(statement: str, layout: Layout) -> str:
     """A statement of normalisation ``locals`` in one spelling.
 
-    Flags that only say what is never the case are left out, and ``poison`` is ``undef``. An address at a fixed distance
-    is one in bytes; one with a single index that is not fixed says what type it counts, and leaves out what is fixed.
-    Any other address stays as it is, and so does one of a type that ``layout`` cannot measure.
+    Flags that exclude overflow and the like are left out, and ``poison`` becomes ``undef``. An address at a constant
+    distance becomes a distance in bytes; one with a single variable index keeps that index and the type that it counts.
+    Any other address stays as it is, also one of a type that ``layout`` cannot measure.
 
     Examples
     --------

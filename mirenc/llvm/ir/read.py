@@ -1,4 +1,4 @@
-"""From a path, text or source to an `IRModule`, whatever LLVM or language it comes from, in the dialect asked for."""
+"""Read an `IRModule` from a path, text or source of any LLVM version and language, in a dialect and form."""
 
 import codecs
 import contextlib
@@ -37,15 +37,16 @@ _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """How inputs are read. Raises ConfigError: a limit that is none.
+    """Options of reading. Raises ConfigError: a limit is out of range.
 
     - ``max_bytes``: largest input, after decompression.
     - ``timeout``: seconds LLVM (or the compiler) may take for one input; None: the worker's default.
     - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
     - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
-    - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
-    - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`; but for ``plain``, LLVM's passes run over each module.
-      None: ``plain``, and the usual one (`mirenc.encoder.options.usual_form`) where vectors are made.
+    - ``dialect``: target that sources are compiled for and other IR is rewritten to; None: mirenc's default flags, and
+      IR unchanged.
+    - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`, by LLVM's passes except for ``plain``. None: ``plain``,
+      and for vectors the default form (`mirenc.encoder.options.usual_form`).
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -59,7 +60,7 @@ class ReadOptions:
     def __post_init__(self) -> None:
         if self.form is not None:
             check_form(self.form)
-        if self.timeout is not None and not self.timeout > 0:  # so written, NaN is refused, too
+        if self.timeout is not None and not self.timeout > 0:  # NaN, too
             raise ConfigError(f"timeout is {self.timeout!r}; allowed: seconds above 0, or None for the default")
         for name in ("memory_limit", "max_bytes"):
             value = getattr(self, name)
@@ -68,7 +69,7 @@ class ReadOptions:
 
 
 def start_reader(*, memory_limit: int | None = None) -> None:
-    """Start the LLVM process now, to be ready for a first file; one of another ``memory_limit`` (bytes) is replaced."""
+    """Start the LLVM process before the first file; one with another ``memory_limit`` (bytes) is replaced."""
     worker = default_worker()
     if memory_limit is not None:
         worker.limit_memory(memory_limit)
@@ -98,7 +99,7 @@ def parse_ir(text: str | bytes, *, name: str = "<string>", options: ReadOptions 
 
 
 def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> IRModule:
-    """The module that one input stands for, in the options' dialect; errors as `read_ir`."""
+    """The module of one input, in the dialect and form of the options; errors as `read_ir`."""
     options, given = options or ReadOptions(), resolve_input(given)
     with one_input(given.name, "read"):
         if isinstance(given.value, IRModule):
@@ -108,7 +109,7 @@ def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> I
 
 
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
-    """The IR of an input that is no module: read from its file, compiled from its source, or as it was given."""
+    """The IR of an input that is not an `IRModule`: read from a file, compiled from source, or the given bytes."""
     if isinstance(given.value, bytes):
         data = given.value.removeprefix(codecs.BOM_UTF8)
         return InputBytes(given.name, data, kind_of(given.name, data))
@@ -121,24 +122,28 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
 
 
 def _compiled(given: Input, options: ReadOptions) -> bytes:
-    """IR of a source."""
+    """The IR of a source file."""
     if given.problem:
         raise CompileError(f"{given.name}: {given.problem}")
     memory = options.memory_limit or default_worker().memory_limit
-    how: Any = {
-        "compiler": options.compiler,
-        "folder": given.folder,
-        "source_name": given.source,
-        "dialect": options.dialect,
-    }
-    how |= {"timeout": options.timeout, "memory_limit": memory, "max_bytes": options.max_bytes}
-    return compile_source(str(given.value), given.language, cflags=(*given.flags, *options.cflags), **how)
+    return compile_source(
+        str(given.value),
+        given.language,
+        cflags=(*given.flags, *options.cflags),
+        compiler=options.compiler,
+        folder=given.folder,
+        source_name=given.source,
+        dialect=options.dialect,
+        timeout=options.timeout,
+        memory_limit=memory,
+        max_bytes=options.max_bytes,
+    )
 
 
 def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:
-    """The module that some IR holds, in the options' dialect and form; errors as `read_ir`, but of files.
+    """The module of some IR, in the dialect and form of the options; errors as `read_ir`, except those of files.
 
-    Without ``deleted``, functions that the form's passes delete are not read.
+    Without ``deleted``, functions that the passes of the form delete are not read.
     """
     worker = default_worker()
     if options.memory_limit is not None:
@@ -146,7 +151,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
     try:
         module = _formed(_canonicalise(loaded, options), loaded.name, options, deleted=deleted)
     except MirencError as error:
-        # Every message starts with the file; the attributes (line, column, diagnostic) stay.
+        # Every message begins with the file; attributes (line, column, diagnostic) are kept.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
         raise
     if module.instruction_count == 0:
@@ -156,7 +161,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
-    """A module that was read already, brought to the options' form; the module itself where it is in it."""
+    """A module in the form of the options; the same object if it is in that form already."""
     if options.form in (None, "plain", module.form):
         return module
     if module.form != "plain":
@@ -166,7 +171,7 @@ def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> 
 
 
 def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRModule:
-    """The module of canonical text, in the options' form, or as it is where LLVM's passes fail, which is logged."""
+    """The module of canonical text, in the form of the options, or plain if LLVM's passes fail, which is logged."""
     worker = default_worker()
 
     def run(text: str, form: str) -> str:
@@ -179,7 +184,7 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     form = options.form
     if form is None or form == "plain" or not has_definitions(text):
         return read(text)
-    plain = None  # read at most once: for its levels, where attributes do not state them, or where passes fail
+    plain = None  # read at most once: if attributes do not state the levels, or if passes fail
     if (built := stated_levels(text)) is None:
         plain = read(text)
         built = levels_by_symbol(plain)
@@ -196,9 +201,9 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
 
 
 def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
-    """Canonical text of some IR; of text that only an older LLVM parses, through an older clang, which is logged.
+    """Canonical text of some IR; text that only an older LLVM parses goes through an older clang, which is logged.
 
-    What is valid in no LLVM (`old_text.is_broken`) stays refused. Raises IRParseError, IRResourceError.
+    Raises IRParseError: also for what is invalid in any LLVM (`old_text.is_broken`); IRResourceError.
     """
     worker = default_worker()
 
@@ -223,7 +228,7 @@ def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
             old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
             if old is not None:
                 bitcode, clang = old
-                with contextlib.suppress(IRParseError):  # the first refusal says more: it has a place
+                with contextlib.suppress(IRParseError):  # the first error says more: it has a place
                     upgraded = _with_target(canonical(bitcode), text, canonical)
                     _LOGGER.warning("mirenc: warning: %s: text of an older LLVM, read by %s", loaded.name, clang)
                     return upgraded
@@ -236,7 +241,7 @@ def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
 
 
 def _with_target(upgraded: str, text: str, canonical: Callable[[bytes], str]) -> str:
-    """Canonical text that came through a clang, which replaces the target, with the target that ``text`` names."""
+    """Canonical text from a clang, which replaced the target, with the target that ``text`` names."""
     own = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(text))
     header = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(canonical(own.encode())))
     bare = _TARGET.sub("", upgraded)

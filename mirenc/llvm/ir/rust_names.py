@@ -1,7 +1,7 @@
-"""Rust's symbol names as people write them: `rust_name` reads the legacy mangling and the v0 one (RFC 2603).
+"""`rust_name` demangles Rust symbols, of the legacy and of the v0 mangling (RFC 2603).
 
-The C++ demangler knows neither, and PyPI's rust-demangler 1.0 misreads closures. Hashes, crate disambiguators and the
-names of lifetimes are left out. Names in statements do not come from here: vectors depend on those.
+The C++ demangler knows neither, and rust-demangler 1.0 of PyPI misreads closures. Hashes, crate disambiguators and
+names of lifetimes are left out. Statements do not use these names, as vectors depend on statements.
 """
 
 import re

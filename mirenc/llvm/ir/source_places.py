@@ -1,4 +1,4 @@
-"""`Places`: where in the source a function, loop, block or instruction comes from, if the IR has debug information."""
+"""`Places`: source places of functions, loops, blocks and instructions, by debug information."""
 
 import os
 import re
@@ -9,11 +9,12 @@ import numpy as np
 
 from mirenc.base.arrays import Int64
 from mirenc.llvm.analysis.loops import LoopForest
+from mirenc.llvm.analysis.profile import annotated_lines
 from mirenc.llvm.inputs.file_kind import language_of
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.ir.symbols import unescaped
 
-# After the attachment itself only others may follow; the same words inside a string are none.
+# Only other attachments may follow, unlike the same words inside a string.
 _NUMBER = re.compile(r"(\d+)(?:, ![-\w.$\\]+ !\d+)*$")
 _OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
 _NODE = re.compile(r"!(\d+) = ")
@@ -21,17 +22,17 @@ _NODE = re.compile(r"!(\d+) = ")
 _LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _LINE = re.compile(r"\bline: (\d+)")
 _FILE = re.compile(r"\bfile: !(\d+)")
-_UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of one unit
+_UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of a module with one compile unit
 _STRING = re.compile(r'"([^"]*)"')
 _NAME = re.compile(r'[( ]name: "([^"]*)"')
 _SCOPE = re.compile(r"\bscope: !(\d+)")
 _INLINED = re.compile(r"\binlinedAt: !(\d+)")
-# Terminators before which LLVM moves no instruction: a block that ends in one is no preheader.
+# Terminators before which LLVM inserts no instruction: a block that ends in one is no preheader.
 _SPECIAL = frozenset({"catchswitch", "catchret", "cleanupret", "invoke", "resume", "callbr"})
 
 
 class Place(NamedTuple):
-    """A line of a source file (as `source_name` has it), 1-based; line 0 is code that the compiler made up."""
+    """A file, as `source_name` writes it, and a line from 1; line 0 is code that the compiler added."""
 
     file: str
     line: int
@@ -41,7 +42,7 @@ NOWHERE = Place("", 0)
 
 
 class Places:
-    """Source places of one module's parts; all are `NOWHERE` where the module has no debug information."""
+    """Source places in one module; `NOWHERE` if it has no debug information."""
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
@@ -49,12 +50,12 @@ class Places:
         self._files: dict[int, str] = {}  # by scope
         self._names: dict[tuple[str, str], str] = {}  # by what `_named` has
         if language_of(module.name) and (unit := _UNIT.search(module.annotated)):
-            # The source that mirenc compiled, whose folder flags may have mapped to another.
+            # A source that mirenc compiled, perhaps with flags that map its folder to another.
             self._names[self._named(int(unit[1]))] = module.name
         self._names["", ""] = ""
 
     def of_instruction(self, instruction: int) -> Place:
-        """Place of an instruction's ``!dbg`` location; of inlined code, where it was written."""
+        """Place of an instruction's ``!dbg`` location; for inlined code in the function that was inlined."""
         return self._location(self._attached(instruction, "dbg"))
 
     def of_block(self, block: int) -> Place:
@@ -64,10 +65,10 @@ class Places:
         return next((place for place in places if place.line), NOWHERE)
 
     def of_function(self, function: int) -> Place:
-        """Where a function's ``DISubprogram`` says it begins."""
+        """Where a function begins, by its ``DISubprogram``."""
         if not self._module.annotated:
             return NOWHERE
-        match = _OF_FUNCTION.search(self._lines[self._module.headers[function].line])
+        match = _OF_FUNCTION.search(annotated_lines(self._module)[self._module.headers[function].line])
         if match is None:
             return NOWHERE
         begins = _LINE.search(_bare(self._nodes[int(match[1])]))
@@ -89,7 +90,7 @@ class Places:
         return self._location(location)
 
     def inlined(self, function: int) -> frozenset[str]:
-        """Names, as in the source, of the functions whose code is in a function, by its instructions' locations."""
+        """Source names of the functions that were inlined into a function, by the locations of its instructions."""
         head, names, seen = self._module.headers[function], set(), set()
         rows = range(head.first, head.last) if self._module.annotated else ()
         for node in {self._attached(row, "dbg") for row in rows}:
@@ -103,7 +104,7 @@ class Places:
         return frozenset(names)
 
     def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
-        """First location in the loop's ``!llvm.loop`` metadata, if all latches have the same."""
+        """First location in the ``!llvm.loop`` node of a loop, if all latches have the same node."""
         if len(loop_nodes) != 1 or (node := loop_nodes.pop()) is None:
             return None
         references = [int(number) for number in re.findall(r"!(\d+)", _bare(self._nodes[node]))]
@@ -112,7 +113,7 @@ class Places:
         return next((number for number in references[2:] if _LOCATION.match(self._nodes.get(number, ""))), None)
 
     def _preheader_location(self, block: int) -> int | None:
-        """Location of the terminator, if the block leads to the loop alone."""
+        """Location of the terminator of a block that has the loop as its only successor."""
         start, terminator = self._module.arrays.successor_start, self._terminator(block)
         special = self._module.forms[self._module.arrays.form[terminator]].opcode in _SPECIAL
         return None if special or start[block + 1] - start[block] != 1 else self._attached(terminator, "dbg")
@@ -130,20 +131,16 @@ class Places:
         return source[order], starts
 
     @cached_property
-    def _lines(self) -> list[str]:
-        return self._module.annotated.split("\n")
-
-    @cached_property
     def _nodes(self) -> dict[int, str]:
         """Lines of numbered metadata nodes."""
-        lines = (line for line in self._lines if line.startswith("!"))
+        lines = (line for line in annotated_lines(self._module) if line.startswith("!"))
         return {int(match[1]): line for line in lines if (match := _NODE.match(line))}
 
     def _attached(self, instruction: int, kind: str) -> int | None:
         """Number of the node attached to an instruction: ``dbg`` or ``llvm.loop``."""
         if not self._module.annotated:
             return None
-        line = self._lines[self._module.arrays.line[instruction]]
+        line = annotated_lines(self._module)[self._module.arrays.line[instruction]]
         mark = f", !{kind} !"
         at = line.rfind(mark)
         match = _NUMBER.match(line, at + len(mark)) if at >= 0 else None
@@ -167,7 +164,7 @@ class Places:
         return self._files[scope]
 
     def _named(self, scope: int) -> tuple[str, str]:
-        """A scope's file as debug information names it, and the folder that the name is relative to; "": not known."""
+        """File of a scope, by debug information, and the folder that it is relative to; "" where unknown."""
         file = _FILE.search(_bare(self._nodes[scope]))
         strings = _STRING.findall(self._nodes[int(file[1])])[:2] if file else []
         name, folder = (*map(unescaped, strings), "", "")[:2]
@@ -175,11 +172,11 @@ class Places:
 
 
 def source_name(name: str, folder: str, given: str) -> str:
-    """What an answer about an input calls the source that debug information calls ``name``, relative to ``folder``.
+    """Path, for messages, of a source that debug information calls ``name`` relative to ``folder``.
 
-    The input is called as it was ``given``; a file below its folder after that; any other by its absolute path, or, for
-    an input that was given by a relative one, relative to the working folder, if that has no more ``..`` than what was
-    typed. A relative name stays where no folder is known.
+    The input itself is written as it was ``given``, and a file below its folder relative to that. Any other path is
+    absolute; if the input was given as a relative path, it is relative to the working folder, unless that needs more
+    ``..`` than the user typed. A relative name stays if no folder is known.
     """
     path = os.path.join(folder, name)
     if not name or not os.path.isabs(path):
@@ -206,5 +203,5 @@ def _climbs(path: str) -> int:
 
 
 def _bare(line: str) -> str:
-    """A metadata line without the contents of its strings, which may hold anything."""
+    """A metadata line without the contents of its strings."""
     return _STRING.sub('""', line)

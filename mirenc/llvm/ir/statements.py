@@ -1,6 +1,6 @@
-"""Statements of a module: canonical lines that the text encoder reads (paper section 3.1), type definitions first.
+"""Statements of a module: the canonical lines that the text encoder reads (paper, section 3.1).
 
-The paper's own sample is a type definition, so types and globals count beside instructions.
+Type definitions and globals count as well as instructions: the paper's own sample is a type definition.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from mirenc.base.arrays import Int32
 from mirenc.llvm.ir.module import IRModule, Rows, global_name
 
 NORMALISATIONS = ("none", "locals")
-# What ProGraML writes on the node of a declared function.
+# Text of the node of a declared function in ProGraML.
 UNDEFINED_FUNCTION = "; undefined function"
 
 _GROUP_REFERENCE = re.compile(r" #\d+")
@@ -25,7 +25,7 @@ _GLOBAL_NOISE = re.compile(
     r"|dso_local|dso_preemptable|hidden|protected|default|dllimport|dllexport|local_unnamed_addr|unnamed_addr"
     r"|externally_initialized) "
 )
-# Strings are masked as \0N\0 while a line is edited: whatever stands inside them stays.
+# Strings are masked as \0N\0 while a line is edited, so that their contents stay.
 _GLOBAL_TAIL = re.compile(
     r",? (?:align \d+|comdat(?:\(\$[^)]*\))?|(?:section|partition|code_model) \0\d+\0"
     r"|no_sanitize_\w+|sanitize_\w+|#\d+|!\w+ !\d+)(?=,|$| )"
@@ -37,12 +37,12 @@ _BLOCK_ADDRESS = re.compile(r'(blockaddress\(@(?:[-a-zA-Z$._0-9]+|"[^"]*"), %)(?
 
 
 def hide_block_names(text: str) -> str:
-    """Block names inside ``blockaddress(@f, %b)`` are local names: leave them out."""
+    """Text without the names of blocks inside ``blockaddress(@f, %b)``, which are local names."""
     return _BLOCK_ADDRESS.sub(r"\1", text) if "blockaddress" in text else text
 
 
 def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
-    """A line edited everywhere but inside its strings."""
+    """A line with ``edit`` applied outside of its strings."""
     if '"' not in line:
         return edit(line)
     strings = _STRING.findall(line)
@@ -53,10 +53,10 @@ def _outside_strings(line: str, edit: Callable[[str], str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Statements:
-    """The statements of a module in one normalisation: S, of which ``texts`` are the distinct ones.
+    """The S statements of a module in one normalisation.
 
-    ``row`` (S,) int32 is the text of each: type definitions, then globals from number ``first_global`` on, then
-    instructions in module order from ``first_instruction`` on.
+    ``texts`` are the distinct ones, and ``row`` (S,) int32 says which of them each statement is: type definitions, then
+    globals from ``first_global`` on, then instructions in module order from ``first_instruction`` on.
     """
 
     normalisation: str
@@ -73,7 +73,7 @@ class Statements:
 
     @cached_property
     def content_hash(self) -> bytes:
-        """`digest` of all statements: equal for one program whatever its names, metadata and alignment."""
+        """`digest` of all statements: the same whatever names, metadata and alignment a program has."""
         return self.digest(0, len(self))
 
     def digest(self, first: int, last: int) -> bytes:
@@ -83,11 +83,11 @@ class Statements:
 
 
 def statements_of(module: IRModule, normalisation: str = "locals") -> Statements:
-    """Statements of a module, made once.
+    """Statements of a module in a normalisation, computed once and kept with the module.
 
-    Normalisation ``none`` is the paper's: the canonical line without metadata attachments and attribute groups.
-    ``locals`` also replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles
-    symbols, so that equal statements of different programs are equal. ValueError for any other.
+    ``none`` is the paper's: the canonical line without metadata attachments and attribute groups. ``locals`` also
+    replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles symbols, so
+    that statements of different programs can be equal. Raises ValueError: unknown normalisation.
     """
     if normalisation not in module.statements:
         module.statements[normalisation] = _statements(module, normalisation)
@@ -115,7 +115,7 @@ def _without_groups(line: str) -> str:
 
 
 def _plain_global(line: str, display: dict[str, str]) -> str:
-    """A global's line as ``locals`` has it."""
+    """The statement of a global in the normalisation ``locals``."""
     name = global_name(line)
     rest = line[len(name) + len(" = ") :]
 

@@ -149,8 +149,8 @@ def _call_edges(module: IRModule, nodes: _Nodes, exits: list[list[int]], most: i
     # A declared function's node is its own entry and exit.
     own = zip(module.headers, nodes.first.tolist(), exits, strict=True)
     leaves = [[entry] if one.is_declaration else nodes.inst[left].tolist() for one, entry, left in own]
-    exit_count = np.array([len(each) for each in leaves], dtype=np.int64)  # (F,)
-    exit_node = np.array([leaf for each in leaves for leaf in each], dtype=np.int64)  # (X,)
+    exit_count = np.array([len(exits_of) for exits_of in leaves], dtype=np.int64)  # (F,)
+    exit_node = np.array([leaf for exits_of in leaves for leaf in exits_of], dtype=np.int64)  # (X,)
     rows = {"@" + header.name: index for index, header in enumerate(module.headers)}
     # ProGraML asks for CallInst, so invoke and callbr are no call sites.
     is_call = np.array([form.opcode == "call" for form in module.forms], dtype=bool)

@@ -32,12 +32,12 @@ def _rows(graph: ProgramGraph) -> tuple[list[dict[str, Any]], list[dict[str, Any
             "full_text": graph.texts[full],
             "function": graph.functions[function] if function >= 0 else None,
         }
-        for node, (kind, short, full, function) in enumerate(zip(*(one.tolist() for one in columns), strict=True))
+        for node, (kind, short, full, function) in enumerate(zip(*(column.tolist() for column in columns), strict=True))
     ]
     columns = (*graph.edge_index, graph.edge_flow, graph.edge_position)
     edges = [
         {"source": source, "target": target, "flow": Flow(flow).name.lower(), "position": position}
-        for source, target, flow, position in zip(*(one.tolist() for one in columns), strict=True)
+        for source, target, flow, position in zip(*(column.tolist() for column in columns), strict=True)
     ]
     return nodes, edges
 

@@ -77,7 +77,8 @@ def build_corpus(
 
     ``config`` is for a new tokenizer, trained on the distinct statements of the corpus; ``tokenizer`` is used instead.
     A module with a function of ``reserved`` ((F,), from `hashes_of_ir`) is left out; one whose graph has more than
-    ``max_nodes`` is kept without it. ``workers`` processes read, and ``advance`` is told how many more files are done.
+    ``max_nodes`` is kept without it. ``workers`` processes read; ``advance`` is called with how many more files are
+    done.
 
     Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
     IRResourceError: a reading process was ended from outside.
@@ -123,8 +124,8 @@ def build_corpus(
                 if len(module.node_row) > max_nodes:
                     graph, report.without_graph = no_graph(), report.without_graph + 1
                 report.modules += 1
-                made = CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **graph)
-                yield _info(module, root, sources or {}), made
+                merged = CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **graph)
+                yield _info(module, root, sources or {}), merged
 
     write_corpus(folder, modules(), tokenizer, *texts.encode(tokenizer))
     (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
@@ -165,8 +166,8 @@ def _read_parts(
         paths = [str(path) for path in own]
         for chunk in (paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)):
             # Another part where a file changed, or what may be spent on it, or what a part holds.
-            held = (*PART_ARRAYS, *(each.name for each in fields(Part)))
-            what = (normalisation, repr(options), str(default_worker().memory_limit), *held)
+            columns = (*PART_ARRAYS, *(field_.name for field_ in fields(Part)))
+            what = (normalisation, repr(options), str(default_worker().memory_limit), *columns)
             parts.append(folder / f"{stamp_of(map(Path, chunk), *chunk, *what)}.part")
             if parts[-1].exists():
                 advance(len(chunk))
@@ -180,8 +181,8 @@ def _read_parts(
         pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=limit)
     apply = map if pool is None else pool.map
     try:
-        each = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
-        for chunk, _ in zip(chunks, each, strict=True):
+        finished = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
+        for chunk, _ in zip(chunks, finished, strict=True):
             advance(len(chunk))
     except BrokenProcessPool:
         found = f"{root}: a reading process was ended from outside, as a system short of memory does"
@@ -205,7 +206,7 @@ class _Texts:
     def __init__(self, kept: Mapping[Path, list[int]]) -> None:
         used: list[UInt64] = []
         rows: list[Int64] = []
-        spoken: list[Bool] = []
+        is_statement: list[Bool] = []
         for path, chosen in kept.items():
             part = Part.load(path)
             node, statement = np.zeros((2, len(part.texts)), dtype=bool)
@@ -213,7 +214,7 @@ class _Texts:
                 node[module.node_row] = statement[module.statement_row] = True
             rows.append(np.flatnonzero(node | statement))
             used.append(part.text_hash[rows[-1]])
-            spoken.append(statement)
+            is_statement.append(statement)
         hashes, first = np.unique(np.concatenate(used), return_index=True)
         # A last one that no text has, so that there is always one to compare with.
         self._sorted = np.append(hashes, np.iinfo(np.uint64).max)
@@ -221,10 +222,10 @@ class _Texts:
         self._number = np.append(np.argsort(np.argsort(first)), -1).astype(np.int32)
         new = np.zeros(sum(map(len, rows)), dtype=bool)
         new[first] = True
-        ends = np.cumsum([len(each) for each in rows])[:-1]
+        ends = np.cumsum([len(part_rows) for part_rows in rows])[:-1]
         # Of each part the rows of texts that no part before it has, and which of its texts are statements.
-        fresh = [each[own] for each, own in zip(rows, np.split(new, ends), strict=True)]
-        self._parts = list(zip(kept, fresh, spoken, strict=True))
+        new_rows = [part_rows[own] for part_rows, own in zip(rows, np.split(new, ends), strict=True)]
+        self._parts = list(zip(kept, new_rows, is_statement, strict=True))
 
     def numbers(self, hashes: UInt64) -> Int32:
         """Numbers of some hashes, -1 where a text belongs to no kept module. Shapes: (n,) -> (n,)."""
@@ -233,9 +234,9 @@ class _Texts:
 
     def _by_part(self) -> Iterator[tuple[list[str], Bool]]:
         """All texts in order, and whether each is a statement where it first stands."""
-        for path, rows, spoken in self._parts:
+        for path, rows, is_statement in self._parts:
             texts = Part.load(path).texts
-            yield [texts[row] for row in rows.tolist()], spoken[rows]
+            yield [texts[row] for row in rows.tolist()], is_statement[rows]
 
     def statements(self) -> Iterator[str]:
         """The distinct statements, for the tokenizer's training."""

@@ -35,7 +35,7 @@ from mirenc.pretrain.corpus.packing import from_bytes, pack, to_bytes, unpack
 MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrelated programs
 MOST_INSTRUCTIONS, MOST_NODES = 3500, 8000  # of a module: a step holds some hundred
 SPELLINGS: tuple[Spelling, ...] = ("plain", "unnamed", "written")  # in the order of the token ids
-# Columns by what there is one of in a module; the sizes of the modules are under the first name.
+# Columns by the entries they describe; the sizes of the modules are under the first name.
 COLUMNS = {
     "node": ("node_row", "node_kind", "node_argument"),
     "edge": ("edge_source", "edge_target", "edge_flow", "edge_position"),
@@ -114,11 +114,11 @@ class Functions(NamedTuple):
             forms += [Form(*form) for form in json.loads(arrays.pop("forms").tobytes())]
             read = {name: unpack(planes, differences=name in _ALIKE) for name, planes in arrays.items()}
             for spelling, own in zip(SPELLINGS, rows, strict=True):
-                each = np.split(read[f"{spelling}_ids"], np.cumsum(read[f"{spelling}_sizes"])[:-1])
-                for ids in each:
+                split = np.split(read[f"{spelling}_ids"], np.cumsum(read[f"{spelling}_sizes"])[:-1])
+                for ids in split:
                     if numbers.setdefault(ids.tobytes(), len(numbers)) == len(texts):
                         texts.append(ids)
-                own.append(np.array([numbers[ids.tobytes()] for ids in each], dtype=np.int64))
+                own.append(np.array([numbers[ids.tobytes()] for ids in split], dtype=np.int64))
             for group, names in COLUMNS.items():
                 sizes[group].append(read[f"{group}_sizes"])
                 for name in names:
@@ -146,7 +146,8 @@ def build_functions(
 ) -> list[MirencError]:
     """Read folders of IR, each file in each of the ``forms``, and write a file a project; returns what failed.
 
-    ``advance`` is told how many more files are done. A project that is there is not read again. ConfigError: no IR.
+    ``advance`` is called with how many more files are done. A project that is there is not read again. Raises
+    ConfigError: no IR.
     """
     files: dict[str, list[tuple[Path, dict[str, str]]]] = defaultdict(list)
     for root in roots:

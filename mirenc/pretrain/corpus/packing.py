@@ -25,7 +25,7 @@ def pack(values: Integer, *, differences: bool) -> UInt8:
 
 
 def unpack(planes: UInt8, *, differences: bool) -> Int64:
-    """What `pack` was given. Shapes: (planes, n) -> (n,)."""
+    """The integers of `pack`. Shapes: (planes, n) -> (n,)."""
     full = np.zeros((planes.shape[1], 8), dtype=np.uint8)
     full[:, : planes.shape[0]] = planes.T
     zigzag = full.view("<u8").ravel()
@@ -42,7 +42,7 @@ def to_bytes(arrays: Mapping[str, NDArray[Any]], *, level: int = 12) -> bytes:
 
 
 def from_bytes(data: bytes) -> dict[str, NDArray[Any]]:
-    """What `to_bytes` was given. Raises ValueError: damaged."""
+    """The arrays of `to_bytes`. Raises ValueError: damaged."""
     import zstandard
 
     try:

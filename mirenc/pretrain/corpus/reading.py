@@ -38,7 +38,7 @@ class PartModule(CorpusModule):
 
 
 _LISTED = ("path", "facts", "statements_hash")
-PART_ARRAYS = tuple(each.name for each in fields(PartModule) if each.name not in _LISTED)
+PART_ARRAYS = tuple(column.name for column in fields(PartModule) if column.name not in _LISTED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -51,7 +51,7 @@ _STANDS_FOR = {"node_argument": "node_kind", "edge_position": "edge_flow"}
 
 
 class ModuleInfo(NamedTuple):
-    """One row of the manifest; text is "" where nobody said.
+    """One row of the manifest; text is "" where it is not known.
 
     ``name`` is the path of the IR below the corpus's root, ``content_hash`` the SHA-256 of its canonical text; nodes
     and edges are those of the whole graph, also where the corpus leaves it out.
@@ -260,8 +260,8 @@ def write_corpus(
         files[name] = hashlib.sha256(data).hexdigest()
 
     infos: list[ModuleInfo] = []
-    each = iter(modules)
-    while some := list(itertools.islice(each, _SHARD_MODULES)):
+    remaining = iter(modules)
+    while some := list(itertools.islice(remaining, _SHARD_MODULES)):
         write(f"shard-{len(infos) // _SHARD_MODULES:05d}.zst", _shard([module for _, module in some]))
         infos += [info for info, _ in some]
     write("texts.zst", to_bytes({"text_ids": text_ids, "text_length": text_length.astype(np.uint16)}))

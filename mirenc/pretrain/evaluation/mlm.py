@@ -101,7 +101,7 @@ def evaluate_mlm(model: MIREncoder, corpus: Corpus, rows: Int64, baselines: Base
     if not hits:
         raise NoFigureError(f"no token of {len(rows)} statements was masked")
     hit, neighbour_hit, frequent_hit, kind = map(np.concatenate, zip(*hits, strict=True))
-    of_kind = {one: kind == one for one in _KINDS if (kind == one).any()}
+    of_kind = {name: kind == name for name in _KINDS if (kind == name).any()}
     return {
         "statements": len(rows),
         "perplexity": float(np.exp(nats / len(hit))),

@@ -105,7 +105,7 @@ def collect_pairs(
 
 def ranks(queries: Any, candidates: Any) -> Float64:
     """Rank of each query's own candidate by cosine, from 1; equals share the mean. Dense or sparse (n, D) -> (n,)."""
-    queries, candidates = (normalize(each.astype(np.float64)) for each in (queries, candidates))
+    queries, candidates = (normalize(rows.astype(np.float64)) for rows in (queries, candidates))
     rank = np.empty(queries.shape[0])
     for first in range(0, queries.shape[0], _BLOCK):
         scores = queries[first : first + _BLOCK] @ candidates.T

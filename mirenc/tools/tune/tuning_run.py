@@ -116,16 +116,13 @@ class Tuning(Run):
         """Build and run the program, find its hot places, and return how many of them are left to try."""
         try:
             return self._find()
-        except TimeUpError:
+        except BaseException as error:
             self.close()
-            raise too_late(self.plan.minutes, self._step) from None
-        except OverLimitError as error:
-            self.close()
-            raise TaskError(
-                f"{self._step} was {error}, far longer than the first one took. Give commands that always end"
-            ) from None
-        except BaseException:
-            self.close()
+            if isinstance(error, TimeUpError):
+                raise too_late(self.plan.minutes, self._step) from None
+            if isinstance(error, OverLimitError):
+                found = f"{self._step} was {error}, far longer than the first one took"
+                raise TaskError(f"{found}. Give commands that always end") from None
             raise
 
     def _find(self) -> int:
@@ -266,9 +263,7 @@ class Tuning(Run):
         except TimeUpError:
             late = "the time was up"
             settings = [*tried, *map(Tried, self.directives[place][len(tried) :])]
-            settings = [
-                setting if setting.gain or setting.problem else replace(setting, problem=late) for setting in settings
-            ]
+            settings = [own if own.gain or own.problem else replace(own, problem=late) for own in settings]
             self.unfinished.append(replace(_outcome(place), tried=settings, alone=late))
             raise
 

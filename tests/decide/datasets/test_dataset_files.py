@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from decide.datasets.toy_dataset import CONTENT, write_tar
 
-from mirenc.base.errors import DatasetError
+from mirenc.base.errors import DatasetError, TaskError
 from mirenc.decide.datasets import dataset_files as reading
-from mirenc.decide.datasets.dataset_files import read_archive, read_table
+from mirenc.decide.datasets.dataset_files import read_archive, read_table, real
 
 KERNELS = {name.removeprefix("kernels/"): data for name, data in CONTENT.items() if "/" in name}
 
@@ -69,6 +69,19 @@ def test_what_is_no_gzip_is_damaged(tmp_path: Path) -> None:
     (tmp_path / "x.csv.gz").write_bytes(b"a,b\n1,2\n")
     with pytest.raises(DatasetError, match=r"damaged .*Not a gzipped file"):
         read_table(tmp_path, "x.csv")
+
+
+def test_a_column_that_is_needed_and_missing_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_bytes(b"kernel,cost\na,1\n")
+    with pytest.raises(TaskError, match=r"x\.csv: no column 'time', 'size'\. .* mirenc datasets verify"):
+        read_table(tmp_path, "x.csv", ("cost", "time", "size"))
+
+
+@pytest.mark.parametrize("text", ["", "nan", "inf", "fast"])
+def test_a_field_that_is_no_finite_number_is_named(text: str) -> None:
+    assert real({"cost": "1e3"}, "cost", "record 1") == 1000.0
+    with pytest.raises(TaskError, match=f"record 2: column 'cost' is {text!r}, not a finite number"):
+        real({"cost": text}, "cost", "record 2")
 
 
 def test_missing_parts_are_named(tmp_path: Path) -> None:

@@ -98,24 +98,12 @@ def test_a_variant_names_its_table(tmp_path: Path) -> None:
         task.load(tmp_path, "intel")
 
 
-@pytest.mark.parametrize("column", ["runtime_cpu", "runtime_gpu", "transfer", "wgsize", "src", "benchmark", "comp"])
-def test_a_missing_column_is_named(column: str, tmp_path: Path) -> None:
-    row = {name: value for name, value in ROW.items() if name != column}
-    with pytest.raises(TaskError, match=rf"cgo17-nvidia\.669\.csv: no column '{column}'"):
-        load(tmp_path, row)
-
-
-@pytest.mark.parametrize("column", ["runtime_cpu", "transfer", "wgsize", "mem"])
-@pytest.mark.parametrize("text", ["", "nan", "inf", "fast"])
+@pytest.mark.parametrize(
+    ("column", "text"), [("runtime_cpu", ""), ("transfer", "nan"), ("wgsize", "fast"), ("mem", "inf")]
+)
 def test_a_number_that_is_none_is_named_by_row_and_column(column: str, text: str, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=rf"record 2 \(npb-3\.3-BT-add/B\): column '{column}' is '{text}'"):
         load(tmp_path, ROW, ROW | {"dataset": "B", column: text})
-
-
-@pytest.mark.parametrize("text", ["-0.25", "0"])
-def test_a_cost_that_is_no_time_is_named(text: str, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"npb-3\.3-BT-add/B\): the cost of 'gpu' is"):
-        load(tmp_path, ROW, ROW | {"dataset": "B", "runtime_gpu": text})
 
 
 def test_a_kernel_without_ir_is_named(tmp_path: Path) -> None:
@@ -128,12 +116,6 @@ def test_a_table_of_a_header_alone_is_refused(tmp_path: Path) -> None:
     (tmp_path / "device_mapping" / "cgo17-nvidia.669.csv").write_text(",".join(ROW) + "\n")
     with pytest.raises(TaskError, match="no samples"):
         get_task("device_mapping").load(tmp_path)
-
-
-def test_the_hash_is_of_the_files(tmp_path: Path) -> None:
-    first = load(tmp_path, ROW).content_hash
-    assert load(tmp_path, ROW).content_hash == first
-    assert load(tmp_path, ROW | {"runtime_cpu": "0.75"}).content_hash != first
 
 
 # -- features ------------------------------------------------------------------------------------------

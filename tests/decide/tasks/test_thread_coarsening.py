@@ -67,23 +67,10 @@ def test_the_order_of_lines_does_not_matter(tmp_path: Path) -> None:
     assert first.samples == second.samples or str(first.samples) == str(second.samples)  # NaN is not NaN
 
 
-@pytest.mark.parametrize("column", ["kernel", "cf", "PCA7", "runtime_Fermi"])
-def test_a_missing_column_is_named(column: str, tmp_path: Path) -> None:
-    line = {name: value for name, value in row("scan", 1).items() if name != column}
-    with pytest.raises(TaskError, match=rf"pact-2014-runtimes\.csv: no column '{column}'"):
-        load(tmp_path, line)
-
-
 @pytest.mark.parametrize("text", ["nan", "inf", "fast"])
 def test_a_time_that_is_none_is_named_by_kernel_and_factor(text: str, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=rf"scan, factor 2: column 'runtime_Tahiti' is '{text}'"):
         load(tmp_path, row("scan", 1), row("scan", 2, runtime_Tahiti=text))
-
-
-@pytest.mark.parametrize("text", ["-5", "0"])
-def test_a_cost_that_is_no_time_is_named(text: str, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"\(scan on K20c\): the cost of '2' is"):
-        load(tmp_path, row("scan", 1), row("scan", 2, runtime_Kepler=text))
 
 
 def test_a_factor_that_is_none_of_the_settings_is_named(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_the_target_is_what_the_compilers_name_says(tmp_path: Path, compiler: st
 
 
 @pytest.mark.parametrize("said", ["--target=riscv64-linux-gnu", "-target riscv64-linux-gnu"])
-def test_a_flag_says_more_of_the_target_than_a_name(tmp_path: Path, said: str) -> None:
+def test_a_target_flag_wins_over_the_compilers_name(tmp_path: Path, said: str) -> None:
     assert words(one(tmp_path, f"arm-none-eabi-gcc {said} -c a.c")) == said.split()
 
 
@@ -73,7 +73,7 @@ def test_a_flag_says_more_of_the_target_than_a_name(tmp_path: Path, said: str) -
         ": && zig cc",
     ],
 )
-def test_launchers_are_no_part_of_it(tmp_path: Path, launched: str) -> None:
+def test_launchers_before_the_compiler_are_skipped(tmp_path: Path, launched: str) -> None:
     found = one(tmp_path, f"{launched} -DX -c sub/../a.c -o a.o && true")
     assert (words(found), found.source, found.problem) == (["-DX"], "sub/../a.c", "")
 
@@ -103,7 +103,7 @@ def test_a_shell_may_change_the_folder(tmp_path: Path) -> None:
         ("icc -xHost -c a.c", "a.c", "c"),
     ],
 )
-def test_languages(tmp_path: Path, command: str, file: str, language: str) -> None:
+def test_the_language_of_a_source(tmp_path: Path, command: str, file: str, language: str) -> None:
     assert one(tmp_path, command, file).language == language
 
 
@@ -180,7 +180,7 @@ def test_flags_in_a_response_file_are_left_out_too(tmp_path: Path) -> None:
         ("cc -arch arm64 -arch x86_64 -c a.c", "compiles for arm64 and x86_64 at once"),
     ],
 )
-def test_what_cannot_be_done_is_that_entrys_problem(tmp_path: Path, command: str, why: str) -> None:
+def test_an_entry_that_cannot_be_compiled_says_why(tmp_path: Path, command: str, why: str) -> None:
     (tmp_path / "loop.rsp").write_text("@loop.rsp")
     bad = {"directory": str(tmp_path), "file": "a.c", "command": command}
     first, second = read(tmp_path, bad, {"directory": ".", "file": "b.c", "command": "cc -DX -c b.c"})
@@ -211,6 +211,7 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
     ("entries", "complaint"),
     [
         ("[", "not JSON: "),
+        ("[" * 10**5, "not JSON: "),
         ({"a": 1}, "no list of commands"),
         ([{"directory": ".", "command": "cc a.c"}], "entry 1 is no command .'file' is missing"),
         ([{"directory": ".", "file": "a.c"}], "entry 1 is no command .'command' is missing"),
@@ -257,7 +258,7 @@ def test_arguments_go_before_the_command(tmp_path: Path) -> None:
     assert words(read(tmp_path, entry)[0]) == ["-DX=a b"]
 
 
-def test_quotes_of_a_shell(tmp_path: Path) -> None:
+def test_shell_quotes_are_read(tmp_path: Path) -> None:
     assert words(one(tmp_path, shlex.join(["cc", '-DX="a b"', "-D", "Y='c'", "-c", "a.c"]))) == [
         '-DX="a b"',
         "-D",
@@ -282,7 +283,7 @@ def test_response_files_that_multiply_end(tmp_path: Path) -> None:
     assert "names itself" in command.problem
 
 
-def test_levels_are_no_other_words(tmp_path: Path) -> None:
+def test_only_levels_are_taken_for_levels(tmp_path: Path) -> None:
     assert one(tmp_path, "clang -ObjC -c a.c").level == ""
     assert [one(tmp_path, f"cc {level} -c a.c").level for level in ("-O", "-O3", "-Oz", "-Ofast")] == [
         "-O",

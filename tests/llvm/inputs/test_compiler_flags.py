@@ -122,7 +122,7 @@ def test_a_header_that_gcc_precompiled_is_read_as_text(tmp_path: Path) -> None:
     assert said == []
 
 
-def test_in_python_it_is_a_warning(tmp_path: Path) -> None:
+def test_flags_left_out_are_a_warning_in_python(tmp_path: Path) -> None:
     with pytest.warns(LeftOutWarning, match=r"are left out \(number of files\): -fsanitize=address \(1\)"):
         list(expand_inputs([project(tmp_path, "-fsanitize=address")]))
 
@@ -135,7 +135,7 @@ def test_in_python_it_is_a_warning(tmp_path: Path) -> None:
         "cc: warning: x [-Wx]\nerror: unknown target CPU 'x'\nnote: valid target CPU values are: a, b",
     ],
 )
-def test_the_cause_is_the_error(tmp_path: Path, words: str) -> None:
+def test_the_error_quotes_the_compilers_error_line(tmp_path: Path, words: str) -> None:
     (tmp_path / "words").write_text(words)
     compiler = tmp_path / "cc"
     compiler.write_text(f'#!/bin/sh\ncat "{tmp_path}/words" >&2\nexit 1\n')

@@ -127,22 +127,7 @@ def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pyte
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("{", "not JSON"),
-        ("{}", "no list of commands"),
-        ("[]", "no source in it that ends in .c "),
-        ("[" * 10**5, "not JSON"),
-    ],
-)
-def test_commands_that_are_none(tmp_path: Path, text: str, reason: str) -> None:
-    (tmp_path / "x.json").write_text(text)
-    with pytest.raises(ConfigError, match=rf"x\.json: {reason}"):
-        list(expand_inputs([tmp_path / "x.json"]))
-
-
-def test_a_mark_before_ir_in_memory_is_no_part_of_it() -> None:
+def test_a_byte_order_mark_before_ir_is_ignored() -> None:
     text = "define void @f() {\n  ret void\n}\n"
     plain = parse_ir(text).content_hash
     assert parse_ir("\ufeff" + text).content_hash == parse_ir(b"\xef\xbb\xbf" + text.encode()).content_hash == plain

@@ -23,7 +23,7 @@ def test_line_ends_and_a_missing_last_one_stay() -> None:
     assert written("a;\r\n  for (;;) b;\r\nc;", 2) == (f"a;\r\n  {PRAGMA}\r\n  for (;;) b;\r\nc;", {})
 
 
-def test_nothing_asked_is_nothing_changed() -> None:
+def test_without_pragmas_the_text_is_unchanged() -> None:
     assert with_pragmas("for (;;) {}", {}) == ("for (;;) {}", {})
 
 
@@ -43,7 +43,7 @@ def test_nothing_asked_is_nothing_changed() -> None:
         ("for (;;) x();\n", 9, "the file has no such line"),
     ],
 )
-def test_left_alone(text: str, line: int, reason: str) -> None:
+def test_loops_that_cannot_have_a_pragma_are_left_alone_with_a_reason(text: str, line: int, reason: str) -> None:
     changed, refused = written(text, line)
     assert changed == text
     assert refused[line].startswith(reason)

@@ -105,7 +105,7 @@ def test_what_is_in_the_dialect_stays() -> None:
         ("Apple clang version 15.0.0 (clang-1500.3.9.4)", True),
     ],
 )
-def test_an_old_writers_words_stay(writer: str, changed: bool) -> None:
+def test_ir_of_old_compilers_is_not_rewritten(writer: str, changed: bool) -> None:
     text = kernel("  %y = fneg float %x\n  store float %y, ptr %p\n").replace("ptx_kernel", "spir_kernel")
     module = parse_ir(f'{text}!llvm.ident = !{{!0}}\n!0 = !{{!"{writer}"}}\n')
     assert (bring(module, OPENCL_X86) is not module) == changed
@@ -140,7 +140,7 @@ def test_a_narrow_or_plain_query_becomes_the_wide_one(name: str) -> None:
     assert brought(text)[:2] == ["%mirenc.i = call i64 @_Z12get_local_idj(i32 0)", "%i = trunc i64 %mirenc.i to i32"]
 
 
-def test_strings_stay() -> None:
+def test_text_in_strings_is_not_rewritten() -> None:
     text = '@s = addrspace(2) constant [16 x i8] c"addrspace(1) xyz"\n'
     assert (
         brought(kernel("  store ptr addrspace(2) @s, ptr %p\n", text))[0] == text.replace("addrspace(2) ", "").strip()

@@ -29,7 +29,7 @@ def test_llvmlite_serves_what_it_has() -> None:
 
 
 @pytest.mark.usefixtures("no_shared_library")
-def test_without_an_engine_the_reason_is_told() -> None:
+def test_without_an_engine_the_error_says_why() -> None:
     with pytest.raises(
         ToolchainError, match=r"lists: LLVM 22\.\S+ \(llvmlite\) does not know 'default<Oz>'\. Type: apt-get"
     ):

@@ -68,7 +68,7 @@ out:
 
 @pytest.mark.needs("opt")
 @pytest.mark.parametrize("name", ["sorting", "structs", "control_flow"])
-def test_it_says_what_opt_says(tmp_path: Path, name: str) -> None:
+def test_passes_that_fire_are_those_of_opt(tmp_path: Path, name: str) -> None:
     with SharedEngine() as engine:
         opt = shutil.which(f"opt-{engine.version.split('.')[0]}")
         if not opt:

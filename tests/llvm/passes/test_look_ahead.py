@@ -57,7 +57,7 @@ def second(text: str = LOOPS) -> tuple[IRModule, Region]:
     return module, next(one for one in regions_of(module, "loop").regions if one.header == "%second")
 
 
-def test_wider_is_fewer_instructions_for_an_element() -> None:
+def test_wider_vectors_take_fewer_instructions_an_element() -> None:
     module, loop = second()
     default, plain, four, twice, eight = look_ahead(module, loop, HINTS, 256)
     assert default

@@ -53,7 +53,7 @@ def hand_made(*, wide: bool = True, order: str = "<", many: bool = False) -> byt
 @pytest.mark.parametrize("wide", [True, False])
 @pytest.mark.parametrize("order", ["<", ">"])
 @pytest.mark.parametrize("many", [False, True])
-def test_what_is_loaded_is_told_by_flags(wide: bool, order: str, many: bool) -> None:
+def test_section_flags_say_what_is_loaded(wide: bool, order: str, many: bool) -> None:
     made = hand_made(wide=wide, order=order, many=many)
     assert is_elf(made)
     sections = elf_sections(made)
@@ -75,7 +75,7 @@ def test_functions_have_their_sizes_and_places(wide: bool, order: str) -> None:
     assert found == [Symbol("twice", (1, 10), 40), Symbol("again", (1, 10), 40)]
 
 
-def test_other_formats_are_told_by_names() -> None:
+def test_section_names_say_what_is_loaded_in_other_formats() -> None:
     named = {b"__text": 4, b"__eh_frame": 8, b"__bss": 100, b"__debug_info": 9, b".rdata": 2, b".drectve": 50}
     assert not is_elf(b"\xcf\xfa\xed\xfe")
     assert sums(named_section(*one) for one in named.items()) == {"text_bytes": 4, "data_bytes": 2, "loaded_bytes": 14}

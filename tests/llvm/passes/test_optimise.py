@@ -53,7 +53,7 @@ def test_a_module_of_functions_that_nobody_calls_keeps_them_all() -> None:
     assert module.deleted is None
 
 
-def test_a_form_of_a_form_is_nearly_itself() -> None:
+def test_optimising_twice_changes_no_opcodes() -> None:
     once = read(SUM, "O2")
     assert opcodes(read(once.text, "O2")) == opcodes(once)
 

@@ -33,7 +33,7 @@ def test_a_list_is_a_tree() -> None:
     assert render(parse(TEXT)) == TEXT
 
 
-def test_the_steps_know_their_place() -> None:
+def test_steps_have_the_kind_of_their_adaptor() -> None:
     text = "a,cgscc(devirt<4>(inline<x>,function(b,loop(c),loop-mssa(d)))),function(require<e>,f)"
     found = list(steps(parse(text)))
     assert [(each.kind, each.name) for each in found] == [
@@ -59,7 +59,7 @@ def test_the_steps_know_their_place() -> None:
         ("function()", "'\\)' at character 10"),
     ],
 )
-def test_what_is_no_list_is_told_where(text: str, place: str) -> None:
+def test_a_malformed_list_names_the_place(text: str, place: str) -> None:
     with pytest.raises(PassError, match=f"wrong at {place}; it looks like"):
         parse(text)
 

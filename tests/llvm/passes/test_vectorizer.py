@@ -88,7 +88,7 @@ def test_wider_vectors_and_a_loop_that_has_none() -> None:
         (LOOPS[: LOOPS.index("define")] + "define void @f() {\n  ret void\n}", 128),
     ],
 )
-def test_where_nobody_knows_nothing_is_said(text: str, bits: int) -> None:
+def test_without_a_known_processor_there_are_no_choices(text: str, bits: int) -> None:
     assert vectorizer_choices(parse_ir(text), bits) == {}
 
 
@@ -109,7 +109,7 @@ def test_another_architecture() -> None:
     assert choices.get(("halved", "%loop"), (4, 1))[0] == 4  # an llvmlite may be built without it
 
 
-def test_what_inlining_left_behind_hides_nothing() -> None:
+def test_scope_declarations_left_by_inlining_change_no_choice() -> None:
     scope = "call void @llvm.experimental.noalias.scope.decl(metadata !9)"
     inlined = LOOPS.replace("entry:\n", f"entry:\n  {scope}\n", 1)
     inlined += "declare void @llvm.experimental.noalias.scope.decl(metadata)\n"

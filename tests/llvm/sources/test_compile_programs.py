@@ -138,7 +138,7 @@ def test_a_level_added_later_is_compiled_alone(
     assert [call[1] for call in fake_tools.calls()] == ["-O2", "-O1"]
 
 
-def test_the_rule_for_levels() -> None:
+def test_every_eighth_file_is_also_compiled_at_oz() -> None:
     files = [f"src/{number}.c" for number in range(800)]
     counts = Counter(levels_of("zlib", file, "c") for file in files)
     assert set(counts) == {("O0", "O2"), ("O0", "O2", "Oz")}

@@ -68,17 +68,6 @@ def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
         IRFolder(tmp_path)
 
 
-def test_failures_can_be_tried_again(tmp_path: Path) -> None:
-    with IRFolder(tmp_path) as folder:
-        folder.add(RECORD, b"define")
-        folder.add(variant(file="src/b.c", status="failed", reason="no header"))
-        folder.add(variant(file="src/c.c", status="timeout"))
-    with IRFolder(tmp_path) as folder:
-        assert len(folder) == 3
-    with IRFolder(tmp_path, retry_failed=True) as folder:
-        assert [record.file for record in folder.records()] == ["src/a.c"]
-
-
 def test_what_is_kept_is_sorted_and_has_ir(tmp_path: Path) -> None:
     other = variant(file="src/b.c", sha256_of_ir="bb")
     with IRFolder(tmp_path) as folder:

@@ -20,7 +20,7 @@ from mirenc.pretrain.corpus import Corpus, build as build_module, build_corpus, 
 SMALL = TokenizerConfig(vocab_size=300)
 
 
-def test_modules_are_what_make_sample_makes(corpus: Corpus, ir_folder: Path) -> None:
+def test_modules_have_the_arrays_of_make_sample(corpus: Corpus, ir_folder: Path) -> None:
     for number in (0, len(corpus) // 2, len(corpus) - 1):
         module = read_ir(ir_folder / corpus.names[number])
         sample = make_sample(module, corpus.tokenizer)
@@ -45,7 +45,7 @@ def test_counts_are_statements(corpus: Corpus, ir_folder: Path) -> None:
     assert corpus.text_counts(range(len(corpus))).sum() == total == corpus.statement_total.sum()
 
 
-def test_the_manifest_says_what_a_module_is(corpus: Corpus, ir_folder: Path) -> None:
+def test_the_manifest_has_the_facts_of_a_module(corpus: Corpus, ir_folder: Path) -> None:
     info = corpus.infos[0]
     module = read_ir(ir_folder / info.name)
     assert info.name == f"{info.project}/{info.opt_level}/{info.file}"
@@ -57,7 +57,7 @@ def test_the_manifest_says_what_a_module_is(corpus: Corpus, ir_folder: Path) -> 
     assert levels == {"O0", "O2"}
 
 
-def test_what_is_known_of_a_file_goes_into_the_manifest(ir_folder: Path, tmp_path: Path) -> None:
+def test_sources_go_into_the_manifest(ir_folder: Path, tmp_path: Path) -> None:
     files = sorted((ir_folder / "alpha").rglob("*.ll"))[:2]
     name = files[1].relative_to(ir_folder).as_posix()
     known = {
@@ -183,7 +183,7 @@ def test_a_stopped_build_goes_on(ir_folder: Path, tmp_path: Path, monkeypatch: p
     assert np.array_equal(corpus.text_ids, whole.text_ids)
 
 
-def test_nothing_to_read(tmp_path: Path) -> None:
+def test_a_folder_without_readable_ir_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p").mkdir()
     (tmp_path / "p" / "bad.ll").write_text("nonsense")
     with pytest.raises(ConfigError, match=r"no IR could be read.*bad\.ll"):

@@ -19,7 +19,7 @@ def held(
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_what_an_ancestor_saw_is_not_held_out(seed: int) -> None:
+def test_projects_of_an_ancestor_are_not_held_out(seed: int) -> None:
     first = held(seed=seed)
     assert len(first) == 2
     assert not set(held(seed=seed, seen=dict.fromkeys(first, "old"))) & set(first)
@@ -43,13 +43,13 @@ def test_a_named_project_that_an_ancestor_saw_is_refused_by_name() -> None:
         held(named=["p77"])
 
 
-def test_where_nothing_is_left_the_models_are_named() -> None:
+def test_without_an_unseen_project_the_ancestors_are_named() -> None:
     seen = dict.fromkeys(PROJECTS, "old") | {"p4": "older"}
     with pytest.raises(ConfigError, match=r"no project is left .* p9\) were in the training of old and older"):
         held(seen=seen)
 
 
-def test_something_is_left_to_train_on() -> None:
+def test_one_project_at_least_is_left_to_train_on() -> None:
     with pytest.raises(ConfigError, match="one at least must be left to train on"):
         held(named=sorted(set(PROJECTS)))
     with pytest.raises(ConfigError, match=r"1 project\(s\)"):

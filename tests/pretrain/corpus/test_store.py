@@ -114,7 +114,7 @@ def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, t
         check_order(config, corpus)
 
 
-def test_load_says_what_to_type(tmp_path: Path) -> None:
+def test_loading_no_corpus_names_the_command_to_build_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="mirenc corpus build"):
         Corpus.load(tmp_path)
 
@@ -142,7 +142,7 @@ def test_another_format_is_refused(folder: Path, tmp_path: Path) -> None:
         Corpus.load(copy)
 
 
-def test_a_half_written_corpus_is_none(folder: Path, tmp_path: Path) -> None:
+def test_a_half_written_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
     killed = (1 / 0 for _ in [0])  # a build that is killed right after it began to write
@@ -172,7 +172,7 @@ def test_split_of_projects_that_are_all_large_takes_the_smallest(corpus: Corpus)
 
 
 @pytest.mark.parametrize("listing", ["[]", '{"format": 2, "files": []}', '{"format": 2}', '{"format": 2, "files": {}}'])
-def test_a_listing_that_lists_nothing_is_named(listing: str, tmp_path: Path) -> None:
+def test_a_listing_without_files_is_refused(listing: str, tmp_path: Path) -> None:
     (tmp_path / "corpus.json").write_text(listing)
     with pytest.raises(ConfigError, match=r"corpus.json .*[Bb]uild"):
         Corpus.load(tmp_path)

@@ -105,7 +105,7 @@ def test_the_size_baseline_tells_sizes_apart() -> None:
 
 
 # -- file ----------------------------------------------------------------------------------------------
-def test_what_is_saved_is_loaded(fitted: Baselines, levels_corpus: Corpus, tmp_path: Path) -> None:
+def test_saved_baselines_are_loaded(fitted: Baselines, levels_corpus: Corpus, tmp_path: Path) -> None:
     sizes = Baselines.fit(levels_corpus, np.arange(len(levels_corpus))).sizes
     assert sizes.keys() == {"random", "near_size"}
     Baselines(fitted.source, fitted.frequent, fitted.after, fitted.between_key, fitted.between_token, sizes).save(
@@ -120,7 +120,7 @@ def test_what_is_saved_is_loaded(fitted: Baselines, levels_corpus: Corpus, tmp_p
         np.testing.assert_array_equal(loaded.sizes[name], size)
 
 
-def test_a_model_may_have_none(tmp_path: Path) -> None:
+def test_a_model_without_baselines_gives_none(tmp_path: Path) -> None:
     assert Baselines.load(tmp_path, 32) is None
 
 

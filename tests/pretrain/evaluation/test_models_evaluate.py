@@ -95,7 +95,7 @@ def test_a_file_without_a_function_body_is_counted(model_folder: Path, levels_fo
     assert (result.code, result.err) == (0, "mirenc: 1 of 5 files has no function body and is left out\n")
 
 
-def test_what_cannot_be_measured(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
+def test_missing_ir_and_unknown_models_are_refused(model_folder: Path, levels_folder: Path, tmp_path: Path) -> None:
     assert "is a folder without IR files" in refused(model_folder, "--ir", tmp_path)
     shutil.copy(levels_folder / "clang-14" / "O0" / "numeric.ll", tmp_path / "one.ll")
     assert "one IR file only" in refused(model_folder, "--ir", tmp_path)

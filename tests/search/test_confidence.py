@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from mirenc.search import Maker
-from mirenc.search.sureness import _COEFFICIENTS, features_of, language_of, probability, shares_right
+from mirenc.search.confidence import _COEFFICIENTS, features_of, language_of, probability, shares_right
 
 RECORD = Path(__file__).parents[2] / "pretrain" / "calibration.json"
 

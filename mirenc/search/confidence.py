@@ -1,7 +1,7 @@
-"""How likely the first answer to a function is the right one: a logistic regression on what a search knows.
+"""The probability that the first answer to a query for a function is correct, by logistic regression.
 
-Fitted and tested on projects that the model never saw, in C, C++ and Rust (`pretrain/calibrate.py`), for whole builds
-as they are searched: functions that the index does not have are among them.
+Fitted and tested on projects that the model never saw, in C, C++ and Rust (`pretrain/calibrate.py`), with whole builds
+as queries, so that functions that the index lacks are among them.
 """
 
 import re
@@ -15,7 +15,7 @@ from mirenc.encoder import Encoder
 from mirenc.encoder.options import SEARCH_FORM
 from mirenc.search.table import Maker
 
-# By model and language: of `features_of`, the intercept last; those of pretrain/calibration.json.
+# By model and language: coefficients of `features_of`, then the intercept; from pretrain/calibration.json.
 _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
     "mirenc-search": {
         "C": (1.9713, 0.5293, 0.0068, 0.5252, -4.6986),
@@ -23,7 +23,7 @@ _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
         "Rust": (1.985, -0.0404, -0.3526, 1.2906, -7.5915),
     }
 }
-_NEAR, _APART = 0.01, 0.002  # keep logarithms of a cosine of 1 and of equals finite
+_NEAR, _GAP = 0.01, 0.002  # keep the logarithms finite for a cosine of 1 and for equal ones
 _RUST = re.compile(r"_R[CMXYNIB]|.*17h[0-9a-f]{16}E")
 _FORTRAN = re.compile(r"_Q|.*_$")
 
@@ -40,11 +40,11 @@ def language_of(symbol: str) -> str:
 def shares_right(
     encoder: Encoder, maker: Maker, cosines: ArrayLike, rows: int, instructions: ArrayLike, symbols: Sequence[str]
 ) -> list[float | None]:
-    """How often first answers like these were right, of each query; None where that was not tested.
+    """Share of first answers like that of each query which were correct in the test; None where nothing was tested.
 
-    Parameters are those of `features_of`, and the queries' ``symbols``. Tested are whole vectors of functions in C, C++
-    and Rust, in the form for search; and by their cosine alone (`mirenc.model.config.PairedConfig.sure`) those of IR as
-    it is.
+    Parameters are those of `features_of`, and the ``symbols`` of the queries. Tested were whole vectors of functions in
+    C, C++ and Rust in the form `SEARCH_FORM`, and, by cosine alone (`mirenc.model.config.PairedConfig.sure`), in the
+    form plain.
     """
     near = np.asarray(cosines)
     paired = encoder.files.config.paired
@@ -52,25 +52,24 @@ def shares_right(
         return [None] * len(near)
     if maker.form == "plain":
         return [paired.sure(float(cosine)) for cosine in near[:, 0]]
-    of_language = _COEFFICIENTS.get(encoder.name, {}) if maker.form == SEARCH_FORM else {}
-    features = features_of(near, rows, instructions)
-    each = zip(features, map(of_language.get, map(language_of, symbols)), strict=True)
-    return [None if weights is None else float(probability(row[None], weights)[0]) for row, weights in each]
+    by_language = _COEFFICIENTS.get(encoder.name, {}) if maker.form == SEARCH_FORM else {}
+    coefficients = map(by_language.get, map(language_of, symbols))
+    rows_and_weights = zip(features_of(near, rows, instructions), coefficients, strict=True)
+    return [None if weights is None else float(probability(row[None], weights)[0]) for row, weights in rows_and_weights]
 
 
 def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike) -> Float64:
-    """What the probability of each first answer goes by.
+    """Features of the first answer to each query.
 
-    ``cosines`` (q, k) are those of the nearest in an index of that many ``rows``; ``instructions`` (q,) are those of
-    the queries. -> (q, 4): -log(1.01 - cosine), log(0.002 + what the second is less near by), log(rows), and
-    log(instructions).
+    ``cosines`` (q, k) of the nearest in an index of ``rows`` rows; ``instructions`` (q,) counts those of each query.
+    -> (q, 4): -log(1.01 - first cosine), log(0.002 + first - second cosine), log(rows), log(instructions).
     """
     near = np.asarray(cosines, dtype=np.float64)
     second = near[:, 1] if near.shape[1] > 1 else np.zeros(len(near))
-    apart = np.log(_APART + np.maximum(near[:, 0] - second, 0))
-    spread = -np.log(1 + _NEAR - np.minimum(near[:, 0], 1))
+    gap = np.log(_GAP + np.maximum(near[:, 0] - second, 0))
+    nearness = -np.log(1 + _NEAR - np.minimum(near[:, 0], 1))
     size = np.log(np.maximum(np.asarray(instructions, dtype=np.float64), 1))
-    return np.column_stack([spread, apart, np.full(len(near), np.log(max(rows, 1))), size])
+    return np.column_stack([nearness, gap, np.full(len(near), np.log(max(rows, 1))), size])
 
 
 def probability(features: Float64, weights: ArrayLike) -> Float64:

@@ -1,4 +1,4 @@
-"""A query that is in the table comes first: of equal vectors, the row of the same file and symbol before the others."""
+"""Rank a query that is itself in the table first among equal vectors: the row of the same file and symbol."""
 
 import os
 from collections import Counter
@@ -13,40 +13,40 @@ from mirenc.search.table import VectorTable
 
 
 def own_rows(table: VectorTable, file: str, symbols: Sequence[str], rows: Iterable[int], folder: str = "") -> list[int]:
-    """Which of some rows of a table stand for a file's regions, their ``symbols`` given in order; -1 for none.
+    """Row of a table, among ``rows``, of each region of ``file``, given by their ``symbols`` in order; -1 for none.
 
-    Paths of the table may be relative to the working folder, or to ``folder``, where the table lies.
+    Paths in the table may be relative to the working folder, or to ``folder``, which holds the table.
     """
     name, path = os.path.basename(file), os.path.abspath(file)
     by_file: dict[str, list[int]] = {}
     for row in rows:
-        if (there := table.files[row]).endswith(name):
-            by_file.setdefault(there, []).append(row)
-    own = (there for there in by_file if path in (os.path.abspath(there), os.path.abspath(os.path.join(folder, there))))
-    return matching_rows(symbols, {row: table.labels["symbol"][row] for there in own for row in by_file[there]})
+        if (known := table.files[row]).endswith(name):
+            by_file.setdefault(known, []).append(row)
+    names = [known for known in by_file if path in map(os.path.abspath, (known, os.path.join(folder, known)))]
+    return matching_rows(symbols, {row: table.labels["symbol"][row] for known in names for row in by_file[known]})
 
 
 def matching_rows(symbols: Sequence[str], others: dict[int, str]) -> list[int]:
-    """The row of each symbol among ``others``, symbols by row, its second occurrence for a second one; -1 for none."""
+    """Row of each symbol in ``others`` (row -> symbol), -1 for none; the n-th occurrence goes to the n-th."""
     row_of = dict(zip(_numbered(others.values()), others, strict=True))
     return [row_of.get(key, -1) for key in _numbered(symbols)]
 
 
 def own_first(found: Nearest, own: Sequence[int], queries: ArrayLike, candidates: Any) -> Nearest:
-    """What a search found, with each query's ``own`` row of the candidates first, if nothing found is nearer than it.
+    """Results of a search with the ``own`` row of each query moved to the front, unless something is nearer.
 
-    Of vectors the own row need not be among those found: more than k candidates may be equal. An approximate index
-    (`mirenc.search.approximate`) gives no vectors back, so there it must. Shapes: two of (q, k), (q,), (q, D), (n, D)
+    Among vectors the own row need not be in the results, as more than k candidates may be equal. An approximate index
+    (`mirenc.search.approximate`) returns no vectors, so there it must be. Shapes: two of (q, k), (q,), (q, D), (n, D)
     -> two of (q, k).
     """
     rows, cosines = found[0].copy(), found[1].copy()
-    asked = np.asarray(queries)
+    vectors = np.asarray(queries)
     for query, row in enumerate(own):
         if row < 0 or not rows.shape[1]:
             continue
         others = rows[query] != row
         if isinstance(candidates, np.ndarray):
-            cosine = nearest(asked[query : query + 1], candidates[row : row + 1], 1)[1][0, 0]
+            cosine = nearest(vectors[query : query + 1], candidates[row : row + 1], 1)[1][0, 0]
         else:
             cosine = cosines[query, ~others].max(initial=-np.inf)
         if cosine >= cosines[query].max():
@@ -56,7 +56,7 @@ def own_first(found: Nearest, own: Sequence[int], queries: ArrayLike, candidates
 
 
 def _numbered(symbols: Iterable[str]) -> list[tuple[str, int]]:
-    """Each symbol and how often it came before: blocks and loops of a function share its symbol."""
+    """Each symbol with the number of its earlier occurrences: blocks and loops share the symbol of their function."""
     seen = Counter[str]()
     numbered = []
     for symbol in symbols:

@@ -10,7 +10,7 @@ import pytest
 
 from mirenc.encoder import Encoder
 from mirenc.search import Maker, VectorTable, index, nearest
-from mirenc.search.itself import matching_rows, own_first, own_rows
+from mirenc.search.self_match import matching_rows, own_first, own_rows
 
 FILE = Path(__file__).parents[1] / "fixtures" / "ir" / "clang-19" / "O2" / "sorting.ll"
 
