@@ -39,7 +39,7 @@ class OnnxRuntime(NumpyRuntime):
             onnxruntime.InferenceSession(folder / f"{files.name}.{part}.onnx", providers=list(providers))
             for part in ("text", "graph")
         )
-        self._graph = self
+        self._pooled = self.pooled
 
     def encode_texts(
         self, text_ids: UInt16, text_length: Int32, *, advance: Callable[[int], None] | None = None
