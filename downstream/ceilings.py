@@ -23,7 +23,7 @@ from rich.progress import track
 from threadpoolctl import threadpool_limits
 
 from mirenc.base.arrays import Float64, Int64
-from mirenc.decide.estimators.candidates import head_search, inner_parts
+from mirenc.decide.estimators.candidates import candidate_search, inner_folds
 from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.evaluation.figures import figures_of
 from mirenc.decide.evaluation.report import load_report
@@ -147,9 +147,9 @@ def answers(task: Task, data: TaskData, row: Features, protocol: Protocol) -> li
     runs = np.zeros((SEEDS, len(data)), dtype=np.int64)
     for seed in range(SEEDS):
         for training, test in protocol.split(data, seed):
-            head = head_search(target.shape(row, training), seed, task.select)
+            head = candidate_search(target.shape(row, training), seed, task.select)
             head.members = [member for member in head.members if member[0] in HEADS]
-            part = inner_parts(unit[training], target.strata[training], seed)
+            part = inner_folds(unit[training], target.strata[training], seed)
             with threadpool_limits(1):
                 head.fit(row.matrix[training], target.values[training], data.settings.take(training), part=part)
                 runs[seed, test], _ = target.decide(head, row, test)

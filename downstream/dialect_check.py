@@ -78,7 +78,7 @@ def main() -> None:
                 name: [
                     _preferred(head, module, context) == _preferred(head, published[file], context)
                     for file, row in zip(files, of, strict=True)
-                    for context in [{column: row[column] for column in task.context_names}]
+                    for context in [{column: row[column] for column in task.context.names}]
                 ]
                 for name, head in heads.items()
             }

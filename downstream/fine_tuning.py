@@ -250,7 +250,7 @@ def measure(given: argparse.Namespace, write: Callable[[dict[str, Any]], None]) 
     vectors = embed(LiveModel(model, kernels), range(len(pieces)))
     embedding_seconds = np.round(clocks() - started, 3).tolist()
     print(f"{len(pieces)} kernels embedded in {embedding_seconds[0]} s", flush=True)
-    context = np.array([task.encode_context(sample.context) for sample in data.samples], dtype=np.float32)
+    context = np.array([task.context.encode(sample.context) for sample in data.samples], dtype=np.float32)
     table = Table(torch.from_numpy(context), kernel, data, torch.from_numpy(data.labels), vectors)
     record: dict[str, Any] = {
         "mirenc_version": mirenc.__version__,

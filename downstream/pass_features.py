@@ -3,7 +3,7 @@
     python downstream/pass_features.py TABLE -o FEATURES --counted --ir2vec --model mirenc-base --jobs 2
     python downstream/pass_features.py TABLE -o FEATURES --model FOLDER --jobs 2      # a model more, beside the others
 
-TABLE is a folder of `mirenc measure passes`, with its IR. Each source (counted: opcodes, AutoPhase's counts and
+TABLE is a folder of `mirenc label`, with its IR. Each source (counted: opcodes, AutoPhase's counts and
 statements; ir2vec; each model) is a file FEATURES/<source>.npz, by the hash of the IR: pieces that it has are not
 computed again, so a run that was stopped goes on, and a table that has grown costs what is new. The files are what
 `downstream/pass_tasks.py --features` and the other scripts of pass tables take.
@@ -45,7 +45,7 @@ from mirenc.decide.features.ir2vec import ir2vec_text, ir2vec_vectors
 from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
 from mirenc.llvm import IRModule, parse_ir
 from mirenc.llvm.analysis.regions import Region, regions_of
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.ir.canonical_reader import read_canonical
 
 CHUNK_PIECES, CHUNK_BYTES = 64, 2_000_000

@@ -7,7 +7,7 @@
 A head is chosen by the same search as in an evaluation (grouped by kernel, inside the samples). Run it again whenever
 the default model, the menu (`mirenc/decide/estimators/candidates.py`) or the datasets change; a test refuses heads of
 another model. Tasks that mirenc measures itself have their tables in `downstream/<task>/table`. The last line is for
-the heads of a table of `mirenc measure passes` alone, FEATURES what `downstream/pass_features.py` made of it: projects
+the heads of a table of `mirenc label` alone, FEATURES what `downstream/pass_features.py` made of it: projects
 that are held out are not trained on.
 """
 
@@ -23,6 +23,7 @@ from threadpoolctl import threadpool_limits
 
 import mirenc
 from mirenc.decide.fit import fit_head
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.tables.measured import MeasuredTask
 from mirenc.decide.task import Task
 from mirenc.decide.task_head import ready_heads
@@ -47,7 +48,7 @@ def fit_measured(names: Sequence[str]) -> None:
     for task, variant in shipped(names, CompiledTask, others=True):
         # Tables that mirenc measured are here.
         data = task.load(HERE / task.name / "table" if isinstance(task, MeasuredTask) else None, variant)
-        for row, end in (("both", ""), ("look_ahead", ".look_ahead"))[: 1 + task.looks_ahead]:
+        for row, end in (("both", ""), ("look_ahead", ".look_ahead"))[: 1 + isinstance(task, LoopTask)]:
             head = fit_head(task, data, encoder, variant=variant, row=row)
             folder = head.save(READY / f"{task.name}.{variant or 'all'}{end}")
             print(f"{folder.name}: {head.head.weights_}")

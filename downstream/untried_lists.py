@@ -3,7 +3,7 @@
     python downstream/untried_lists.py TABLE --features FEATURES -o downstream/passes/untried_lists.json --jobs 2
     python downstream/untried_lists.py TABLE --features FEATURES --rows no_code --rows both --folds 5 --pairs 200000
 
-TABLE is a folder of `mirenc measure passes`, FEATURES what `downstream/pass_features.py` made of it. The lists but -Oz
+TABLE is a folder of `mirenc label`, FEATURES what `downstream/pass_features.py` made of it. The lists but -Oz
 are cut into folds; a `PairHead` learns from the pieces of the training projects under the other folds' lists, where a
 list is how often each pass stands in it, and says how large the held-out pieces are under the lists of the fold. So
 neither the code nor the list was seen.

@@ -74,7 +74,7 @@ def build_of(encoder: Encoder, folder: Path, work: Path) -> Build | None:
     sizes = kept.with_suffix(".npy")
     if not sizes.exists():
         files = sorted(path for path in folder.rglob("*.ll") if path.stat().st_size < MOST_BYTES)
-        outcomes = encoder.embed_stream(files, level="function", workers=0)
+        outcomes = encoder.embed_stream(files, level="function", jobs=1)
         embeddings = [(one.name, one.embedding) for one in outcomes if one.embedding is not None]
         if not embeddings:
             return None

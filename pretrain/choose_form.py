@@ -38,8 +38,8 @@ from function_pools import (
 )
 
 from mirenc.llvm import ReadOptions, parse_ir
-from mirenc.llvm.child.llvm_worker import default_worker
-from mirenc.llvm.passes.normal_form import FORMS
+from mirenc.llvm.child.parsing_worker import default_worker
+from mirenc.llvm.passes.optimise import FORMS
 
 BAG = "bag of terms and statements"
 AS_THEY_ARE = ("plain", "plain")

@@ -41,7 +41,7 @@ from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.input import path_input
 from mirenc.llvm.ir.functions import linkages_of, object_name
 from mirenc.llvm.passes import EmbeddedEngine
-from mirenc.llvm.passes.normal_form import FORMS, Form
+from mirenc.llvm.passes.optimise import FORMS, Form
 from mirenc.search.builds import Function, read_builds
 from mirenc.search.diff import Change, pair_builds
 

@@ -4,7 +4,7 @@ What you get: `OUT.json` and `OUT.md`. A program's class is its task (`small_pro
 is told by the cosine of their module vectors: MAP@R and recall at 1 (`program_figures.py`) within C, within C++, from C
 to C++, within a level and from -O0 to -O2, and whether the program itself is found among all at -O2; with 95 %
 intervals by a bootstrap over tasks; with names as written and with all names hidden before anything reads them.
-Every method sees the IR in each form (`mirenc.llvm.passes.normal_form`), both sides in the same. Two tables:
+Every method sees the IR in each form (`mirenc.llvm.passes.optimise`), both sides in the same. Two tables:
 
 - all tasks in one pool;
 - maps of the models fitted on half of the tasks without their names and tested on the other half, both ways, over
@@ -247,7 +247,7 @@ def model_methods(name: str, programs: list[Program], cache: Path, hidden: bool)
         scales = (1.0, 1.0, config.lexical.weight / config.lexical.width**0.5)
 
     def embedded(whiten: bool) -> NDArray[np.float32]:
-        outcomes = encoder.embed_stream([program.ir for program in programs], form="plain", whiten=whiten, workers=0)
+        outcomes = encoder.embed_stream([program.ir for program in programs], form="plain", whiten=whiten, jobs=1)
         return np.concatenate([outcome.embedded().vector for outcome in outcomes])
 
     mapped, plain = embedded(True), embedded(False)
@@ -328,7 +328,7 @@ def main() -> None:
     parser.add_argument("--models", nargs="*", default=["mirenc-fast"], help="mirenc model names or folders")
     parser.add_argument("--ir2vec", help="Python that has IR2Vec")
     parser.add_argument(
-        "--forms", nargs="+", default=["plain", "O2"], help="forms of mirenc.llvm.passes.normal_form.FORMS"
+        "--forms", nargs="+", default=["plain", "O2"], help="forms of mirenc.llvm.passes.optimise.FORMS"
     )
     parser.add_argument("--compiler", default="clang-19")
     parser.add_argument("--names", nargs="+", choices=["written", "hidden"], default=["written", "hidden"])

@@ -19,7 +19,7 @@ from typing import Any
 
 from mirenc.base.errors import IRFileError, MirencError
 from mirenc.base.progress import progress
-from mirenc.llvm.child.child_main import BITCODE_MAGIC
+from mirenc.llvm.child.parsing_service import BITCODE_MAGIC
 from mirenc.llvm.sources.compile_programs import Limits
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord, Status, digest, stamp_of
 from mirenc.llvm.sources.parquet import find_parquet, read_rows, row_groups

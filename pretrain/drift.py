@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.encoder import Encoder, load
-from mirenc.encoder.request import SEARCH_FORM, Level
+from mirenc.encoder.options import SEARCH_FORM, Level
 from mirenc.encoder.weights import search_model
-from mirenc.llvm.passes.normal_form import Form
+from mirenc.llvm.passes.optimise import Form
 
 BASE = "clang-19", "O2"
 COMPILERS = "clang-14", "clang-19"

@@ -1,7 +1,7 @@
 """Readings of functions for `function_pools.py`: builds of programs in a form, their counted words and vectors, kept.
 
 A function is a symbol of one file of one project; a build of it is what one compiler made of it at one level; a form is
-what LLVM's passes make of a build before anything is counted or embedded (`mirenc.llvm.passes.normal_form`). The passes
+what LLVM's passes make of a build before anything is counted or embedded (`mirenc.llvm.passes.optimise`). The passes
 see names as written; where names are hidden, they are hidden in what the passes print. What is kept is made once for
 each file and form, and again where the IR is newer.
 """
@@ -35,7 +35,7 @@ from mirenc.encoder.prepare import prepare
 from mirenc.llvm import IRModule, ReadOptions, parse_ir
 from mirenc.llvm.ir.canonical_reader import read_canonical
 from mirenc.llvm.ir.plain_statement import Layout, plain_statement
-from mirenc.llvm.passes.normal_form import formed
+from mirenc.llvm.passes.optimise import formed
 from mirenc.llvm.sources.ir_folder import origins_of
 from mirenc.model.lexical import terms_of
 from mirenc.model.pooling import Pool

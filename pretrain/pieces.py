@@ -17,7 +17,7 @@ from mirenc.decide.tables.compiled import read_compiled, read_piece_ir
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("table", type=Path, help="folder that `mirenc measure passes` wrote, with ir.parquet")
+    parser.add_argument("table", type=Path, help="folder that `mirenc label` wrote, with ir.parquet")
     parser.add_argument("folder", type=Path)
     args = parser.parse_args()
     pieces = read_compiled(args.table).pieces

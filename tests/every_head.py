@@ -76,7 +76,11 @@ SETTINGS = Settings(np.arange(4.0)[:, None], np.tile(np.arange(4), (ROWS, 1)))
 
 
 def fitted(name: str) -> Any:
-    head = clone(HEADS[name])
+    return fit(clone(HEADS[name]), name)
+
+
+def fit(head: Any, name: str) -> Any:
+    """Fit a head to what the kind of this name learns."""
     if name in NUMBERS or name == "number ensemble":
         return head.fit(FEATURES, np.log(COSTS[:, 0]))
     if name == "boosted chances":

@@ -21,9 +21,10 @@ from typing import NamedTuple
 
 import llvmlite.binding as llvm
 
+from mirenc.base.child_process import ChildProcess, EndedError
 from mirenc.base.errors import CompileError, ConfigError, NoFunctionBodyError, UnexpectedError
 from mirenc.encoder import Encoder
-from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
+from mirenc.llvm.child.parsing_worker import llvmlite_folder
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 SIZES = range(200, 60_000)  # bytes of a fixture
@@ -112,12 +113,12 @@ class Judge:
     """LLVM's own verdict on a module: ``accepted``, ``refused``, or ``died`` where it does not survive reading it."""
 
     def __init__(self) -> None:
-        self._child = Child(Path(__file__).with_name("mutated_judge.py"), [llvmlite_folder()], 8 * 2**30)
+        self._child = ChildProcess(Path(__file__).with_name("mutated_judge.py"), [llvmlite_folder()], 8 * 2**30)
 
     def verdict(self, data: bytes) -> str:
         try:
-            self._child.send({}, data, 120)
-            return str(self._child.receive(120)[0]["verdict"])
+            ((answer, _),) = self._child.ask({}, data, 120)
+            return str(answer["verdict"])
         except EndedError:
             return "died"
 
@@ -129,7 +130,7 @@ def answers(encoder: Encoder, some: Sequence[Mutant], level: str | tuple[str, ..
     """What mirenc makes of each mutant, ``accepted`` or ``refused``, and why it is refused."""
     inputs = [mutant.data for mutant in some]
     given = []
-    for outcome in encoder.embed_stream(inputs, level=level, workers=0):
+    for outcome in encoder.embed_stream(inputs, level=level, jobs=1):
         error = outcome.error
         if error is None or isinstance(error, NoFunctionBodyError):
             given.append(("accepted", ""))

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import Any
 
-from mirenc.llvm.child.child_main import llvmlite, parsed
+from mirenc.llvm.child.parsing_service import llvmlite, parsed, version_of
 
 
-class Library:
+class JudgingService:
     """llvmlite's LLVM as a judge."""
 
     def __init__(self, llvm: Any) -> None:
         self._llvm = llvm
-        self.version = ".".join(map(str, llvm.llvm_version_info))
+        self.version = version_of(llvm)
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
         verdict = "accepted"
@@ -23,5 +23,5 @@ class Library:
         yield {"verdict": verdict}, b""
 
 
-def open_library(arguments: list[str]) -> Library:
-    return Library(llvmlite(arguments[0]))
+def open_service(arguments: list[str]) -> JudgingService:
+    return JudgingService(llvmlite(arguments[0]))

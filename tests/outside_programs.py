@@ -21,11 +21,11 @@ from mirenc.base.errors import MissingExtraError, ModelError, ToolchainError
 from mirenc.decide.features.ir2vec import ir2vec_available
 from mirenc.encoder.weights import find_model
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.tools.measure.block_size import find_libdevice
 from mirenc.tools.measure.openmp import OpenMPMethod
 from mirenc.tools.measure.runners.opencl import opencl_devices
-from mirenc.tools.tune.tuning_case import beside, check_profile
+from mirenc.tools.run.compilers import check_profile, tool_beside
 
 
 def compiler_kinds(needs: Iterable[str]) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def _profdata(compiler: str = "") -> str:
     """Of a clang, or that which is found first, with the runtime of programs that write a profile."""
     try:
         compiler = compiler or find_compiler("cl")[0]
-        beside(compiler, "llvm-profdata")
+        tool_beside(compiler, "llvm-profdata")
         check_profile(compiler, ("-fprofile-instr-generate",))
     except ToolchainError as error:
         return str(error)

@@ -11,7 +11,7 @@ from pathlib import Path
 TASK_FILE = """
 import numpy as np
 
-from mirenc.decide import Protocol, Sample, Space, Task, TaskData
+from mirenc.decide import Context, Protocol, Sample, Space, Task
 
 
 class Widths(Task):
@@ -19,27 +19,21 @@ class Widths(Task):
     title = "made-up widths"
     source = "a test"
     space = Space(("width",), (("narrow",), ("wide",)))
-    context_names = ("length",)
+    context = Context("length", encode=np.log1p)
     protocols = (
         Protocol("rows", "by rows", lambda data: np.arange(len(data)), folds=3),
         Protocol("kernel", "by kernel", lambda data: data.group, folds=3),
     )
     baselines = {"narrow": 0}
 
-    def load(self, data_dir=None, variant=""):
-        self.check_variant(variant)
-        samples = []
+    def samples(self, folder, variant):
         for number in range(12):
             operation = "mul" if number % 2 else "add"
             body = "".join(f"  %v{step} = {operation} i32 %x, {number + step}\\n" for step in range(number + 1))
             ir = f"define i32 @f(i32 %x) {{\\n{body}  ret i32 %v{number}\\n}}\\n"
             for length in (8, 4096):
                 wide = 0.5 if number % 2 and length > 100 else 2.0
-                samples.append(Sample(f"k{number}/{length}", ir, f"k{number}", (length,), (1.0, wide)))
-        return TaskData(samples, self.space, "0" * 64)
-
-    def encode_context(self, context):
-        return np.log1p(np.array(context, dtype=float))
+                yield Sample(f"k{number}/{length}", ir, f"k{number}", (length,), (1.0, wide))
 """
 
 

@@ -46,7 +46,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "downstream"
 TASK = """
 import numpy as np
 
-from mirenc.decide import Protocol, Sample, Space, Task, TaskData
+from mirenc.decide import Context, Protocol, Sample, Space, Task, TaskData
 
 
 def kernel(operation, count):
@@ -57,7 +57,7 @@ def kernel(operation, count):
 class Miniature(Task):
     name, title, source = "miniature", "made-up mapping", "tests"
     space = Space(("device",), (("first",), ("second",)))
-    context_names = ("size",)
+    context = Context("size")
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=3),)
 
     def load(self, data_dir=None, variant=""):

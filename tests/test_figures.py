@@ -10,6 +10,7 @@ from recorded_figures import (
     MARKS,
     NO_WORDS,
     PHRASES,
+    PICTURES,
     PROGRAM_SETTINGS,
     README,
     ROOT,
@@ -38,7 +39,14 @@ def text_of(document: str) -> str:
 def test_the_tables_are_those_of_the_records(document: str) -> None:
     shown = {name: body for _, name, body, _ in MARKS.findall((ROOT / document).read_text(encoding="utf-8"))}
     made = {name: f"{write()}\n" for name, write in TABLES[document].items()}
-    assert shown == made, "type: python tests/recorded_figures.py"
+    assert shown == made, "type: python scripts/recorded_figures.py"
+
+
+@pytest.mark.parametrize("picture", PICTURES)
+def test_the_pictures_are_those_of_the_records(picture: str) -> None:
+    assert (ROOT / picture).read_text(encoding="utf-8") == PICTURES[picture](), (
+        "type: python scripts/recorded_figures.py"
+    )
 
 
 @pytest.mark.parametrize(("document", "phrase"), [(name, phrase) for name in PHRASES for phrase in PHRASES[name]])
@@ -118,10 +126,3 @@ def test_what_is_not_told_apart() -> None:
     for row in ("histogram", "ir2vec", "both"):
         low, high = lists[row]["speedup_gain_interval"]
         assert low < 1 < high
-
-
-def test_the_readme_is_for_the_first_five_minutes() -> None:
-    text = (ROOT / README).read_text(encoding="utf-8")
-    assert len(text.split()) <= 1000
-    assert len(re.findall(r"^\|[-:| ]+\|$", text, re.MULTILINE)) == 1  # the line below a table's head
-    assert text.count("![") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from random_model import random_weights
 
 import mirenc
+from mirenc.decide.context import Context
 from mirenc.decide.evaluation.evaluate_task import evaluate
 from mirenc.decide.evaluation.report import TaskReport
 from mirenc.decide.protocols import Protocol
@@ -34,7 +36,7 @@ class Toy(Task):
     title = "made-up unrolling"
     source = "these tests"
     space = Space(("unroll",), (("plain",), ("unrolled",), ("vector",)), missing="below")
-    context_names = ("length",)
+    context = Context("length")
     protocols = (
         Protocol("rows", "by rows (leaks)", lambda data: np.arange(len(data)), folds=4),
         Protocol("kernel", "by kernel", lambda data: data.group, folds=4),
@@ -43,29 +45,21 @@ class Toy(Task):
     baselines = {"always unrolled": 1}  # noqa: RUF012 - a ClassVar by its base
     hand_names = ("operations",)
 
-    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        self.check_variant(variant)
-        samples = []
+    def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
         for number in range(10):
             operation = "mul" if number % 2 else "add"
             for length in (8, 64, 512, 4096):
-                samples.append(
-                    Sample(
-                        name=f"k{number}/{length}",
-                        ir=kernel(operation, number + 3),
-                        group=f"k{number}",
-                        context=(length,),
-                        # The vector form was never run on short input.
-                        costs=(2.0, 1.0 if number % 2 else 4.0, 3.0 if length > 100 else np.nan),
-                        suite="first" if number < 6 else "second",
-                        part="long" if length > 100 else "short",
-                        hand=(float(number + 3),),
-                    )
+                yield Sample(
+                    name=f"k{number}/{length}",
+                    ir=kernel(operation, number + 3),
+                    group=f"k{number}",
+                    context=(length,),
+                    # The vector form was never run on short input.
+                    costs=(2.0, 1.0 if number % 2 else 4.0, 3.0 if length > 100 else np.nan),
+                    suite="first" if number < 6 else "second",
+                    part="long" if length > 100 else "short",
+                    hand=(float(number + 3),),
                 )
-        return TaskData(samples, self.space, "7" * 64)
-
-    def hand_features(self, sample: Sample) -> np.ndarray:
-        return np.array(sample.hand)
 
 
 def kernel(operation: str, count: int) -> str:

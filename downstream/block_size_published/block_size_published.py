@@ -15,6 +15,7 @@ import numpy as np
 from mirenc.base.arrays import Float64
 from mirenc.base.config import Config, load_toml
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.datasets.dataset_files import file_path, read_file, read_table, real
 from mirenc.decide.datasets.dataset_registry import data_root
 from mirenc.decide.protocols import Protocol
@@ -56,6 +57,12 @@ _KNOWN = _Known.from_dict(load_toml(Path(__file__).with_suffix(".toml")))
 GPUS = _KNOWN.gpus
 
 
+def _columns(context: tuple[Any, ...]) -> Float64:
+    """log2 of units, lanes, wave, clock, bandwidth and cache. (6,)."""
+    gpu = GPUS[context[0]]
+    return np.log2([gpu.units, gpu.lanes, gpu.wave, gpu.megahertz, gpu.bandwidth, gpu.cache])
+
+
 class BlockSizePublished(Task):
     """A block shape for a kernel on a GPU: 22 pairs of 5 kernels and 10 GPUs.
 
@@ -71,9 +78,7 @@ class BlockSizePublished(Task):
     name = "block_size_published"
     title = "block size, same kernel on another GPU"
     source = "AutoTuning Association's benchmark hub (Kernel Tuner caches), MIT"
-    context_names = ("gpu",)
-    context_help = {"gpu": ", ".join(GPUS)}
-    context_allowed = {"gpu": tuple(GPUS)}
+    context = Context(Feature("gpu", ", ".join(GPUS), allowed=tuple(GPUS)), encode=_columns)
     machines = {name: gpu.title for name, gpu in GPUS.items()}
     protocols = (
         Protocol("gpu", "leave one GPU out", lambda data: data.group, folds=None),
@@ -101,11 +106,6 @@ class BlockSizePublished(Task):
                 name = f"{kernel} on {gpu}"
                 samples.append(Sample(name, None, gpu, (gpu,), costs, space=space, suite=generation, part=kernel))
         return TaskData(samples, content_hash=digest.hexdigest())
-
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """log2 of units, lanes, wave, clock, bandwidth and cache. (6,)."""
-        gpu = GPUS[context[0]]
-        return np.log2([gpu.units, gpu.lanes, gpu.wave, gpu.megahertz, gpu.bandwidth, gpu.cache])
 
 
 def _find(data_dir: str | Path | None) -> Path:

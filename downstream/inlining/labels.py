@@ -2,7 +2,7 @@
 
     python downstream/inlining/labels.py SOURCES -o TABLE
 
-SOURCES are those of ``mirenc measure passes``; stopped, the same command goes on. Of each module: -Oz as it is, single
+SOURCES are those of ``mirenc label``; stopped, the same command goes on. Of each module: -Oz as it is, single
 decisions the other way, all calls of one function that LLVM decides alike, and random sets. A line of the journal is a
 module; the table, ``changes.parquet``, has a row for each change.
 """
@@ -25,13 +25,14 @@ from mirenc.base.errors import IRFileError, MirencError, TaskError
 from mirenc.base.progress import progress
 from mirenc.base.writing import only_one
 from mirenc.decide.tables.table_folder import MACHINE, write_json, write_parquet
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.tools.inline import Calls, Decisions, calls_of
 from mirenc.tools.inline.trial import weight
-from mirenc.tools.measure.measuring_run import Journal, Plan, one_line
-from mirenc.tools.measure.passes.inputs import FLAGS, IRFile, clang_of, find_ir
+from mirenc.tools.measure.passes.inputs import FLAGS, IRFile, find_ir
 from mirenc.tools.measure.passes.run import EngineRun
+from mirenc.tools.run.compilers import clang_of
+from mirenc.tools.run.run_folder import Journal, Plan, one_line
 
 FORMAT = 1
 LARGE = 600_000  # bytes of a module's file: larger ones take minutes each

@@ -29,7 +29,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 import mirenc
 from mirenc.base.errors import MirencError
 from mirenc.decide.metrics import group_interval
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
 from mirenc.tools.inline import Calls, calls_of
 from mirenc.tools.inline.search_decisions import State, by_size

@@ -27,7 +27,7 @@ from rules import HERE, PROTOCOL, TABLE, between, with_default, with_margins, wo
 from mirenc import __version__
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.cache import Cache, cache_key
-from mirenc.decide.estimators.candidates import menu
+from mirenc.decide.estimators.candidates import candidates
 from mirenc.decide.estimators.chooser import SHARPNESS, Settings
 from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.evaluation.figures import figures_of
@@ -110,7 +110,7 @@ def held_out(job: Job) -> Float64:
     assert features.settings is not None
     logs = np.full(target.values.shape, np.nan)
     for training, test in job.folds:
-        member = dict(menu(target.shape(features, training), job.seed, target.select))[MEMBER]
+        member = dict(candidates(target.shape(features, training), job.seed, target.select))[MEMBER]
         head = member.fit(features.matrix[training], target.values[training], features.settings.take(training))
         asked = [one.take(test) for one in features.asked or (features.settings,)]
         preference = np.mean([head.predict_proba(features.matrix[test], one) for one in asked], axis=0)
@@ -123,7 +123,7 @@ def places(own: int) -> dict[str, list[int]]:
     """Columns of settings of each group, of which the first ``own`` are the setting's numbers; none: the default's."""
     code, grid = own + _CODE, own + _CODE + len(columns._GRID)
     shape, each, costs = range(own, own + _SHAPE), range(own + _SHAPE, code), range(code, grid)
-    told = range(grid, grid + columns.TOLD)
+    told = range(grid, grid + columns.TRIP_COLUMNS)
     return {
         "what the trip count tells": [*told],
         "rough costs for eight trip counts": [*costs],
@@ -141,7 +141,7 @@ def without(features: Features, group: str, own: int) -> Features:
     row = f"{features.row} - {group}" if group else features.row
     features = replace(features, row=row, only=MEMBER)
     assert features.settings is not None
-    assert features.settings.features.shape[1] == own + _CODE + len(columns._GRID) + columns.TOLD
+    assert features.settings.features.shape[1] == own + _CODE + len(columns._GRID) + columns.TRIP_COLUMNS
     if not group:
         return features
     gone = places(own)[group]

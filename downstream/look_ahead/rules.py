@@ -32,12 +32,13 @@ import numpy as np
 from mirenc import __version__
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.cache import Cache, cache_key
+from mirenc.base.child_process import EndedError
 from mirenc.base.progress import progress
 from mirenc.decide.estimators.chooser import preferences
 from mirenc.decide.estimators.ensemble import best_margin
 from mirenc.decide.evaluation.figures import figures_of
 from mirenc.decide.features import look_ahead_features as columns
-from mirenc.decide.features.feature_matrix import told_context
+from mirenc.decide.features.feature_matrix import context_with_run
 from mirenc.decide.load_samples import load_data
 from mirenc.decide.metrics import group_interval
 from mirenc.decide.registry import get_task
@@ -45,11 +46,10 @@ from mirenc.decide.sample import Sample
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder, load
-from mirenc.llvm.child.child_process import EndedError
 from mirenc.llvm.passes import assembly, look_ahead
 from mirenc.llvm.passes.assembly import Loop
 from mirenc.llvm.passes.look_ahead import LoopCode
-from mirenc.llvm.passes.vectorizer import asked, loop_node, marked
+from mirenc.llvm.passes.vectorizer import ask_llvm, loop_node, marked
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "vectorization/table"
@@ -74,7 +74,7 @@ def main() -> None:
     """Ask each rule about each sample, and write the figures."""
     task, encoder = get_task("vectorization"), load("mirenc-fast")
     data = load_data(task, TABLE)
-    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
+    ran = np.array([max(task.iterations(context_with_run(task, one)), default=0.0) for one in data.samples])
     with progress("look-ahead", len(data)) as advance:
         rough = log_costs(columns.look_ahead_tables(task, data, encoder, advance), ran)
     record: dict[str, Any] = {"rules": ruled(task, data, "costs", rough)}
@@ -226,7 +226,7 @@ def _keys(data: TaskData) -> list[bytes]:
 
 
 def _choice(module: Any, text: str, bits: int, place: int) -> tuple[int, int]:
-    ((answer, _),) = asked(module, text, [""], bits)
+    ((answer, _),) = ask_llvm(module, text, [""], bits)
     found = [(width, count) for line, width, count in answer["choices"] if line == place + 1]
     return max(found, key=lambda one: (one[0] * one[1], one[0]), default=(1, 1))
 
@@ -328,7 +328,7 @@ def _cycles(texts: set[str]) -> dict[str, float]:
 
 
 def _weighted(code: LoopCode, cycles: dict[str, float]) -> Float64:
-    row = columns.numbers(code)
+    row = columns.loop_numbers(code)
     starts = [columns._HEAD + place * columns._PART + 2 for place in range(3)]
     starts.append(columns.NUMBERS - columns._COUNTS - 2)
     for start, loop, turn in zip(starts, _parts(code), (columns._TURN, columns._TURN, columns._TURN, 0.0), strict=True):

@@ -7,12 +7,9 @@ cores, "ruby"). No licence is stated, so nothing of it is part of mirenc.
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.datasets.dataset_files import read_table, real
 from mirenc.decide.datasets.dataset_registry import dataset_folder
 from mirenc.decide.datasets.fetch import content_hash
@@ -47,9 +44,10 @@ class OpenMPPublished(Task):
     title = "OpenMP settings, published table"
     source = "Bolet, omp_benchmarks: exploration on ruby (LLNL)"
     dataset = "openmp"
-    context_names = ("size",)
-    context_help = {"size": ", ".join(_SIZES.values())}
-    context_allowed = {"size": tuple(_SIZES.values())}
+    context = Context(
+        Feature("size", ", ".join(_SIZES.values()), allowed=tuple(_SIZES.values())),
+        encode=lambda context: [float(list(_SIZES.values()).index(context[0]))],  # 0, 1 or 2
+    )
     machines = {"": "ruby (LLNL): 2 sockets, 56 cores, 112 threads"}
     protocols = (Protocol("program", "leave one program out", lambda data: data.group, folds=None),)
     portfolios = (2, 3, 4)
@@ -80,10 +78,6 @@ class OpenMPPublished(Task):
             samples.append(Sample(name, None, program, context, costs, part=program, code=program))
         space = Space(_KNOBS, tuple(settings), settings.index(default), missing="never")
         return TaskData(samples, space, content_hash(self.dataset, data_dir))
-
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """0, 1 or 2. (1,)."""
-        return np.array([float(list(_SIZES.values()).index(context[0]))])
 
 
 def _setting(row: Mapping[str, str], where: str) -> Key:

@@ -3,7 +3,7 @@
     python downstream/passes/executed.py TABLE -o EXECUTED.json
 
 LLVM's verifier says that a module is well formed, not that it computes what it did. So the lists that are best most
-often in a table of `mirenc measure passes` compile generated loops, and every output must be that of -Oz. It needs the
+often in a table of `mirenc label` compile generated loops, and every output must be that of -Oz. It needs the
 table's libLLVM and clang.
 """
 
@@ -21,13 +21,14 @@ from mirenc.base.errors import CompileError, MirencError
 from mirenc.decide.tables.compiled import CompiledTable, PassList, read_compiled
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.llvm.inputs.compile_source import compile_source
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import SharedEngine, major_of
-from mirenc.tools.measure.building import Toolchain, build_driver, compile_problem
-from mirenc.tools.measure.children import Timekeeper
+from mirenc.llvm.passes.find_llvm import SharedEngine, major_of
+from mirenc.llvm.passes.size_after_passes import Engine
+from mirenc.tools.measure.building import build_driver
 from mirenc.tools.measure.loops import generate
-from mirenc.tools.measure.passes.inputs import FLAGS, clang_of
+from mirenc.tools.measure.passes.inputs import FLAGS
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.timekeeper import Timekeeper
+from mirenc.tools.run.compilers import Toolchain, clang_of, compile_problem
 
 KERNELS, LISTS = 12, 10  # loops that are run, and lists that they are run under
 _ROUNDS = 4  # the fewest; times decide nothing here

@@ -1,4 +1,4 @@
-"""The table of `mirenc predict size_after PROJECT` beside what `nm -S` says of the project's own objects.
+"""The table of `mirenc sizes PROJECT` beside what `nm -S` says of the project's own objects.
 
     python downstream/passes/nm_figures.py less=BUILD/compile_commands.json --compiler clang-19 \
         -o downstream/passes/nm.json
@@ -52,7 +52,7 @@ def main() -> None:
     record: dict[str, Any] = {"compiler": given.compiler, "projects": {}}
     for asked in given.projects:
         name, _, place = asked.partition("=")
-        words = ["predict", "size_after", place, "--compiler", given.compiler, "--json"]
+        words = ["sizes", place, "--compiler", given.compiler, "--json"]
         told = subprocess.run([sys.executable, "-m", "mirenc", *words], check=True, capture_output=True, text=True)
         table = json.loads(told.stdout)
         record["engine"] = table["engine"]

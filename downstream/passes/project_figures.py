@@ -3,7 +3,7 @@
     python downstream/passes/project_figures.py bzip2=BUILD/compile_commands.json \
         sqlite3=OTHER/compile_commands.json:6 -k 10 -o downstream/passes/projects.json
 
-Each argument is NAME=SOURCE, where a source is what `mirenc predict size_after` takes for a project; :6 takes every
+Each argument is NAME=SOURCE, where a source is what `mirenc sizes` takes for a project; :6 takes every
 sixth file of it. For every module the lists that `mirenc suggest -k` names are run beside -Oz, and each project's
 loaded bytes are summed: without any pass, by -Oz, by the best. Then the module that -Oz made and the one that won are
 compiled by ``llc`` (of the engine's version) and weighed by binutils' ``size``: text and data are all that is loaded. A
@@ -24,9 +24,9 @@ from mirenc.base.errors import MirencError
 from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.llvm.inputs.file_kind import find_inputs
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import find_engine, major_of
+from mirenc.llvm.passes.find_llvm import find_engine, major_of
 from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.llvm.sources.compile_programs import Choices
 from mirenc.llvm.sources.prepare import prepare_ir
 from mirenc.tools.suggest import FixedList, fixed_lists, read_code, try_lists

@@ -2,7 +2,7 @@
 
     python downstream/passes/suggest_figures.py TABLE --features FEATURES -o downstream/passes --jobs 2
 
-reads what `mirenc measure passes` wrote and `downstream/pass_features.py` made of it, trains heads on the projects for
+reads what `mirenc label` wrote and `downstream/pass_features.py` made of it, trains heads on the projects for
 training, and writes suggest.json and suggest.md. Rows: lists that a head chooses by the code, or by its size alone;
 the best lists of training in their greedy order, the same for every piece, which `mirenc suggest` tries; lists drawn at
 random. Of each, the first k are tried beside -Oz, and the smallest is kept. Bytes are the table's: machine code, and
@@ -30,7 +30,7 @@ from mirenc.decide.features.feature_matrix import Features
 from mirenc.decide.metrics import group_interval
 from mirenc.decide.protocols import cut
 from mirenc.decide.tables.compiled import CompiledTable, read_compiled
-from mirenc.decide.target import Costs, target_of
+from mirenc.decide.target import CostTarget, target_of
 from mirenc.decide.task_data import TaskData
 from mirenc.decide.tasks.pass_tasks import HELD_OUT, LISTS, PassListChoice, covering_lists
 
@@ -119,7 +119,7 @@ def figures_of(won: dict[str, Float], group: NDArray[np.str_], counts: list[int]
     return found
 
 
-def trials_held_out(data: TaskData, goal: Costs, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
+def trials_held_out(data: TaskData, goal: CostTarget, row: Features, seed: int) -> dict[str, tuple[Trial, ...]]:
     """What trying won on pieces whose projects were held out: a head for each of ten folds says what it expects."""
     assert goal.default is not None
     expected = np.ones(goal.values.shape)

@@ -49,7 +49,7 @@ from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.profile import Flow, profiled_flow, solve_flow
 from mirenc.tools.profile.branches import Branches, branches_of
 from mirenc.tools.profile.loops import Loops, describe_loops
-from mirenc.tools.profile.static_profile import CLASS_STARTS, Profile, StaticProfile, told_by_constants
+from mirenc.tools.profile.static_profile import CLASS_STARTS, Prediction, StaticProfile, with_constant_trips
 
 FOLDS, DRAWS, LEAST = 8, 2000, 1e-3
 COMPONENTS = 16  # of a block's vector
@@ -208,7 +208,7 @@ def loop_trees(files: Sequence[File]) -> BoostedChances:
     return BoostedChances(**LOOP_TREES).fit(rows, right, weight / weight.mean())
 
 
-def held_out(files: list[File], vectors: bool) -> list[Profile]:
+def held_out(files: list[File], vectors: bool) -> list[Prediction]:
     """What trees say of each file that saw no file of its project."""
     axes, found = Axes(files) if vectors else None, {}
     projects = {file.project for file in files}
@@ -225,8 +225,8 @@ def held_out(files: list[File], vectors: bool) -> list[Profile]:
                 chances = np.zeros((len(file.described.exit), len(CLASS_STARTS) + 1))
                 chances = loops.predict(file.described.features) if len(chances) else chances
                 first = branches.predict(seen(file, own))[:, 0] if len(file.ran) else np.zeros(0)
-                said = Profile(file.branches.block, first, chances, file.described.constant)
-                found[number] = told_by_constants(said, file.described)
+                said = Prediction(file.branches.block, first, chances, file.described.constant)
+                found[number] = with_constant_trips(said, file.described)
             advance()
     return [found[number] for number in range(len(files))]
 

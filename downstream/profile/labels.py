@@ -47,7 +47,7 @@ from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.profile import Flow, profiled_flow
 from mirenc.llvm.inputs.compile_commands import program_flags
 from mirenc.llvm.sources.ir_folder import digest
-from mirenc.tools.measure.measuring_run import one_line
+from mirenc.tools.run.run_folder import one_line
 
 CLANG, CLANGXX, OPT, PROFDATA = "clang-19", "clang++-19", "opt-19", "llvm-profdata-19"
 COUNTED = ("-fprofile-instr-generate", "-fprofile-update=atomic")

@@ -44,17 +44,18 @@ from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.cache import Cache, cache_key
 from mirenc.base.progress import progress
 from mirenc.decide import HedgingEnsembleHead
-from mirenc.decide.estimators.candidates import head_search, inner_parts
+from mirenc.decide.estimators.candidates import candidate_search, inner_folds
 from mirenc.decide.estimators.chooser import SHARPNESS, Settings
 from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.evaluation.jobs import Job, plan_jobs, unpack_predictions
-from mirenc.decide.features.feature_matrix import told_context
+from mirenc.decide.features.feature_matrix import context_with_run
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, look_ahead_settings, look_ahead_tables
+from mirenc.decide.loop_task import TRIP_CLASSES
 from mirenc.decide.sample import Sample
 from mirenc.decide.tables.measured import MeasuredKernel, read_measured
 from mirenc.decide.target import target_of
 from mirenc.decide.task_data import TaskData
-from mirenc.decide.tasks.vectorization import TRIP_CLASSES, Vectorization
+from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import IRModule, ReadOptions, read_ir, regions_of
 from mirenc.llvm.analysis.regions import find_loop
@@ -89,7 +90,7 @@ def main() -> None:
     trees = StaticProfile.load(given.head) if given.head else StaticProfile.load()
     kernels = [table.kernels[one.name.removesuffix(f" {one.part}")] for one in data.samples]
     (features,) = Evaluation.prepare(task, data, encoder=encoder, rows=["look_ahead_run"]).features
-    ran = np.array([max(task.iterations(told_context(task, one)), default=0.0) for one in data.samples])
+    ran = np.array([max(task.iterations(context_with_run(task, one)), default=0.0) for one in data.samples])
     constant = np.array([float(one.context[0]) > 0 for one in data.samples])
     told = {
         "predicted": predicted(trees, encoder, data, np.flatnonzero(~constant), None),
@@ -221,10 +222,10 @@ def learned(job: Job, views: list[Settings]) -> list[Fold]:
     folds, target, matrix = [], job.target, job.features.matrix
     with progress(f"seed {job.seed}", len(job.folds)) as advance:
         for training, test in job.folds:
-            head = head_search(target.shape(job.features, training), job.seed, target.select)
+            head = candidate_search(target.shape(job.features, training), job.seed, target.select)
             assert isinstance(head, HedgingEnsembleHead)
             head.n_choices_ = target.values.shape[1]
-            inner = inner_parts(job.unit[training], target.strata[training], job.seed)
+            inner = inner_folds(job.unit[training], target.strata[training], job.seed)
             parts = [(training[inner != one], training[inner == one]) for one in np.unique(inner)]
             said = {name: np.zeros((len(views), *target.values.shape)) for name, _ in head.members}
             for name, member in head.members:

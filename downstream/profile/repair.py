@@ -51,6 +51,7 @@ from mirenc.base.progress import progress
 from mirenc.llvm import IRModule, read_ir
 from mirenc.llvm.analysis.profile import Flow, profiled_flow, solve_flow
 from mirenc.tools.profile.branches import branches_of
+from mirenc.tools.profile.counts import AVERAGE_SAMPLES, DOUBTS, SHARED_POWER, lines_of_blocks
 from mirenc.tools.profile.repair import repair_counts
 
 FILES, BYTES = 3, 200_000  # of a project, at most, and of a file
@@ -59,8 +60,6 @@ OTHER = "clang-14"
 MODEL = "flow_model"
 KINDS = ("error", "overlap", "functions", "missed")
 SPOILT = (*map(str, PERIODS), OTHER, "optimised", "moved")
-STALE, SHARED, DOUBTS = 100.0, 4, 3
-# samples that a function's average block counts for, where counts are carried by lines
 CHOSEN_ON = ("cminpack", "glpk", "json-c", "libzstd", "minimap2", "sqlite3", "yajl", "zlib")
 UNWOUND = 1e-9
 RECIPE = Path(__file__).parent / "programs.toml"
@@ -75,8 +74,6 @@ _NUMBER = re.compile(r"\bi(?:32|64) (\d+)")
 _ATTACHED = re.compile(r", !prof (!\d+)\b")
 _HEAD = re.compile(r" !prof (!\d+)\b")
 _DEFINES = re.compile(r"^define .*", re.MULTILINE)
-_PLACE = re.compile(r", !dbg (!\d+)")
-_PLACES = re.compile(r"^(!\d+) = (?:distinct )?!DILocation\(line: (\d+)(?!.*inlinedAt)", re.MULTILINE)
 
 
 @dataclass
@@ -178,20 +175,6 @@ def read(out: Path, project: str, file: str, functions: set[str], said: dict[int
     return File(project, file, path, module, *exact(module, functions), rows)
 
 
-def lines_of(module: IRModule) -> list[np.ndarray]:
-    """Of each block the lines of the source that its instructions are of."""
-    text = module.annotated
-    places = {name: int(line) for name, line in _PLACES.findall(text)}
-    lines, arrays = text.split("\n"), module.arrays
-    found = []
-    for begin, end in zip(arrays.block_start[:-1].tolist(), arrays.block_start[1:].tolist(), strict=True):
-        own = {
-            places.get(match[1], 0) for row in arrays.line[begin:end].tolist() if (match := _PLACE.search(lines[row]))
-        }
-        found.append(np.array(sorted(own - {0}), dtype=np.int64))
-    return found
-
-
 def names_of(module: IRModule) -> dict[str, tuple[int, int]]:
     """First and last block of each function that has a body."""
     return {head.name: (head.first_block, head.last_block) for head in module.headers if not head.is_declaration}
@@ -217,7 +200,7 @@ def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) 
     A line has the count of the block of it that ran most, and a block, as LLVM takes it, the most of its lines. The
     flow's samples are of the one line that the fewest blocks share, then and now, and fewer by their number's power.
     """
-    lines, new, there = lines_of(old), lines_of(file.module), names_of(old)
+    lines, new, there = lines_of_blocks(old), lines_of_blocks(file.module), names_of(old)
     size = file.module.block_count
     counts, told, shared = np.full(size, -1.0), np.full(size, -1.0), np.ones(size)
     random = np.random.default_rng(list(hashlib.sha256(f"{file.project}/{file.file}".encode()).digest()))
@@ -243,7 +226,8 @@ def carried(file: File, old: IRModule, blocks: np.ndarray, moved: bool = False) 
     known = told >= 0
     function = np.where(file.owner >= 0, file.owner, 0)
     mean = np.bincount(function, np.where(known, told, 0)) / np.maximum(np.bincount(function, known), 1)
-    rate = np.where(known & (mean[function] > 0), STALE / np.maximum(mean, 1e-9)[function] / shared**SHARED, 0.0)
+    average = np.maximum(mean, 1e-9)[function]
+    rate = np.where(known & (mean[function] > 0), AVERAGE_SAMPLES / average / shared**SHARED_POWER, 0.0)
     return Spoilt(np.where(known, told, 0) * rate, rate, counts, DOUBTS)
 
 

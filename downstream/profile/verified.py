@@ -27,7 +27,7 @@ from mirenc.decide.tables.table_folder import write_json
 from mirenc.llvm import IRModule, read_ir
 from mirenc.llvm.analysis.profile import profiled_flow
 from mirenc.llvm.sources.ir_folder import digest
-from mirenc.tools.profile.write_profile import with_weights
+from mirenc.tools.profile.write_profile import predicted_weights, with_profile
 
 FILES, SECONDS = 1000, 120.0
 NEAR = 1e-3  # how far a weight may be from what is predicted: they are whole numbers of a small sum
@@ -41,7 +41,7 @@ def check(path: Path, rows: Rows | None, opt: str, written: Path) -> Counter[str
     if rows is None:
         blocks = two_ways(module)
         rows = blocks, np.random.default_rng(digest(path.name)).random(len(blocks))
-    text, count = with_weights(plain, module, *rows)
+    text, count = with_profile(plain, module, predicted_weights(*rows))
     written.write_text(text, encoding="utf-8", errors="surrogateescape")
     found = Counter(files=1, rows=len(rows[0]), branches=count)
     try:

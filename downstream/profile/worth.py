@@ -63,9 +63,9 @@ from mirenc.base.errors import IRFileError, MirencError
 from mirenc.base.writing import only_one
 from mirenc.decide.tables.table_folder import write_json
 from mirenc.llvm import read_ir
-from mirenc.tools.measure.measuring_run import one_line
 from mirenc.tools.profile.loops import of_loops
-from mirenc.tools.profile.write_profile import with_weights
+from mirenc.tools.profile.write_profile import predicted_weights, with_profile
+from mirenc.tools.run.run_folder import one_line
 
 MEASURES = ("instructions", "jumps", "mispredicted", "fetch_misses", "bytes")
 OUTSIDE = "_outside_loops"
@@ -299,7 +299,7 @@ def predicted(
         module = read_ir(out / "SSA" / trial.program.name / f"{unit.file}.ll")
         kept = loops | ~of_loops(module, rows[0])
         try:
-            plain, count = with_weights(plain, module, rows[0][kept], rows[1][kept])
+            plain, count = with_profile(plain, module, predicted_weights(rows[0][kept], rows[1][kept]))
         except IRFileError:  # compiled once more, with other macros
             facts["files_that_differ"] += 1
             return plain

@@ -23,13 +23,14 @@ from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm.passes.loop_hint import Hint
-from mirenc.tools.measure.building import Toolchain, build_driver
+from mirenc.tools.measure.building import build_driver
 from mirenc.tools.measure.loops import generate
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.timed import TimedRun
 from mirenc.tools.measure.vector_variants import build_variants
 from mirenc.tools.measure.vectorization import ARCH_FLAGS, VectorizationMethod
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 HERE = Path(__file__).parent
 STRUCTURES = 258

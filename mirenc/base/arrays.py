@@ -1,4 +1,4 @@
-"""Short names for the types of numpy arrays, so that a signature says its dtype; runs end to end; arrays of texts."""
+"""Short names for numpy array types, so that a signature says its dtype; ranges end to end; arrays of texts."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -25,12 +25,12 @@ _WIDTH = 256  # characters that are left of one
 
 
 def starts(sizes: ArrayLike) -> Int64:
-    """Where each of some runs begins, and the end of the last. Shapes: (n,) -> (n + 1,)."""
+    """Where ranges of these sizes begin if they lie end to end, and where the last ends. Shapes: (n,) -> (n + 1,)."""
     return np.append(0, np.cumsum(sizes)).astype(np.int64, copy=False)
 
 
 def spread(first: Integer, last: Integer) -> tuple[Int64, Int64]:
-    """The numbers ``first[i] .. last[i] - 1`` of all i end to end, and `starts` of these runs."""
+    """The numbers ``first[i] .. last[i] - 1`` of all i end to end, and `starts` of these ranges."""
     start = starts(last - first)
     return np.arange(start[-1]) + np.repeat(first - start[:-1], np.diff(start)), start
 
@@ -39,8 +39,8 @@ def padded(columns: Mapping[str, Sequence[str]]) -> dict[str, NDArray[Any]]:
     """Columns of texts as arrays for a file of numpy's, which has none of texts of any length without pickle.
 
     numpy pads each text to the longest, at four bytes a character: one of 10,000 among 20,000 would make 800 MB. So
-    columns that padding makes large are cut. ``whole`` has what was cut, and texts that end with NUL, which numpy
-    drops: column -> row -> text, as JSON in UTF-8. It is left out where there is nothing to say. `unpadded` reads it.
+    texts of columns that padding makes large are cut. ``whole`` has the texts that were cut, and those that end with
+    NUL, which numpy drops: column -> row -> text, as JSON in UTF-8; it is left out if empty. `unpadded` reads it.
     """
     arrays: dict[str, NDArray[Any]] = {}
     whole: dict[str, dict[int, str]] = {}

@@ -14,7 +14,7 @@ from pathlib import Path
 DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
 _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
-_RECENT = 16  # exchanges: what was used since is not marked again, which would write all of its page
+_RECENT = 16  # exchanges: an entry used since then is not marked again, which would write all of its page
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
@@ -58,6 +58,15 @@ class Cache:
         self.max_bytes = max_bytes
         self.largest = max_bytes // 10  # bytes of an entry: a larger one is not kept
         self._broken = False
+        self._run_start: int | None = None
+
+    def start_run(self) -> None:
+        """From now on `get` answers only with what is stored now, until this is called again.
+
+        So what several processes store while they share a run does not change what each of them computes.
+        """
+        with self._open() as connection:
+            self._run_start = None if connection is None else _latest(connection)
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
@@ -102,17 +111,18 @@ class Cache:
         with self._open() as connection:
             if connection is None:
                 return stored
-            latest = _latest(connection)
+            latest = _latest(connection) if self._run_start is None else self._run_start
             stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
                 part = keys[first : first + _QUERY_ROWS]
-                query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))})"
-                for key, used, data in connection.execute(query, part):
+                query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))}) AND used <= ?"
+                for key, used, data in connection.execute(query, [*part, latest]):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
                         stored[key] = data[_CHECKSUM:]
                     if latest - used >= _RECENT:
                         stale.append(key)
-            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((latest + 1, key) for key in stale))
+            now = latest + 1 if self._run_start is None else latest
+            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((now, key) for key in stale))
         return stored
 
     def put(self, entries: dict[bytes, bytes]) -> None:
@@ -120,12 +130,15 @@ class Cache:
         entries = {key: data for key, data in entries.items() if len(data) <= self.largest}
         if not entries:
             return
+        # Before the exchange: while it lasts no other process can write.
+        checked = [(key, _checksum(key, data) + data) for key, data in entries.items()]
         with self._open() as connection:
             if connection is None:
                 return
             now = _latest(connection) + 1
-            rows = ((key, now, _checksum(key, data) + data) for key, data in entries.items())
-            connection.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", rows)
+            connection.executemany(
+                "INSERT OR REPLACE INTO entries VALUES (?, ?, ?)", ((key, now, data) for key, data in checked)
+            )
             self._shrink(connection)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:

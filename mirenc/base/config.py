@@ -1,4 +1,4 @@
-"""What every configuration is: typed, frozen, unknown keys refused with a suggestion; and how TOML is read."""
+"""`Config`, the base of every configuration: typed, frozen, unknown keys refused with a suggestion; TOML files."""
 
 import difflib
 import os

@@ -36,24 +36,24 @@ def nearest(queries: ArrayLike, candidates: ArrayLike, k: int = 10) -> Nearest:
     """
     if k < 1:
         raise ConfigError(f"k is {k}; give 1 or more")
-    asked, known = _matrices(queries, candidates)
+    wanted, known = _matrices(queries, candidates)
     k = min(k, len(known))
-    rows = np.empty((len(asked), k), dtype=np.int64)
-    cosines = np.empty((len(asked), k), dtype=np.float32)
-    for first in range(0, len(asked), _QUERIES):
+    rows = np.empty((len(wanted), k), dtype=np.int64)
+    cosines = np.empty((len(wanted), k), dtype=np.float32)
+    for first in range(0, len(wanted), _QUERIES):
         part = slice(first, first + _QUERIES)
-        rows[part], cosines[part] = _nearest_of_few(_unit(asked[part], first), known, k)
+        rows[part], cosines[part] = _nearest_of_few(_unit(wanted[part], first), known, k)
     return rows, cosines
 
 
-def _nearest_of_few(asked: Float64, known: Float32, k: int) -> Nearest:
+def _nearest_of_few(queries: Float64, known: Float32, k: int) -> Nearest:
     """`nearest` of one block of unit queries: the best so far and the next block of candidates, again and again."""
-    rows, cosines = np.zeros((len(asked), 0), dtype=np.int64), np.zeros((len(asked), 0), dtype=np.float32)
+    rows, cosines = np.zeros((len(queries), 0), dtype=np.int64), np.zeros((len(queries), 0), dtype=np.float32)
     for first in range(0, len(known), _CANDIDATES):
         block = _unit(known[first : first + _CANDIDATES], first)
-        numbers = np.broadcast_to(np.arange(first, first + len(block)), (len(asked), len(block)))
+        numbers = np.broadcast_to(np.arange(first, first + len(block)), (len(queries), len(block)))
         rows = np.concatenate([rows, numbers], axis=1)  # (q, k + block)
-        cosines = np.concatenate([cosines, _cosines(asked, block)], axis=1)
+        cosines = np.concatenate([cosines, _cosines(queries, block)], axis=1)
         keep = _largest(cosines, min(k, cosines.shape[1]))  # (q, k)
         rows, cosines = np.take_along_axis(rows, keep, 1), np.take_along_axis(cosines, keep, 1)
     return rows, cosines
@@ -70,18 +70,18 @@ def _largest(values: Float32, k: int) -> Int64:
 
 
 def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[Float32, Float32]:
-    one, other = np.asanyarray(left), np.asanyarray(right)
-    if one.ndim != 2 or other.ndim != 2 or one.shape[1] != other.shape[1]:
+    first, second = np.asanyarray(left), np.asanyarray(right)
+    if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:
         raise ConfigError(
-            f"vectors of shapes {one.shape} and {other.shape} do not compare; give (n, D) and (m, D), of one model, "
+            f"vectors of shapes {first.shape} and {second.shape} do not compare; give (n, D) and (m, D), of one model, "
             "level and part"
         )
-    return one, other
+    return first, second
 
 
 def _unit(vectors: Float32, first: int) -> Float64:
     """Rows scaled to length 1; a row of zeros stays. Double precision, so that equal vectors have equal cosines."""
-    with np.errstate(invalid="ignore"):  # of a damaged file; it is told below
+    with np.errstate(invalid="ignore"):  # of a damaged file, which is refused below
         wide = np.asarray(vectors, dtype=np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     if not np.isfinite(length).all():

@@ -1,6 +1,6 @@
 """How long something may run: until the time of a whole call is up, and a variant ten times as long as the default.
 
-In `mirenc.llvm`, the lowest part that runs programs: compilers and LLVM's processes end with the call's time, too.
+Compilers and LLVM's processes end with the call's time, too.
 """
 
 import math
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 SLOWER = 10.0
-"""Times the default's time after which a variant is ended: it cannot be the better one."""
+"""A variant that takes this many times as long as the default is ended: it cannot be the better one."""
 
 _TWICE = 2.0
 
@@ -40,9 +40,9 @@ class OverLimitError(Exception):
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """What is run in this context has ended after so many seconds, or earlier where it lies in a shorter one.
+    """Programs that run in this context end after ``seconds``, or with a shorter context around it.
 
-    Whoever leaves it earlier, as by Ctrl-C, ends what still runs in other threads.
+    Leaving it early, as by Ctrl-C, ends those that still run in other threads.
     """
     call = _Call(min(_CALL.get(_ENDLESS).end, time.monotonic() + seconds))
     token = _CALL.set(call)
@@ -57,7 +57,7 @@ def within(seconds: float) -> Iterator[None]:
 
 @contextmanager
 def ended_by_call(end: Callable[[], None]) -> Iterator[None]:
-    """``end`` is called where `within` is left while this context is open."""
+    """Call ``end`` where `within` is left while this context is open."""
     running = _CALL.get(_ENDLESS).running
     running.append(end)
     try:

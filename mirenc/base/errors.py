@@ -58,7 +58,7 @@ class NoFunctionBodyError(MirencError, ValueError):
 
 
 class ForeignIRError(MirencError, ValueError):
-    """The module is valid, but not what a task's heads know: no kernel in it, or of a target that cannot be brought."""
+    """The module is valid, but not of a task's dialect: it has no kernel, or cannot be rewritten for the target."""
 
 
 class IRResourceError(_SystemError):
@@ -80,7 +80,7 @@ class CompileError(MirencError, ValueError):
 class PassError(MirencError, ValueError):
     """A list of passes is not usable: LLVM does not know it, or it fails on this module.
 
-    ``failed`` says at what step, as a status of `mirenc.llvm.passes.engine.Failed`; "" where it was not run.
+    ``failed`` says at what step, as a status of `mirenc.llvm.passes.size_after_passes.Failed`; "" where it was not run.
     """
 
     def __init__(self, message: str, *, failed: str = "") -> None:
@@ -147,7 +147,7 @@ def one_input(name: str, work: str) -> Iterator[None]:
 
 
 def input_error(error: Exception, name: str, work: str) -> MirencError:
-    """What any exception, met in the ``work`` on the input ``name``, is called: mirenc's own stay as they are.
+    """The error to raise for an exception met in the ``work`` on the input ``name``; mirenc's own stay as they are.
 
     An IRResourceError where memory ran out or the system refused something, an UnexpectedError otherwise.
     """
@@ -203,7 +203,7 @@ class EmptyInputs:
 
     @property
     def line(self) -> str:
-        """What to tell people at the end."""
+        """How many are empty, in a sentence for the user."""
         has, is_ = ("has", "is") if self.empty == 1 else ("have", "are")
         return f"{self.empty} of {self.total} files {has} no function body and {is_} left out"
 

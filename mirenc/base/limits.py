@@ -1,4 +1,4 @@
-"""Becomes another program after it has limited its own memory, and the files it writes.
+"""Limits of memory and file sizes for this process; as a program, sets them and becomes the command it is given.
 
 `mirenc.base.run_program` starts it by path: Python's ``preexec_fn`` may stand still for ever in a process with threads.
 """
@@ -11,7 +11,7 @@ import sys
 
 FAILED = 126  # exit code, with the error number as the only words: the program could not be started
 
-_LARGEST = 1 << 32  # bytes of a file, so that who prints without end does not fill the disk
+_LARGEST = 1 << 32  # bytes of a file: a program that prints without end does not fill the disk
 
 
 def limit(memory: int, largest_file: int) -> None:
@@ -23,7 +23,7 @@ def limit(memory: int, largest_file: int) -> None:
 
 
 def main() -> None:
-    """``launch.py BYTES COMMAND ...``."""
+    """``limits.py BYTES COMMAND ...``."""
     command = sys.argv[2:]
     limit(int(sys.argv[1]), _LARGEST)
     # Python ignores these, and what is ignored stays so for the next program.

@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for the command line and for who asks for one."""
+"""A progress bar on stderr."""
 
 import sys
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Running compilers and other programs on what a stranger wrote: time, memory and words have a limit."""
+"""Runs compilers and other programs on a stranger's input: time, memory and output have a limit."""
 
 import contextlib
 import os
@@ -34,12 +34,12 @@ class Ended(NamedTuple):
 
 def memory_allowed(limit: int) -> int:
     """Bytes of address space that a child may get: the limit, or what this process is limited to if that is less."""
-    limits = [each for each in resource.getrlimit(resource.RLIMIT_AS) if each != resource.RLIM_INFINITY]
+    limits = [value for value in resource.getrlimit(resource.RLIMIT_AS) if value != resource.RLIM_INFINITY]
     return min([limit, *limits])
 
 
 def memory_advice(limit: int) -> str:
-    """How much memory a program had, and how to give it more, for an error."""
+    """The end of an error about memory: how much a program could have, and how to allow more."""
     allowed = memory_allowed(limit)
     if allowed < limit:
         return f"(limit {allowed / 2**20:.0f} MiB, set by `ulimit -v`). Raise that limit, or give smaller inputs"
@@ -47,7 +47,7 @@ def memory_advice(limit: int) -> str:
 
 
 def without_memory(words: str) -> bool:
-    """Whether a program's last words are that it got no memory."""
+    """Whether a program's error output says that it got no memory."""
     return _WITHOUT_MEMORY.search(words) is not None
 
 
@@ -67,13 +67,13 @@ def run_limited(
     was ended as the time of the call is up (`mirenc.base.deadline.within`).
     """
     if memory_limit is not None:
-        launch = str(Path(__file__).with_name("limits.py"))
-        command = [sys.executable, "-I", "-S", launch, str(memory_allowed(memory_limit)), *command]
-    # Files and no pipes: nobody waits for anybody, however much is said, and launch.py limits their size.
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
-        given.write(data)
-        given.seek(0)
-        pipes: Any = {"stdin": given, "stdout": output if most_output else subprocess.DEVNULL, "stderr": said}
+        limits = str(Path(__file__).with_name("limits.py"))
+        command = [sys.executable, "-I", "-S", limits, str(memory_allowed(memory_limit)), *command]
+    # Files and no pipes: neither side waits for the other, however much is written, and limits.py limits their size.
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as stderr:
+        stdin.write(data)
+        stdin.seek(0)
+        pipes: Any = {"stdin": stdin, "stdout": output if most_output else subprocess.DEVNULL, "stderr": stderr}
         limit = min(timeout, LONGEST_TIMEOUT, seconds_left())
         with subprocess.Popen(command, cwd=folder or None, start_new_session=True, **pipes) as process:
 
@@ -93,17 +93,17 @@ def run_limited(
         if process.returncode < 0 and not has_time():  # ended by whoever left the call
             raise TimeUpError
         output.seek(0)
-        ended = Ended(process.returncode, output.read(most_output), _words(said))
+        ended = Ended(process.returncode, output.read(most_output), _words(stderr))
     if memory_limit is not None and ended.code == FAILED and ended.words.isdecimal():
         raise OSError(int(ended.words), os.strerror(int(ended.words)))
     return ended
 
 
-def _words(said: IO[bytes]) -> str:
-    lost = said.seek(0, os.SEEK_END) - 2 * _KEPT_WORDS
-    said.seek(0)
-    words = said.read(2 * _KEPT_WORDS)
+def _words(stderr: IO[bytes]) -> str:
+    lost = stderr.seek(0, os.SEEK_END) - 2 * _KEPT_WORDS
+    stderr.seek(0)
+    words = stderr.read(2 * _KEPT_WORDS)
     if lost > 0:
-        said.seek(-_KEPT_WORDS, os.SEEK_END)
-        words = words[:_KEPT_WORDS] + b"\n... %d bytes left out ...\n" % lost + said.read()
+        stderr.seek(-_KEPT_WORDS, os.SEEK_END)
+        words = words[:_KEPT_WORDS] + b"\n... %d bytes left out ...\n" % lost + stderr.read()
     return words.decode("utf-8", "replace").strip()

@@ -15,21 +15,21 @@ _LOCK = ".lock"
 
 @contextlib.contextmanager
 def only_one(folder: Path) -> Iterator[None]:
-    """Hold a folder, by a file ``.lock`` in it: two runs in one would write over each other, and get a ConfigError.
+    """Hold a folder, by a file ``.lock`` in it; ConfigError where another run holds it, which writes there too.
 
-    The system lets go of it when the process is killed. A folder that is not there is made, and goes again where
+    The system releases it when the process is killed. A folder that is not there is made, and removed again where
     nothing was put into it. A file system without locks (some network ones) has no such protection.
     """
-    fresh = not folder.exists()
+    is_new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     descriptor = _locked(folder)
     try:
         yield
-        fresh = False
+        is_new = False
     finally:
         (folder / _LOCK).unlink(missing_ok=True)  # while it is held: after that it may be somebody else's
         os.close(descriptor)
-        if fresh and not os.listdir(folder):
+        if is_new and not os.listdir(folder):
             folder.rmdir()
 
 
@@ -64,7 +64,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
 
 @contextlib.contextmanager
 def refused(path: str | os.PathLike[str] | None) -> Iterator[None]:
-    """What the system refuses becomes an IRFileError that names the file; of stdout (None) it is the caller's."""
+    """Turn an OSError into an IRFileError that names the file; one of stdout (None) passes."""
     try:
         yield
     except OSError as error:
@@ -77,11 +77,10 @@ def refused(path: str | os.PathLike[str] | None) -> Iterator[None]:
 
 @contextlib.contextmanager
 def delivered(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Where to write what gets this name when complete, or goes; an OSError names the path as it was given.
+    """A path to write to, which is moved to ``path`` when complete and removed otherwise; an OSError names ``path``.
 
-    That is a file of this call alone, so that of two runs to one path each writes its own, and the path has what came
-    last, whole. The file that a symbolic link leads to is replaced. A device or a pipe cannot be: it is written as it
-    is.
+    Each call has a file of its own, so of two runs to one path each writes a whole file, and the last one stays. The
+    file that a symbolic link leads to is replaced. A device or a pipe is written directly.
     """
     final = Path(os.path.realpath(path))
     moves = os.path.isfile(final) or not os.path.exists(final)

@@ -1,7 +1,8 @@
 """The command line: data to stdout or ``-o``, log and progress to stderr.
 
-Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``, and indented what LLVM or the compiler showed of the
-place; 2: usage. One file a verb, imported when it is asked for, and what it needs when it runs: each starts at once.
+Exit code 0: done; 1: ``mirenc: error: <found>. <what to do>``, followed by the lines that LLVM or the compiler printed
+about the place; 2: usage. One file a verb, imported when it is asked for; a verb imports what it needs when it runs, so
+that each starts at once.
 """
 
 import errno
@@ -12,28 +13,43 @@ import itertools
 import os
 import sys
 import warnings
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer import Option
+from typer.core import TyperGroup
 
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning
 from mirenc.cli.common import shown
 
-VERBS = (
-    *("embed", "compare", "search", "map", "diff", "inspect", "graph", "tokenizer", "corpus", "pretrain", "models"),
-    *("datasets", "measure", "evaluate", "fit", "predict", "export", "suggest", "tune", "serve"),
-)
-"""In the order of the help. The module of that name has a function of that name, or an ``app`` of several verbs."""
+GROUPS = {
+    "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph"),
+    "Decisions": ("tasks", "predict", "fit", "evaluate", "datasets", "export"),
+    "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune"),
+    "Models and training": ("models", "tokenizer", "corpus", "pretrain"),
+}
+"""Verbs in the order of the help. The module of that name has a function of that name, or an ``app`` of verbs."""
+VERBS = tuple(itertools.chain.from_iterable(GROUPS.values()))
 
-_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work --ir-dir --task-file".split()
+_PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work --ir-dir --task-file --counts".split()
+
+
+class _Verbs(TyperGroup):
+    """Lists its verbs under the titles of `GROUPS`, each with the first sentence of its help, whole."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for title, verbs in GROUPS.items():
+            commands = {verb: self.get_command(ctx, verb) for verb in verbs}
+            with formatter.section(title):
+                formatter.write_dl([(verb, one.get_short_help_str(200)) for verb, one in commands.items() if one])
 
 
 def make_app(verb: str | None = None) -> typer.Typer:
-    """The command line: all of it, or with one verb alone, built in 4 ms instead of 31."""
+    """The command line: all of it, or with one verb alone, which is built in 4 ms instead of 31."""
     app = typer.Typer(
         name="mirenc",
+        cls=_Verbs,
         help="Pre-trained multimodal embeddings for LLVM IR.",
         no_args_is_help=True,
         add_completion=False,
@@ -66,13 +82,13 @@ def _options(
 def main() -> None:
     """Entry point: errors of mirenc's and of the system's become one line on stderr and exit code 1."""
     _open_streams()
-    # Who names a model here has chosen it.
+    # On the command line the search model is the default of `index`, or the model was named.
     warnings.simplefilter("ignore", SearchModelWarning)
     # Imports make many objects and few that go: to look through them after every 700 is a twentieth of a small file.
     gc.set_threshold(100_000)
     # Looking for plugins reads the metadata of every installed package: a tenth of a small file's start.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # Typer takes an empty path for this folder.
+    # Typer would take an empty path for the working folder.
     if any(not word and (before in _PATHS or before[:1] != "-") for before, word in itertools.pairwise(sys.argv)):
         _fail("'': is no file name. Give a path, or - for standard input")
     try:
@@ -87,7 +103,7 @@ def main() -> None:
     except MemoryError:
         _fail("out of memory. Give fewer or smaller inputs, or --level module")
     except BrokenPipeError:
-        _drop_output()  # the reader of stdout is gone (`| head`), and nobody is left to be told
+        _drop_output()  # the reader of stdout is gone (`| head`)
         sys.exit(1)
     except OSError as error:
         _drop_output()
@@ -101,8 +117,8 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Streams that take any file name, and stand for those the caller closed (`mirenc ... >&-`)."""
-    # stdout's stand-in takes no writing: who closed it and does not name a file would lose the data in silence.
+    """Let stdout print any file name, and replace streams that the caller closed (`mirenc ... >&-`)."""
+    # The replacement of stdout cannot be written to: otherwise data would be lost without a word.
     for name, mode, access in (("stdin", "r", os.O_RDONLY), ("stdout", "w", os.O_RDONLY), ("stderr", "w", os.O_WRONLY)):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.open(os.devnull, access), mode, encoding="utf-8"))  # noqa: SIM115 - open to the end
@@ -111,7 +127,7 @@ def _open_streams() -> None:
 
 
 def _drop_output() -> None:
-    """Send what is left of stdout nowhere: Python would complain once more when it flushes at exit."""
+    """Discard what is left in stdout's buffer: Python would report a second error when it flushes it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -145,7 +145,7 @@ class Answers:
         evidence = one.evidence
         if evidence.no_code is None or not evidence.pays:
             return []
-        rival = "of a head without code" if self.task.context_names else f"of {evidence.rival}"
+        rival = "of a head without code" if self.task.context.names else f"of {evidence.rival}"
         matters = "the code matters" if evidence.found else "no evidence that the code matters"
         return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mirenc.encoder import Encoder
     from mirenc.llvm import ReadOptions
     from mirenc.llvm.inputs.input import Input as Given
-    from mirenc.llvm.passes.normal_form import Form
+    from mirenc.llvm.passes.optimise import Form
     from mirenc.search import Maker, VectorTable
 
     Reading = ReadOptions
@@ -59,21 +59,24 @@ SearchModel = Annotated[
         help="Model name or folder. [default: mirenc-search to search functions and finer parts, else mirenc-fast]",
     ),
 ]
-Map = Annotated[str | None, Option("--map", metavar="NAME", help="A map of your own, by `mirenc models adapt`.")]
-HideNames = Annotated[bool, Option("--hide-names", help="Look at no names of functions and types.")]
+Map = Annotated[
+    str | None, Option("--map", metavar="NAME", help="A whitening map of your own (`mirenc models adapt`).")
+]
+HideNames = Annotated[bool, Option("--hide-names", help="Ignore the names of functions and types; for stripped code.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
-Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
+Level = Annotated[LevelName, Option("--level", "-l", help="What each vector is of.")]
 Function = Annotated[
-    str | None, Option("--function", "-f", metavar="REGEX", help="Only functions with such a name, plain or mangled.")
+    str | None,
+    Option("--function", "-f", metavar="REGEX", help="Only functions whose name, plain or mangled, matches."),
 ]
 FormName = Annotated[
     Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"],
     Option(
         "--form",
-        help="What LLVM makes of the IR first, so that builds at other levels look alike; auto: what finds most.",
+        help="LLVM passes that run first, so that builds at other levels look alike; auto: O2 of modules, functions.",
     ),
 ]
-JSON = Annotated[bool, Option("--json", help="JSON instead of text.")]
+JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Timeout = Annotated[
     float | None, Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
 ]
@@ -81,6 +84,11 @@ MemoryLimit = Annotated[str | None, Option(help="Memory LLVM or a compiler may t
 MaxBytes = Annotated[str | None, Option(help="Largest input file, as in 200M. [default: 64M]")]
 Compiler = Annotated[str | None, Option(help="clang for source files. [default: the first on PATH, then ziglang]")]
 CFlags = Annotated[str, Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
+TableFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the table.")]
+Budget = Annotated[
+    float | None, Option(metavar="MINUTES", help="Stop after so many minutes; the same command goes on.", min=0.0)
+]
+Jobs = Annotated[int | None, Option("--jobs", "-j", help="Compilers at once. [default: one a core]", min=1)]
 # Of the verbs about tasks.
 TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.")]
 TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
@@ -134,7 +142,7 @@ def read_options(
     compiler: Compiler = None,
     cflags: CFlags = "",
 ) -> Reading:
-    """The options as `ReadOptions`; starts the LLVM process with the memory limit."""
+    """The options of reading as a `ReadOptions`; starts the process in which LLVM runs, with the memory limit."""
     from mirenc.llvm import ReadOptions, start_reader
     from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES
 
@@ -150,7 +158,7 @@ def read_options(
 
 
 def reads(verb: Callable[..., None], *, sources: bool = True) -> Callable[..., None]:
-    """A verb with what `read_options` takes in place of ``options``; without ``sources``, nothing for a compiler."""
+    """Replace a verb's parameter ``options`` by the options of `read_options`; without ``sources``, by those for IR."""
     signature = inspect.signature(verb, eval_str=True)
     every = inspect.signature(read_options, eval_str=True).parameters
     reading = {name: one for name, one in every.items() if sources or name not in ("compiler", "cflags")}
@@ -170,7 +178,7 @@ reads_ir = functools.partial(reads, sources=False)
 
 
 def find_task(name: str | None, file: Path | None) -> Task:
-    """The task that a name or a file says."""
+    """The task of a name, or the one that a file defines. Raises BadParameter, TaskError."""
     from mirenc.decide.registry import get_task, load_task_file
 
     if (name is None) == (file is None):
@@ -179,7 +187,7 @@ def find_task(name: str | None, file: Path | None) -> Task:
 
 
 def check_folders(*folders: Path | None) -> None:
-    """Refuse folders that could not be written, before any work is done."""
+    """Make folders that will be written to. Raises IRFileError where that cannot be."""
     for folder in filter(None, folders):
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -189,15 +197,32 @@ def check_folders(*folders: Path | None) -> None:
             raise IRFileError(f"no permission to write into {folder}. Name another folder")
 
 
+def table_folder(output: Path | None) -> Path:
+    """The folder that a table is written to. Raises BadParameter, ConfigError: none is named, or it is a file."""
+    if output is None:
+        raise typer.BadParameter("name a folder for the table", param_hint="--output")
+    if str(output) == "-":
+        raise ConfigError("output '-': a table is a folder, and cannot go to stdout. Name a folder with -o")
+    if output.exists() and not output.is_dir():
+        raise ConfigError(f"{output} is a file. Name a folder with -o")
+    return output
+
+
+def say_resumed(left: int, total: int, what: str) -> None:
+    """Say how much of a run was done by an earlier one."""
+    if left < total:
+        say(f"{total - left} of {total} {what} are there already")
+
+
 def is_project(given: str) -> bool:
-    """Whether a word of the command line, a path whatever it looks like, stands for many files."""
+    """Whether an argument of the command line is a folder or a ``compile_commands.json``."""
     from mirenc.llvm.inputs import projects
 
     return given not in ("", "-") and projects.is_project(Path(given))  # Path takes "" for this folder
 
 
 def expand(inputs: list[str], options: Reading) -> list[Given]:
-    """What the inputs stand for (`mirenc.llvm.inputs.input`), twice what is given twice. What is left out is told."""
+    """The files that the arguments stand for, in their order; those that are left out are named on stderr."""
     from mirenc.llvm.inputs.input import path_input
     from mirenc.llvm.inputs.projects import expand_inputs
 
@@ -208,7 +233,7 @@ def expand(inputs: list[str], options: Reading) -> list[Given]:
 
 
 def chosen_form(name: str) -> Form | None:
-    """The form that ``--form`` says; None for ``auto``."""
+    """The form that ``--form`` names; None for ``auto``."""
     return None if name == "auto" else name  # type: ignore[return-value]  # the others are forms
 
 
@@ -232,9 +257,10 @@ def open_index(
     form: Form | None = None,
     approximate: bool = False,
 ) -> tuple[Encoder, VectorTable, Failures]:
-    """What made the vectors of a file, or makes those of a folder at ``level`` or ``default``; they; what failed.
+    """The encoder, the table and the failed files of an index: a file of vectors, or a folder that is embedded now.
 
-    Vectors of a file are in the ``form``; without one, in that which is usual, or which was asked for.
+    A folder is embedded at ``level`` or else ``default``. Raises ConfigError: the file's vectors are of another model,
+    level or form than is asked for, or there are none.
     """
     from mirenc.encoder import load
     from mirenc.encoder.weights import is_model_name, search_model
@@ -244,11 +270,11 @@ def open_index(
     if Path(index).suffix in VECTOR_SUFFIXES and not os.path.isdir(index):
         if whitening_map is not None or hide_names:
             option = "--map" if whitening_map is not None else "--hide-names"
-            raise typer.BadParameter(f"{index} says by itself how it was made; leave {option} out", param_hint=option)
+            raise typer.BadParameter(f"{index} records how it was made; leave {option} out", param_hint=option)
         table = read_vectors(index, approximate=approximate)
         if level not in (None, table.level):
             raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
-        # The file knows its model: one that has a name need not be named again.
+        # The file records its model, so one that has a name need not be named again.
         maker = table.maker
         made_by = maker.model if model is None and is_model_name(maker.model) else model
         encoder = load(made_by, options=options, hide_names=maker.hide_names, whitening_map=maker.map or None)
@@ -268,37 +294,37 @@ def open_index(
 
 
 def sureness(encoder: Encoder, maker: Maker) -> Sureness:
-    """How often the nearest function at a cosine alone is the right one, where that was measured, in the form plain."""
+    """Share of right answers by cosine alone, which was measured for functions in the form plain; else None."""
     paired = encoder.files.config.paired
     measured = maker.usual and maker.form == "plain" and maker.level == "function" and encoder.whitening_map is None
     return paired.sure if paired is not None and measured else lambda cosine: None
 
 
 def percent(share: float | None, *, shown: bool = True) -> str:
-    """A share as a column; none where it is not known."""
+    """A share as a column of text; empty where it is None."""
     return "" if share is None else f"  {share:4.0%}" if shown else " " * 6
 
 
 def say(line: str) -> None:
-    """A line of the log, on stderr."""
+    """Print a line of the log to stderr."""
     print(f"mirenc: {line}", file=sys.stderr)
 
 
 def warn(line: object) -> None:
-    """What to look at, on stderr; the run goes on."""
+    """Print a warning to stderr."""
     say(f"warning: {line}")
 
 
 def warn_left_out(name: str, call_edges: int) -> None:
-    """Say that a file's graph has not all call edges, if so (`ProgramGraph.call_edges_left_out`)."""
+    """Warn that a file's graph lacks call edges, where it does (`ProgramGraph.call_edges_left_out`)."""
     if call_edges:
         warn(f"{name}: {call_edges:,} edges from exits of functions back to their calls are left out of its graph")
 
 
 def shown(error: MirencError, most: int = _ALONE) -> str:
-    """Lines to print after an error's own, without the headline; a caret stays below its place: both are cut alike."""
+    """The compiler's lines about an error, without its headline, cut so that a caret stays below its place."""
     words: str = getattr(error, "diagnostic", "")
-    # Without what would steer a terminal: a stranger wrote it.
+    # A stranger wrote these lines: nothing in them may control the terminal.
     lines = ["".join(c if c.isprintable() else "?" for c in line.expandtabs(8)) for line in words.splitlines()]
     headline = next((number for number, line in enumerate(lines) if _HEADLINE.search(line)), 0)
     rest = lines[headline + 1 :]
@@ -313,7 +339,7 @@ def shown(error: MirencError, most: int = _ALONE) -> str:
 
 
 def print_table(table: Table, width: int = 160) -> None:
-    """A table on stdout, as wide as the terminal, or ``width`` in a file or pipe; words and numbers stay whole."""
+    """Print a table as wide as the terminal, or ``width`` into a file or pipe; words and numbers stay whole."""
     from rich.console import Console
     from rich.measure import Measurement
 
@@ -324,9 +350,9 @@ def print_table(table: Table, width: int = 160) -> None:
 
 
 class Failures(EmptyInputs):
-    """Those of ``total`` files that fail: a single one ends the run, of several each is named and the rest goes on.
+    """Collects the files that fail, of ``total``. A single file's error ends the run; of several, each is named.
 
-    Files without a function body have not failed: they are counted, and left out.
+    Files without a function body have not failed: they are counted and left out.
     """
 
     def __init__(self, total: int, problems: Iterable[MirencError] = ()) -> None:
@@ -342,23 +368,23 @@ class Failures(EmptyInputs):
         work: Callable[[_Item], _Result],
         name_of: Callable[[_Item], str] = attrgetter("name"),
     ) -> Iterator[_Result]:
-        """What ``work`` makes of each item, under a bar; of one that fails there is none."""
+        """Yield ``work(item)`` of each item under a progress bar; items that fail are recorded and yield nothing."""
         with progress(doing, len(items)) as advance:
             for item in items:
                 try:
                     result = work(item)
                 except MirencError as error:
                     self.add(error)
-                except (OSError, typer.BadParameter, typer.Exit):  # of all items: an output, an option
+                except (OSError, typer.BadParameter, typer.Exit):  # concerns the run, not one item
                     raise
-                except Exception as error:  # noqa: BLE001 - whatever it is, it costs this item alone
+                except Exception as error:  # noqa: BLE001 - an item of a stranger must not end the run
                     self.add(input_error(error, name_of(item), "worked on"))
                 else:
                     yield result
                 advance()
 
     def add(self, error: MirencError) -> None:
-        """Name a file that failed, or count an empty one. Raises the error of an only file; ends where none is left."""
+        """Print an error, or count a file without functions. Raises the error of a single file; ends after the last."""
         if self.total == 1 or isinstance(error, NoFunctionBodyError):
             super().add(error)
         else:
@@ -368,7 +394,7 @@ class Failures(EmptyInputs):
             self.finish()
 
     def finish(self) -> None:
-        """Say how many files were left out; where some failed, that ends the run with exit code 1."""
+        """Print how many files were left out. Raises Exit(1): some failed."""
         if self.empty:
             say(self.line)
         if not self.count:

@@ -1,4 +1,4 @@
-"""``mirenc compare``: how alike files are, or which function of one is which of another."""
+"""``mirenc compare``: how alike files are, or which functions of two files correspond."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def compare(
     *,
     options: common.Reading,
 ) -> None:
-    """Cosine of two files, or of each pair of several.
+    """Print how alike files are (the cosine of each pair), or which functions of two files correspond.
 
-    With --level function (or a finer one), of two files: what each function of the first is nearest to in the second,
-    and how often such an answer was the right one, on projects never trained on.
+    With --level function (or a finer one) each function of the first file is shown with the nearest one of the second,
+    and with how often such an answer was right on projects that were not trained on.
     """
     paths = common.expand(files, options)
     if len(paths) < 2:

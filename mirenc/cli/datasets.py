@@ -1,4 +1,4 @@
-"""``mirenc datasets``: what published datasets there are, fetching them, and checking them."""
+"""``mirenc datasets``: list, fetch and verify published datasets."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_
 
 Names = Annotated[list[str], Argument(metavar="NAME", help="Dataset, as `list` names it; several go.")]
 
-_SHOWN = 10  # findings of one dataset that are told one by one
+_SHOWN = 10  # findings of one dataset that are printed
 
 
 @app.command("list")
 def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
-    """Datasets with their licences, and where they are on this machine."""
+    """List the datasets with their licences and where they are on this machine."""
     from mirenc.decide.datasets.dataset_registry import DATASETS, find_folder
 
     folders = {name: find_folder(name, data) for name in DATASETS}

@@ -1,4 +1,4 @@
-"""``mirenc diff``: what became of the functions between two builds."""
+"""``mirenc diff``: what changed in the functions of a program between two builds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mirenc.search.diff import Change
 
 _BUILD = "IR or source file, folder of either, or compile_commands.json."
-_OUTPUT = "Write a report, too: all as .json, the tables as .md, LLVM's remarks as .opt.yaml. Can be repeated."
+_OUTPUT = "Also write a report: .json (everything), .md (the tables) or .opt.yaml (LLVM's remarks). Can be repeated."
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _WIDE = 60  # a longer cell (a name in C++) makes no other longer
@@ -30,23 +30,21 @@ _SETS = ("calls", "inlined", "code")  # which of them differ is why
 @common.reads
 def diff(
     old: Annotated[str, Argument(metavar="OLD", help=_BUILD)],
-    new: Annotated[str, Argument(metavar="NEW", help="The same of the other build.")],
-    k: Annotated[int, Option("-k", help="How many functions, and how many files, a table shows.", min=1)] = 20,
+    new: Annotated[str, Argument(metavar="NEW", help="The same for the other build.")],
+    k: Annotated[int, Option("-k", help="How many functions and files the tables show.", min=1)] = 20,
     output: Annotated[list[Path] | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
     as_json: common.JSON = False,
     model: common.Model = None,
-    hide_names: Annotated[
-        bool, Option("--hide-names", help="Look at no names: of functions, types and files.")
-    ] = False,
+    hide_names: Annotated[bool, Option("--hide-names", help="Ignore the names of functions, types and files.")] = False,
     form: common.FormName = "auto",
     *,
     options: common.Reading,
 ) -> None:
-    """Which functions grew, shrank, changed, appeared, vanished or got another name between two builds.
+    """Show which functions grew, shrank, changed, appeared, vanished or were renamed between two builds, and why.
 
-    Functions are paired by symbol where both builds have it, and else by what they do: names may differ. Identical
-    ones, whose IR is the same but for local names and metadata, are counted, not listed. Bytes are those of the object
-    that mirenc's own LLVM makes of each file as it is, by nm -S. The tables are Markdown.
+    Functions are paired by symbol where both builds have it, else by their vectors. Identical functions, whose IR
+    differs in local names and metadata at most, are counted and not listed. Bytes are those of the object file that
+    mirenc's LLVM makes of the IR as it is, as nm -S counts them. The tables are Markdown.
     """
     from mirenc.base.writing import delivered
     from mirenc.encoder import load

@@ -37,6 +37,10 @@ def embed(
     names: Annotated[
         str | None, Option(metavar="NAME", help="Column with the rows' names. [default: row numbers]")
     ] = None,
+    jobs: Annotated[
+        int | None,
+        Option("--jobs", "-j", min=1, help="Processes. [default: all usable cores, for more than a second of work]"),
+    ] = None,
     ray: Annotated[
         str | None, Option(metavar="ADDRESS", help="Embed Parquet on this Ray cluster: auto, local or HOST:PORT.")
     ] = None,
@@ -57,16 +61,22 @@ def embed(
         raise BadParameter("give Parquet files, and the column with their IR", param_hint="--column")
     if ray is not None and Path(output or "").suffix != ".parquet":
         raise BadParameter("what a cluster makes is written as Parquet; give -o FILE.parquet", param_hint="--ray")
-    loading: dict[str, Any] = {"device": device, "backend": backend, "cache": cache, "options": options}
+    if ray is not None and jobs is not None:
+        raise BadParameter("a cluster has as many processes as it has cores; leave --jobs out", param_hint="--jobs")
     name = model or search_model(level, purpose)
-    loading |= {"name_or_dir": name, "hide_names": hide_names, "whitening_map": whitening_map}
-    chosen = common.chosen_form(form)
-    how: dict[str, Any] = {"level": level, "purpose": purpose, "function": function, "whiten": whiten, "form": chosen}
-    encoder = load(**loading)
+    loading: dict[str, Any] = {
+        "name_or_dir": name,
+        "device": device,
+        "backend": backend,
+        "cache": cache,
+        "options": options,
+        "hide_names": hide_names,
+        "whitening_map": whitening_map,
+    }
+    encoder, chosen = load(**loading), common.chosen_form(form)
     if model is None and name != DEFAULT_MODEL:
-        common.say(
-            f"vectors are of {name}, which was trained to find functions; for the default, --model {DEFAULT_MODEL}"
-        )
+        default = f"for the default, --model {DEFAULT_MODEL}"
+        common.say(f"vectors are of {name}, which was trained to find functions; {default}")
     if column is None:
         files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))
@@ -79,14 +89,16 @@ def embed(
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
+    asked: Any = {"level": level, "purpose": purpose, "form": chosen, "function": function, "whiten": whiten}
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, chosen)) as writer:
         if ray is not None and column is not None:
-            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **how):
+            for rows, errors in embed_on_ray(ray, groups, column, names, part=part, loading=loading, **asked):
                 for error in errors:
                     failures.add(error)
                 writer.add_rows(rows)
         else:
-            with closing(encoder.embed_stream(files, **how, progress=True)) as outcomes:
+            asked |= {"jobs": jobs, "progress": True}
+            with closing(encoder.embed_stream(files, **asked)) as outcomes:
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
                         common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])

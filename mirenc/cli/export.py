@@ -1,4 +1,4 @@
-"""``mirenc export``: a head as C or ONNX, an encoder as ONNX, for programs that have no Python."""
+"""``mirenc export``: a head as C, an encoder as ONNX."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import needs
+from mirenc.base.errors import ConfigError, HeadError, needs
 from mirenc.cli import common
-from mirenc.cli.fit import worth_of
+from mirenc.cli.fit import describe_worth
 
 if TYPE_CHECKING:
     from mirenc.base.arrays import Float64
@@ -21,88 +21,93 @@ if TYPE_CHECKING:
 
 def export(
     what: Annotated[
-        str, Argument(metavar="HEAD|MODEL", help="A shipped head, such as device_mapping.nvidia, a model, or a folder.")
+        str, Argument(metavar="HEAD|MODEL", help="A head, such as vectorization.look_ahead, a model, or a folder.")
     ],
     c: Annotated[
-        Path | None, Option("--c", metavar="FOLDER", help="Write NAME.c there, and NAME_test.c, which compares.")
+        Path | None, Option("--c", metavar="FOLDER", help="Write a head: NAME.c, and NAME_test.c, which compares.")
     ] = None,
     onnx: Annotated[
-        Path | None, Option("--onnx", metavar="FOLDER", help="Write NAME.onnx there, in double precision.")
+        Path | None, Option("--onnx", metavar="FOLDER", help="Write a model: NAME.text.onnx and NAME.graph.onnx.")
     ] = None,
 ) -> None:
-    """Write a head as one file of C99 without dependencies, or a head or an encoder as ONNX.
+    """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.
 
-    mirenc export device_mapping.nvidia --c out && cc -O2 out/*.c -lm -o test && ./test
+    mirenc export vectorization.look_ahead --c out && cc -O2 out/*.c -lm -o test && ./test
 
-    Both answer as the head does, with a choice and a score for each; how to ask stands in the first lines of the C.
-    `mirenc predict` takes the default instead where held-out answers like it did not pay. Of a model, its encoders are
-    written: token ids to vectors of statements, and these and a graph to vectors of nodes.
+    The C answers as the head does, with a choice and a score for each; its first lines say how to call it. It is for
+    heads whose inputs a C program can make: numbers about the code, and no vectors of a model.
+
+    mirenc export mirenc-fast --onnx out && python -m mirenc.encoder.onnx_runtime out mirenc-fast foo.ll
     """
     from mirenc.encoder.weights import list_models
 
     common.check_folders(c, onnx)
-    if what in list_models(failed=lambda error: None) or (Path(what) / "config.json").is_file():
-        if onnx is None or c is not None:
-            raise typer.BadParameter(f"{what} is a model, which is written as ONNX alone. Type: --onnx FOLDER")
-        with needs("train", "exporting an encoder needs torch"):
-            from mirenc.model.onnx_export import export_encoders
-        from mirenc.encoder.weights import load_files
-
-        files = load_files(what)
-        for path in export_encoders(files.config, files.weights, onnx, files.name):
-            common.say(f"wrote {path}")
-        return
-    if c is None and onnx is None:
-        raise typer.BadParameter("say what to write: --c FOLDER or --onnx FOLDER", param_hint="--c")
-    _export_head(what, c, onnx)
+    is_model = what in list_models(failed=lambda error: None) or (Path(what) / "config.json").is_file()
+    folder, name, option = (onnx, "model", "--onnx") if is_model else (c, "head", "--c")
+    if folder is None or (c is not None and onnx is not None):
+        raise typer.BadParameter(f"{what} is taken for a {name}. Type: {option} FOLDER", param_hint=option)
+    if is_model:
+        _export_model(what, folder)
+    else:
+        _export_head(what, folder)
 
 
-def _export_head(what: str, c: Path | None, onnx: Path | None) -> None:
+def _export_model(what: str, folder: Path) -> None:
+    from mirenc.encoder.weights import load_files
+
+    files = load_files(what)
+    if files.config.graph.kind != "directed":
+        raise ConfigError(f"the {files.config.graph.kind} encoder of {what} has no ONNX. Export mirenc-fast")
+    with needs("train", "exporting an encoder needs torch"):
+        from mirenc.model.onnx_export import export_encoders
+    for path in export_encoders(files.config, files.weights, folder, files.name):
+        common.say(f"wrote {path}")
+
+
+def _export_head(what: str, folder: Path) -> None:
     import numpy as np
 
     from mirenc.decide.estimators.saved_heads import load_head
     from mirenc.decide.export.c_source import c_source, c_test
     from mirenc.decide.export.formula import pair_head
+    from mirenc.decide.features.look_ahead_features import SETTING_NAMES
     from mirenc.decide.task_head import TaskHead
     from mirenc.tools.profile.branches import FEATURES
     from mirenc.tools.profile.loops import LOOP_FEATURES
     from mirenc.tools.profile.static_profile import TRIP_CLASSES, StaticProfile
 
-    about, settings, name = "", None, re.sub(r"\W|^(?=\d)", "_", Path(what).resolve().name, flags=re.ASCII)
+    name = re.sub(r"\W|^(?=\d)", "_", Path(what).resolve().name, flags=re.ASCII)
+    about, settings = "", None
     features: Sequence[str]
     choices: Sequence[str] = ()
+    setting_features: Sequence[str] = ()
     if what in ("branch_probability", "trip_count"):
         profile = StaticProfile.load()
-        about, head = profile.worth.get(what, ""), profile.branches
-        features, choices = FEATURES, ("first way", "second way")
-        if what == "trip_count":
-            head, features, choices = profile.loops, LOOP_FEATURES, TRIP_CLASSES
-        low, high = _cuts(head)
-    elif Path(what).is_dir() and "task" not in (kept := load_head(what))[1]:
-        head, extra = kept
+        about = profile.worth.get(what, "")
+        is_branch = what == "branch_probability"
+        head, features = (profile.branches, FEATURES) if is_branch else (profile.loops, LOOP_FEATURES)
+        choices = ("first way", "second way") if is_branch else TRIP_CLASSES
+        low, high = _range_of_cuts(head)
+    elif Path(what).is_dir() and "task" not in (saved := load_head(what))[1]:
+        head, extra = saved
         features = extra.get("features") or [f"feature_{column}" for column in range(head.n_features_in_)]
-        low, high = _cuts(head)
+        low, high = _range_of_cuts(head)
     else:
         trained = TaskHead.load(what)
-        head, about = trained.head, worth_of(trained)
-        features, low, high = _columns(trained)
-        space = trained.space or trained.task.space
-        choices = trained.label_names if space is None else space.names
+        features, low, high = _columns(trained, what)
+        head, about, space = trained.head, describe_worth(trained), trained.space or trained.task.space
+        choices = space.names if space is not None else trained.label_names
+        setting_features = [*(trained.setting_encoder.knobs if trained.setting_encoder else ()), *SETTING_NAMES]
     if (pairs := pair_head(head)) is not None:
         spread = np.where(np.isfinite(pairs.setting_spread_), pairs.setting_spread_, 0.0)
         settings = pairs.setting_middle_ + spread * np.random.default_rng(0).normal(size=(head.n_choices_, len(spread)))
-    if c is not None:
-        (c / f"{name}.c").write_text(c_source(head, name, features, choices, about), encoding="utf-8")
-        (c / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
-        common.say(f"wrote {c / name}.c, and {name}_test.c, which compares it with Python's answers")
-    if onnx is not None:
-        from mirenc.decide.export.onnx_model import onnx_model
-
-        (onnx / f"{name}.onnx").write_bytes(onnx_model(head, features, choices).SerializeToString())
-        common.say(f"wrote {onnx / name}.onnx")
+    source = c_source(head, name, features, choices, about, setting_features)
+    (folder / f"{name}.c").write_text(source, encoding="utf-8")
+    (folder / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
+    common.say(f"wrote {folder / name}.c, and {name}_test.c, which compares it with Python's answers")
 
 
-def _cuts(head: Any) -> tuple[Float64, Float64]:
+def _range_of_cuts(head: Any) -> tuple[Float64, Float64]:
     """A range of each column of a head: where its trees cut, at least -1 to 1."""
     import numpy as np
 
@@ -114,26 +119,23 @@ def _cuts(head: Any) -> tuple[Float64, Float64]:
     return low, high
 
 
-def _columns(trained: TaskHead) -> tuple[list[str], Float64, Float64]:
-    """Names of a head's columns, and the range of each in training."""
+def _columns(trained: TaskHead, what: str) -> tuple[list[str], Float64, Float64]:
+    """Names of a head's columns, and the range of each in training. Raises HeadError: C cannot make them."""
     import numpy as np
 
-    from mirenc.encoder.embedding import vector_blocks
-    from mirenc.encoder.weights import load_files
+    from mirenc.decide.features.look_ahead_features import DEFAULT_NAMES
 
-    reach, config = trained.reach, load_files(trained.model).config
-    parts = {"text": ("text",), "graph": ("graph",), "both": ("text", "graph")}.get(trained.row, ())
-    purpose = "search" if config.taught is None else "features"  # as `mirenc.decide.features.code_features` has them
-    blocks = [block for part in parts for block in vector_blocks(config, purpose, part).items()]
-    if trained.row == "both" and config.taught is not None:
-        blocks.append(("taught", config.taught.width))
-    kernels = reach.start + reach.step.astype(np.float64) * reach.kernels
-    low, high = (np.concatenate(one) for one in ((reach.low, kernels.min(axis=0)), (reach.high, kernels.max(axis=0))))
-    context = list(trained.task.context_names)
-    code = [f"{name}_{column}" for name, width in blocks for column in range(width)]
-    code += [f"function_{name}" for name in code] if trained.task.level == "loop" else []
-    if len(context) != len(reach.low):  # one is several columns
-        context = [f"context_{column}" for column in range(len(reach.low))]
-    if len(code) != kernels.shape[1]:
-        code = [f"code_{column}" for column in range(kernels.shape[1])]
-    return context + code, low, high
+    task, reach = trained.task, trained.reach
+    if trained.row != "look_ahead":
+        raise HeadError(
+            f"{what} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
+            f"program can make. Ask it: mirenc predict {task.name} FILE --json. Heads that can be exported: "
+            "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
+        )
+    low, high = (
+        np.concatenate(ends) for ends in ((reach.low, reach.code.min(axis=0)), (reach.high, reach.code.max(axis=0)))
+    )
+    context = task.context.names
+    if len(context) != len(reach.low):  # the task makes several columns of one
+        context = tuple(f"{task.name} context, encoded [{column}]" for column in range(len(reach.low)))
+    return [*context, *DEFAULT_NAMES], low, high

@@ -43,16 +43,16 @@ def fit(
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
-    common.say(worth_of(head))
+    common.say(describe_worth(head))
     common.say(f"wrote {head.save(output)}")
 
 
-def worth_of(head: TaskHead) -> str:
+def describe_worth(head: TaskHead) -> str:
     """What held-out answers were worth, in words."""
     worth, no_code = head.evidence.worth, head.evidence.no_code
     if worth is None:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
-    beside = no_code if head.task.context_names else None
+    beside = no_code if head.task.context.names else None
     if head.task.target == "costs":
         form, unit = "x {:.3f} [{:.3f}, {:.3f}] of {}", 1
         words = ("held-out answers are worth ", head.evidence.rival, "a head that sees no code")

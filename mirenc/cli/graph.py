@@ -14,11 +14,13 @@ def graph(
     output: Annotated[
         str | None, Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]")
     ] = None,
-    normalisation: Annotated[Literal["none", "locals"], Option(help="Of the instructions' full texts.")] = "locals",
+    normalisation: Annotated[
+        Literal["none", "locals"], Option(help="How local names in the instructions' texts are written.")
+    ] = "locals",
     *,
     options: common.Reading,
 ) -> None:
-    """Write the ProGraML-style graph of one file."""
+    """Write the program graph (ProGraML's schema) of one file."""
     from mirenc.llvm import read_ir
     from mirenc.model.graph import build_graph
     from mirenc.model.graph.export import check_path, save_graph, to_json

@@ -1,4 +1,4 @@
-"""``mirenc inspect``: what mirenc sees in one file."""
+"""``mirenc inspect``: the statements, tokens, graph and loops that mirenc reads in one file."""
 
 import json
 from collections import Counter
@@ -19,7 +19,9 @@ _NAMES = 12  # of deleted functions, in text
 @common.reads
 def inspect(
     file: common.Input,
-    statements: Annotated[int, Option("--statements", "-n", help="Show this many statements; 0 all.", min=0)] = 20,
+    statements: Annotated[
+        int, Option("--statements", "-n", help="How many statements are shown; 0 for all.", min=0)
+    ] = 20,
     function: common.Function = None,
     form: common.FormName = "plain",
     loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,
@@ -28,7 +30,7 @@ def inspect(
     *,
     options: common.Reading,
 ) -> None:
-    """Show statements, tokens, [UNK] and truncation rates, nodes, edges and loops of one file."""
+    """Show what mirenc reads in one file: statements, tokens, unknown and truncated ones, graph sizes, loops."""
     from mirenc.encoder.weights import load_files
     from mirenc.llvm import read_ir, regions_of, statements_of
     from mirenc.llvm.analysis.regions import has_function

@@ -17,11 +17,9 @@ def map(
     output: Annotated[Path, Option("--output", "-o", metavar="FILE.html", help="Write the page here.")],
     level: Annotated[
         common.LevelName | None,
-        Option("--level", "-l", help="What is a point. [default: the level of the vectors; function in a folder]"),
+        Option("--level", "-l", help="What each point is. [default: the level of the vectors; function for a folder]"),
     ] = None,
-    most: Annotated[
-        int, Option(help="Of a larger index draw so many, a sample that is always the same; time grows with it.", min=2)
-    ] = 5000,
+    most: Annotated[int, Option(help="Points drawn at most, a sample that is always the same.", min=2)] = 5000,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
@@ -29,10 +27,10 @@ def map(
     *,
     options: common.Reading,
 ) -> None:
-    """Draw INDEX as a page of HTML: points, alike ones near each other, that tell what they are nearest to.
+    """Draw INDEX as a page of HTML in which alike functions or files are near each other.
 
-    A colour is a top folder, or a file where there is one folder. The page needs no network. Of more than 5,000
-    functions a sample is drawn (--most), and each tells its nearest in all of INDEX.
+    Each point shows its nearest neighbours in all of INDEX. Colours are top folders, or files where there is one
+    folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
     """
     from mirenc.base.writing import delivered
     from mirenc.search.map import draw_map

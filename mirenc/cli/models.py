@@ -17,7 +17,7 @@ Name = Annotated[str | None, Argument(help="Model name or folder. [default: the 
 
 @app.command("list")
 def list_() -> None:
-    """Models at hand, those that other packages announce included: name, dimensions, parameters, digest, your maps."""
+    """List the installed models: name, dimensions, parameters, digest, and your whitening maps."""
     from mirenc.encoder.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
     for name in list_models(failed=common.warn):
@@ -37,7 +37,7 @@ def list_() -> None:
 
 @app.command()
 def show(name: Name = None) -> None:
-    """The model card."""
+    """Print a model's card."""
     from mirenc.encoder.weights import find_model
 
     card = find_model(name) / "MODEL_CARD.md"
@@ -48,7 +48,7 @@ def show(name: Name = None) -> None:
 
 @app.command()
 def verify(name: Name = None) -> None:
-    """Compare files with SHA256SUMS, and the model's answers with its golden vectors."""
+    """Check a model: its files against SHA256SUMS, its vectors against those of the release."""
     from mirenc.encoder.golden import check_golden
     from mirenc.encoder.weights import DEFAULT_MODEL, find_model, verify_files
 
@@ -111,7 +111,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
 @common.reads
 def adapt(
     inputs: common.Inputs,
-    name: Annotated[str, Option("--name", "-n", help="What the map is called.")],
+    name: Annotated[str, Option("--name", "-n", help="Name of the map.")],
     model: common.SearchModel = None,
     pairs: Annotated[
         bool,
@@ -126,10 +126,10 @@ def adapt(
     *,
     options: common.Reading,
 ) -> None:
-    """Fit a whitening map on unlabelled IR of your own, for --map NAME.
+    """Fit a whitening map to your own kind of code, which --map NAME then uses.
 
-    Some hundreds of programs of the kind that you search: cosines then tell what they do not all share. Files that fail
-    are listed on stderr and left out.
+    Whitening removes the directions that all code of the kind has in common, so that cosines tell programs apart. A few
+    hundred unlabelled programs are enough. Files that fail are listed on stderr and left out.
     """
     from mirenc.encoder import fit_map, load
     from mirenc.encoder.weights import map_path, save_map, search_model

@@ -1,4 +1,4 @@
-"""``mirenc search``: the files or functions of an index that are nearest to those of other files."""
+"""``mirenc search``: the files or functions of an index that are nearest to those of some files."""
 
 from __future__ import annotations
 
@@ -21,46 +21,48 @@ if TYPE_CHECKING:
     from mirenc.search import Maker
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
-_OUTPUT = "Write the results, too: .json, .jsonl (a line for each file of QUERY) or .csv (one for each rank)."
+_OUTPUT = "Also write the results to a file: .json, .jsonl (one line for each file) or .csv (one for each rank)."
 
 
 @common.reads
 def search(
     queries: Annotated[list[str], Argument(metavar="QUERY", help=_QUERY)],
     index: common.Index,
-    k: Annotated[int, Option("-k", help="How many to show.", min=1)] = 10,
+    k: Annotated[int, Option("-k", help="How many results to show.", min=1)] = 10,
     level: Annotated[
         common.LevelName | None,
-        Option("--level", "-l", help="What is searched. [default: the level of the vectors; module in a folder]"),
+        Option("--level", "-l", help="What is searched. [default: the level of the vectors; module for a folder]"),
     ] = None,
     function: Annotated[
         str | None,
-        Option("--function", "-f", metavar="REGEX", help="Only functions of QUERY with such a name, plain or mangled."),
+        Option(
+            "--function", "-f", metavar="REGEX", help="Only functions of QUERY whose name, plain or mangled, matches."
+        ),
     ] = None,
     output: Annotated[
         list[Path] | None, Option("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Can be repeated.")
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="JSON instead of text, a line for each file of QUERY.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each file of QUERY.")] = False,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
     form: common.FormName = "auto",
     rerank: Annotated[
         bool | None,
-        Option(help="First what stands in a file like QUERY, of the best 50. [default: of functions, if exact]"),
+        Option(help="Re-rank the best 50 by how alike the rest of their files is. [default: functions, exact search]"),
     ] = None,
     approximate: Annotated[
-        bool, Option("--approximate", help="Of INDEX.parquet, by an index beside it: for a million rows and more.")
+        bool,
+        Option("--approximate", help="Search INDEX.parquet by an HNSW index kept beside it; for many rows."),
     ] = False,
     *,
     options: common.Reading,
 ) -> None:
-    """Find what is nearest to each QUERY in INDEX, by exact cosine.
+    """Find the files or functions in INDEX that are most like those in QUERY, by cosine.
 
-    With --level function each function of QUERY is searched for. A query that is in the index finds itself first, and
-    its equals in the order of the index. A percentage says how often such a first answer was the right function, on
-    projects never trained on, functions that the index does not have included. A symbol stands beside a name that
-    several functions of the index have.
+    With --level function each function of QUERY is searched for. A query that is in the index itself comes first. The
+    percentage tells how often such a first answer was the right function on projects that were not trained on, queries
+    without a counterpart in the index included. Where several functions share a name, their symbols are shown, too.
     """
     from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.itself import own_first, own_rows

@@ -15,51 +15,52 @@ from mirenc.base.errors import ConfigError, ToolchainError
 from mirenc.base.writing import only_one
 from mirenc.cli import common
 
-app = typer.Typer(help="Decide inside of a user's own build.", no_args_is_help=True)
+_HELP = "Run your own build with a compiler that makes objects smaller."
+app = typer.Typer(help=_HELP, no_args_is_help=True)
 
 
 @app.callback()
 def _() -> None:
-    """Decide inside of a user's own build."""
+    """Run your own build with a compiler that makes objects smaller."""
 
 
 @app.command()
 def inliner(
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="For decisions, and the compiler.")],
+    folder: Annotated[Path, Argument(metavar="FOLDER", help="Folder for the compiler and what it found.")],
     command: Annotated[list[str], Argument(metavar="-- COMMAND...", help="The build, as in -- make -j2.")],
-    lists: Annotated[int, Option("--lists", "-k", help="So many of training's pass lists a source.", min=1)] = 7,
-    budget: Annotated[int, Option(help="Compilations a source in all, lists and -Oz among them.", min=1)] = 20,
-    replay: Annotated[bool, Option("--replay", help="Search nothing: take what FOLDER has.")] = False,
-    compiler: Annotated[str, Option(help="A clang whose libLLVM is there, too.")] = "clang-19",
+    lists: Annotated[int, Option("--lists", "-k", help="Pass lists of the head tried for each source.", min=1)] = 7,
+    budget: Annotated[int, Option(help="Compilations for each source in all.", min=1)] = 20,
+    replay: Annotated[bool, Option("--replay", help="Search nothing; use the decisions in FOLDER.")] = False,
+    compiler: Annotated[str, Option(help="A clang whose libLLVM is installed, too.")] = "clang-19",
 ) -> None:
     """Run a build whose C and C++ is compiled by clang -Oz, then by other pass lists and other inlining.
 
     Of each source the smallest object is kept, in bytes that are loaded, as `mirenc suggest FILE --try --inline` finds
-    it; 2 to 8 s of a core each. What was found is in FOLDER/decisions.jsonl: the same command again searches only what
-    has changed, and --replay nothing at all.
+    it; that takes 2 to 8 s of a core for each. FOLDER/decisions.jsonl records what was found: the same command searches
+    only for sources that have changed, and with --replay for none.
 
     The compiler is CC, CXX, and cc, gcc, clang and their C++ names on PATH. A build that names another wants
     CC=FOLDER/bin/cc, which works without mirenc serve, too. Whatever level the build asks for, -Oz comes last.
 
-    LLVM's verifier sees each module: that it is well-formed IR, not that the program behaves as before. Run its tests.
+    LLVM's verifier checks each module: it is well-formed IR. That the program behaves as before, its tests must show.
     """
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
-    from mirenc.llvm.passes.engines import SharedEngine
+    from mirenc.llvm.passes.find_llvm import SharedEngine
     from mirenc.tools.inline.compiler import DECISIONS, Settings, write_compiler
+    from mirenc.tools.run.compilers import major_version, tool_beside
     from mirenc.tools.suggest import TASK, fixed_lists
-    from mirenc.tools.tune.tuning_case import beside, major_of
 
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{folder} is a file. Name a folder")
     if replay and not (folder / DECISIONS).is_file():
-        raise ConfigError(f"{folder} has no {DECISIONS}. Leave --replay out once")
+        raise ConfigError(f"{folder} has no {DECISIONS}. Run once without --replay first")
     if re.search(r"\s", str(folder.resolve())):
         raise ConfigError(f"{folder.resolve()} has a space, which a build's $(CC) cannot have. Name another folder")
     own = (folder / "bin").resolve()  # on PATH where somebody put it there
     path = os.pathsep.join(one for one in os.get_exec_path() if Path(one).resolve() != own)
     compiler = shutil.which(compiler, path=path) or compiler
-    clang, version = beside(compiler, "clang"), int(major_of(compiler))
+    clang, version = tool_beside(compiler, "clang"), int(major_version(compiler))
     with SharedEngine(version) as engine:
         engine.knows("")  # it starts, or says what to install
     task = get_task(TASK)
@@ -72,7 +73,7 @@ def inliner(
 
 def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int:
     """Run the build, say what came of it, and return its exit code."""
-    from mirenc.llvm.passes.engine import CHECKED
+    from mirenc.llvm.passes.size_after_passes import CHECKED
     from mirenc.tools.inline.compiler import LOG
 
     if shutil.which(command[0], path=environment["PATH"]) is None:

@@ -15,50 +15,52 @@ from mirenc.base.errors import ConfigError, ForeignIRError
 from mirenc.cli import common
 
 if TYPE_CHECKING:
-    from mirenc.llvm.passes.engine import Engine
+    from mirenc.llvm.passes.size_after_passes import Engine
     from mirenc.tools.inline import Inlining
     from mirenc.tools.suggest import Code, FixedList, Outcome
 
 _SUFFIXES = (".bc", ".ll", ".o")
-_OUTPUT = (
-    "With --try: the smallest module, as the LLVM that made it writes it: .bc bitcode, .ll text, .o an object file."
-)
+_OUTPUT = "With --try: write the smallest module as bitcode (.bc), text (.ll) or an object file (.o)."
 _INLINING = 20  # compilations for inlining, beside those for lists
 
 
-def show_lists(
+@common.reads
+def suggest(
     file: Annotated[str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.")],
     count: Annotated[
-        int, Option("--lists", "-k", help="How many of training's lists; what people try by hand is added.", min=1)
+        int, Option("--lists", "-k", help="How many lists of the head; those that people try by hand are added.", min=1)
     ] = 10,
-    function: Annotated[str | None, Option(help="Suggest for this function, compiled by itself.")] = None,
+    function: Annotated[str | None, Option(help="A function, which is compiled by itself.")] = None,
     head: Annotated[
-        Path | None, Option(help="Take the lists of this head (`mirenc fit pass_list`). [default: the shipped one]")
+        Path | None, Option(help="Folder of a head (`mirenc fit pass_list`). [default: the shipped one]")
     ] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
-    inline: Annotated[bool, Option("--inline", help="With --try: then try other inlining under the best.")] = False,
+    inline: Annotated[bool, Option("--inline", help="With --try: try other inlining under the best list.")] = False,
     budget: Annotated[
         int | None,
-        Option(help="With --inline: compilations in all, lists and -Oz among them. [default: 20 after those]", min=1),
+        Option(
+            help="With --inline: compilations in all, those of lists and -Oz included. [default: 20 more]",
+            min=1,
+        ),
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
     as_json: common.JSON = False,
     *,
     options: common.Reading,
 ) -> None:
-    """Pass lists that may beat -Oz: the same for all code, in the order in which to try them.
+    """List pass lists that may make code smaller than -Oz does, in the order in which to try them; --try runs them.
 
-    The first are those that saved most together on the code they were found on, each beside those before it: choosing
-    them by the code saved no more. Then come -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, -Oz without inlining.
+    The lists are the same for all code. The first are those that saved most together on the code that they were found
+    on, each beside those before it (choosing them by the code saved no more); then come -Os, -Oz twice, -Oz with
+    gvn-hoist and gvn-sink, and -Oz without inlining.
 
-    Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try the object file is never larger than that of
-    -Oz, which always runs too: counted are all bytes that are loaded (code, data, tables for unwinding). Then it is
-    the same as `mirenc tune passes INPUT`.
+    Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try, -Oz runs, too, so the object file is never
+    larger than its: counted are all bytes that are loaded (code, data, unwinding tables).
 
-    With --inline, calls are then inlined or not against LLVM's own estimate of cost, dozens in one compilation, and
-    what makes the object smaller is kept. Whether a call may be inlined at all stays LLVM's answer.
+    With --inline, calls are inlined or not against LLVM's own estimate of cost, dozens of them in one compilation, and
+    what makes the object smaller is kept. Whether a call can be inlined at all stays LLVM's decision.
 
-    LLVM's verifier sees each result: that it is well-formed IR, not that the program behaves as before. Run its tests.
+    LLVM's verifier checks each result: it is well-formed IR. That the program behaves as before, its tests must show.
     """
     if (inline or budget is not None) and not (attempt and inline):
         raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")
@@ -70,9 +72,9 @@ def show_lists(
         common.check_output(output)
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
-    from mirenc.llvm.passes.engine import CHECKED
-    from mirenc.llvm.passes.engines import SharedEngine, find_engine, major_of
+    from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine, major_of
     from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.size_after_passes import CHECKED
     from mirenc.tools.inline import try_inlining
     from mirenc.tools.suggest import TASK, fixed_lists, read_code, try_lists
 
@@ -120,9 +122,6 @@ def show_lists(
         typer.echo(line)
 
 
-suggest = common.reads(show_lists)
-
-
 def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
     from mirenc.base.writing import delivered
 
@@ -135,7 +134,7 @@ def _write(engine: Engine, bitcode: bytes, output: Path) -> None:
 
 
 def _json(code: Code, lists: Sequence[FixedList], outcome: Outcome | None, inlining: Inlining | None) -> dict[str, Any]:
-    from mirenc.llvm.passes.engine import CHECKED
+    from mirenc.llvm.passes.size_after_passes import CHECKED
 
     listed = [{"pipeline": one.pipeline, "origin": one.origin, "command": code.command(one.pipeline)} for one in lists]
     line: dict[str, Any] = {

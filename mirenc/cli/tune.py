@@ -14,28 +14,21 @@ from typer import Argument, Option
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.base.writing import only_one
 from mirenc.cli import common
-from mirenc.cli.suggest import show_lists
 
 if TYPE_CHECKING:
     from mirenc.llvm import ReadOptions
     from mirenc.tools.tune.tuning_case import Case
 
-_TASKS = ("vectorization", "openmp", "passes")
-_PASSES = "passes"
-_BY_TIME = ("check", "loops", "tries", "rounds", "budget")
+_PASS_LIST = "pass_list"
+_TASKS = ("vectorization", "openmp", _PASS_LIST)
 
 
 @common.reads
 def tune(
-    context: typer.Context,
     task: Annotated[str, Argument(metavar="TASK", help=f"{', '.join(_TASKS[:-1])} or {_TASKS[-1]}.")],
     sources: Annotated[
         list[Path] | None,
-        Argument(
-            metavar="SOURCE",
-            help="Tune places in these only. [default: all that run] For passes without --build and --run: what is to "
-            "be smaller.",
-        ),
+        Argument(metavar="SOURCE", help="Sources whose places are tuned. [default: all that the run executes]"),
     ] = None,
     build: Annotated[str, Option(metavar="COMMAND", help="Builds the program, with CC or clang on PATH.")] = "",
     run: Annotated[str, Option(metavar="COMMAND", help="Runs it: what is to be faster.")] = "",
@@ -43,59 +36,51 @@ def tune(
         str, Option(metavar="COMMAND", help="Prints what must stay the same. [default: what --run prints]")
     ] = "",
     output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Folder for report and patch, or compiler. By size: the module, .bc or .ll."),
+        Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the report, and a patch or compiler.")
     ] = None,
-    loops: Annotated[int, Option(help="So many loops, or files for passes, the hottest first.", min=1)] = 8,
-    tries: Annotated[int, Option(help="Settings of a head's tried for each.", min=1)] = 3,
-    rounds: Annotated[int, Option(help="Rounds of a comparison.", min=4)] = 12,
-    budget: Annotated[
-        float | None, Option(metavar="MINUTES", help="End after so long, builds and all; again goes on.", min=0.0)
-    ] = None,
+    loops: Annotated[
+        int, Option(help="How many loops, or files for pass_list, are tuned, the hottest first.", min=1)
+    ] = 8,
+    tries: Annotated[int, Option(help="How many of a head's settings are tried for each.", min=1)] = 3,
+    rounds: Annotated[int, Option(help="Rounds of timing in a comparison.", min=4)] = 12,
+    budget: common.Budget = None,
     *,
     options: common.Reading,
 ) -> None:
     """Find where a program spends its time, try a few settings there, and keep what is surely faster.
 
-    vectorization: pragmas of innermost loops. openmp: threads and schedules of parallel loops. passes: LLVM's pass
+    vectorization: pragmas of innermost loops. openmp: threads and schedules of parallel loops. pass_list: LLVM's pass
     lists, for the whole program and for hot files.
 
-    The build is profiled by one run. Settings are a head's, who knows how often a loop runs, and what people try by
-    hand. They are built and timed in turns; the output must stay the same. What is faster by more than the noise,
-    twice, is kept, and in the end all together are timed against the build as it was.
+    One run profiles the build. A head that knows how often each loop runs proposes settings, beside those that people
+    try by hand. They are built and timed in turns, and the output must stay the same. A setting that is faster by more
+    than the noise, twice, is kept; at the end all kept ones together are timed against the build as it was.
 
-    Sources are never written: the folder gets a report and a patch, or for passes a compiler.
-    A build or a run that takes ten times as long as without the setting is ended, with all that it started.
-    Ctrl-C stops, and the same command goes on.
-
-    By size: `mirenc tune passes FILE -o best.bc` is `mirenc suggest FILE --try -o best.bc`. Nothing is run.
+    Sources are never written: the folder gets a report and a patch, or for pass_list a compiler. A build or a run that
+    takes ten times as long as without the setting is ended, with all that it started. Ctrl-C stops, and the same
+    command goes on. For smaller instead of faster code: `mirenc suggest FILE --try`.
     """
+    if task == "passes":
+        smaller = f"mirenc suggest {sources[0]} --try" if sources and not build else "mirenc tune pass_list"
+        raise TaskError(f"the task is called {_PASS_LIST}. Type: {smaller}")
     if task not in _TASKS:
         raise TaskError(f"{task!r} is nothing to tune; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
-    if task == _PASSES and sources and not build and not run:
-        common.refuse(context, _BY_TIME, "is of what is timed, with --build and --run. Leave it out")
-        if len(sources) > 1 and output is not None:
-            raise typer.BadParameter(f"is one module, not {len(sources)}. Give one FILE", param_hint="--output")
-        for source in sources:
-            show_lists(str(source), attempt=True, output=output, options=options)
-        return
-    by_size = ", or by size a file: mirenc tune passes FILE" if task == _PASSES else ""
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
         if not value:
-            raise typer.BadParameter(f"is needed: --build 'make' --run './bench' -o tuned{by_size}", param_hint=name)
+            raise typer.BadParameter("is needed: --build 'make' --run './bench' -o tuned", param_hint=name)
     assert output is not None
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")
     start = time.monotonic()
     from mirenc.base.deadline import TimeUpError, within
-    from mirenc.tools.measure.measuring_run import Plan
+    from mirenc.tools.run.run_folder import Plan
     from mirenc.tools.tune.report import PATCH, TEXT, summary, write_report
     from mirenc.tools.tune.tuning_run import Order, Tuning, too_late
 
     order = Order(build, run, check, tuple(sources or ()), loops, tries, rounds)
     plan = Plan(minutes=math.inf if budget is None else budget)
     with only_one(output):
-        # The end, the plain build and the report, takes about as long as these imports.
+        # The time that the report takes at the end is about that of these imports, which is not counted.
         with within(60 * plan.minutes - (time.monotonic() - start)):
             try:
                 tuning = Tuning(order, _case(task, options), Path.cwd(), output.resolve(), plan, common.say)
@@ -125,8 +110,8 @@ def _case(name: str, options: ReadOptions) -> Case:
     from mirenc.tools.tune.loops import Loops
     from mirenc.tools.tune.parallel_loops import ParallelLoops
 
-    kinds: dict[str, type[Case]] = {"vectorization": Loops, "openmp": ParallelLoops, _PASSES: PassLists}
-    task = get_task("vectorization" if name == _PASSES else name)  # innermost loops tell which files are hot
-    head = TaskHead.load(next(iter(ready_heads(task, look_ahead=task.looks_ahead).values())), task)
+    kinds: dict[str, type[Case]] = {"vectorization": Loops, "openmp": ParallelLoops, _PASS_LIST: PassLists}
+    task = get_task("vectorization" if name == _PASS_LIST else name)  # innermost loops tell which files are hot
+    head = TaskHead.load(next(iter((ready_heads(task, look_ahead=True) or ready_heads(task)).values())), task)
     head = replace(head, encoder=load(head.model, options=options))
     return kinds[name](head, find_compiler("c++", options.compiler)[0], Path.cwd())

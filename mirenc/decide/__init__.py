@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mirenc.decide.context import Context as Context, Feature as Feature
     from mirenc.decide.estimators.chooser import Settings as Settings
     from mirenc.decide.estimators.cost_head import CostHead as CostHead
     from mirenc.decide.estimators.ensemble import (
@@ -40,80 +41,45 @@ if TYPE_CHECKING:
     from mirenc.decide.load_samples import load_data as load_data, with_ir as with_ir
     from mirenc.decide.prediction import Evidence as Evidence, Prediction as Prediction
     from mirenc.decide.protocols import Protocol as Protocol
-    from mirenc.decide.registry import get_task as get_task, list_tasks as list_tasks, load_task_file as load_task_file
+    from mirenc.decide.registry import (
+        describe_tasks as describe_tasks,
+        get_task as get_task,
+        list_tasks as list_tasks,
+        load_task_file as load_task_file,
+        ready_heads as ready_heads,
+    )
     from mirenc.decide.sample import Sample as Sample
     from mirenc.decide.settings import Space as Space
     from mirenc.decide.task import Task as Task
     from mirenc.decide.task_data import TaskData as TaskData
-    from mirenc.decide.task_head import TaskHead as TaskHead, ready_heads as ready_heads
+    from mirenc.decide.task_head import TaskHead as TaskHead
 
 _NAMES = {
-    "estimators.chooser": ("Settings",),
-    "estimators.cost_head": ("CostHead",),
-    "estimators.ensemble": (
-        "CautiousEnsembleHead",
-        "EnsembleHead",
-        "HedgingEnsembleHead",
-        "LabelsEnsembleHead",
-        "NumberEnsembleHead",
-    ),
-    "estimators.linear": (
-        "LandmarkLabels",
-        "LandmarkRegressor",
-        "RidgeHead",
-        "RidgeLabels",
-        "RidgeRegressor",
-    ),
-    "estimators.mlp": (
-        "LabelHead",
-        "MLPHead",
-    ),
-    "estimators.pair_head": ("PairHead",),
-    "estimators.saved_heads": (
-        "load_head",
-        "save_head",
-    ),
-    "estimators.trees": (
-        "BoostedChances",
-        "BoostedRegressor",
-        "RatioTreesHead",
-        "TreesHead",
-        "TreesLabels",
-    ),
-    "evaluation.evaluate_task": (
-        "Evaluation",
-        "evaluate",
-    ),
-    "evaluation.report": (
-        "TaskReport",
-        "load_report",
-    ),
-    "features.ir_embedder": ("IREmbedder",),
-    "fit": ("fit_head",),
-    "load_samples": (
-        "load_data",
-        "with_ir",
-    ),
-    "prediction": (
-        "Evidence",
-        "Prediction",
-    ),
-    "protocols": ("Protocol",),
-    "registry": (
-        "get_task",
-        "list_tasks",
-        "load_task_file",
-    ),
-    "sample": ("Sample",),
-    "settings": ("Space",),
-    "task": ("Task",),
-    "task_data": ("TaskData",),
-    "task_head": (
-        "TaskHead",
-        "ready_heads",
-    ),
+    "context": "Context Feature",
+    "estimators.chooser": "Settings",
+    "estimators.cost_head": "CostHead",
+    "estimators.ensemble": "CautiousEnsembleHead EnsembleHead HedgingEnsembleHead LabelsEnsembleHead "
+    "NumberEnsembleHead",
+    "estimators.linear": "LandmarkLabels LandmarkRegressor RidgeHead RidgeLabels RidgeRegressor",
+    "estimators.mlp": "LabelHead MLPHead",
+    "estimators.pair_head": "PairHead",
+    "estimators.saved_heads": "load_head save_head",
+    "estimators.trees": "BoostedChances BoostedRegressor RatioTreesHead TreesHead TreesLabels",
+    "evaluation.evaluate_task": "Evaluation evaluate",
+    "evaluation.report": "TaskReport load_report",
+    "features.ir_embedder": "IREmbedder",
+    "fit": "fit_head",
+    "load_samples": "load_data with_ir",
+    "prediction": "Evidence Prediction",
+    "protocols": "Protocol",
+    "registry": "describe_tasks get_task list_tasks load_task_file ready_heads",
+    "sample": "Sample",
+    "settings": "Space",
+    "task": "Task",
+    "task_data": "TaskData",
+    "task_head": "TaskHead",
 }
-_HOME = {name: home for home, names in _NAMES.items() for name in names}
+_HOME = {name: home for home, names in _NAMES.items() for name in names.split()}
 __all__ = [*_HOME]
 
 

@@ -1,7 +1,7 @@
-"""`fit_head`: a head for a task, trained on all of its samples, and what its answers are worth on kernels not seen.
+"""`fit_head`: fits a head to all samples of a task, and cross-validates what its answers are worth on new kernels.
 
-A preference is no probability. So the held-out answers of heads trained anew without each group in turn are compared
-with what was measured, and a new answer is told by the record of those that were as sure (`Evidence`).
+A preference is no probability. So heads are also fitted without each group in turn, their held-out answers are compared
+with what was measured, and a new answer is reported with the record of those that were as sure (`Evidence`).
 """
 
 from dataclasses import replace
@@ -18,7 +18,7 @@ from mirenc.decide.protocols import Fold, cut
 from mirenc.decide.reach import Reach
 from mirenc.decide.registry import get_task
 from mirenc.decide.settings import Value
-from mirenc.decide.target import STATIC_TITLES, Costs, Target, target_of
+from mirenc.decide.target import STATIC_TITLES, CostTarget, Target, target_of
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.decide.task_head import TaskHead
@@ -26,8 +26,8 @@ from mirenc.encoder import Encoder
 
 _FOLDS = 10
 _MOST_PARTS = 5
-_NEARLY = 0.9  # share of cells that must be measured for records: a few variants always fail
-_LEAST = 20  # held-out answers that a record is worth telling of
+_NEARLY_ALL = 0.9  # share of cells that must be measured for records: a few variants always fail
+_LEAST_ANSWERS = 20  # held-out answers of a record
 
 
 def fit_head(
@@ -40,11 +40,12 @@ def fit_head(
     seed: int = 0,
     features: Features | None = None,
 ) -> TaskHead:
-    """Train a head on all samples of a task but those held out; it is chosen by the same search as in an evaluation.
+    """Fit a head to all samples of a task that are not held out, by the same search as in an evaluation.
 
-    ``features`` of the samples are computed if left out. The search keeps whole groups (`TaskData.group`) together: it
-    is for kernels that were not measured. So does the evidence, for which ten more heads are trained with groups held
-    out; of a model that a compiler taught it is what the head says of samples that are held out, where there are any.
+    ``features`` of the samples are computed if left out. Cross-validation keeps whole groups (`TaskData.group`)
+    together, because the head is for kernels that were not measured: in the search, and for the evidence, for which ten
+    more heads are fitted with groups held out. With a model that a compiler taught, the evidence comes from the head's
+    answers about held-out samples, where there are any.
 
     Raises TaskError: a row without code features; data of another target or space; all samples held out.
     """
@@ -52,23 +53,25 @@ def fit_head(
     task.check_data(data)
     if row not in HEAD_ROWS:
         raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
-    whole, kept = data, np.flatnonzero(~data.held_out)
-    data = whole if len(kept) == len(whole) else whole.subset(kept)
-    apart = len(kept) < len(whole) and encoder.files.config.taught is not None
-    every = features or build_features(task, whole if apart else data, [row], encoder)[0]
-    features = replace(every, matrix=every.matrix[kept]) if len(every.matrix) == len(whole) else every
-    everything = np.arange(len(data))
+    all_data, kept = data, np.flatnonzero(~data.held_out)
+    data = all_data if len(kept) == len(all_data) else all_data.subset(kept)
+    apart = len(kept) < len(all_data) and encoder.files.config.taught is not None
+    all_features = features or build_features(task, all_data if apart else data, [row], encoder)[0]
+    features = all_features
+    if len(all_features.matrix) == len(all_data):
+        features = replace(all_features, matrix=all_features.matrix[kept])
+    rows = np.arange(len(data))
     target = target_of(data, task.select)
-    head = target.fit_rounded(features, everything, data.group, seed)
+    head = target.fit_rounded(features, rows, data.group, seed)
     if apart:
-        evidence = gather_evidence(whole, target_of(whole, task.select), every, seed, head)
+        evidence = gather_evidence(all_data, target_of(all_data, task.select), all_features, seed, head)
     else:
         evidence = gather_evidence(data, target, features, seed)
-    chooses, timer, within = data.target == "costs", None, None
+    chooses, timer, factor = data.target == "costs", None, None
     if task.seconds and chooses:
         times = Target(np.log(data.baseline), np.zeros(len(data), dtype=np.int64), data.group, data.kernel, task.select)
-        timer = times.fit_rounded(features, everything, data.group, seed)
-        within = time_factor(data, times, features, seed)
+        timer = times.fit_rounded(features, rows, data.group, seed)
+        factor = time_factor(data, times, features, seed)
     return TaskHead(
         head=head,
         task=task,
@@ -76,17 +79,17 @@ def fit_head(
         row=row,
         model=encoder.name,
         model_digest=encoder.features_digest,
-        data_hash=whole.content_hash,
+        data_hash=all_data.content_hash,
         setting_encoder=data.encoder if chooses else None,
         reach=Reach.of(features.matrix, features.context, data.group),
         evidence=evidence,
         machine=data.machine,
         space=data.space if chooses and task.space is None and data.shares_space else None,
         timer=timer,
-        time_factor=within,
+        time_factor=factor,
         label_names=data.label_names,
         llvm=data.llvm,
-        refused=never_ran(whole) if chooses else (),
+        refused=never_ran(all_data) if chooses else (),
         encoder=encoder,
     )
 
@@ -106,11 +109,11 @@ def never_ran(data: TaskData) -> tuple[tuple[Value, ...], ...]:
 
 
 def gather_evidence(data: TaskData, target: Target, features: Features, seed: int, head: Any = None) -> Evidence:
-    """What held-out answers are worth, beside heads without code and the static rules of the same folds.
+    """What held-out answers are worth, beside those of heads without code and of the static rules of the same folds.
 
-    They are those of heads trained with groups held out (10 folds at most). Or of a ``head``, about the samples that
-    are held out: for a model that a compiler taught, which has seen answers about the projects for training, so folds
-    of them would say too much.
+    They come from heads fitted with groups held out (10 folds at most); or from ``head``, about the samples that are
+    held out. The latter is for models that a compiler taught: these have seen answers about the projects for training,
+    so that folds of them would promise too much.
     """
     tested = np.arange(len(data)) if head is None else np.flatnonzero(data.held_out)
     if len(np.unique(data.group[tested])) < 2:
@@ -119,20 +122,20 @@ def gather_evidence(data: TaskData, target: Target, features: Features, seed: in
     if head is None:
         folds = list(cut(data.group, data.labels, _FOLDS, seed))
     answers = _held_out(target, features, seed, folds, head)[tested]
-    seen, blind = data if head is None else data.subset(tested), None
+    tested_data, no_code = data if head is None else data.subset(tested), None
     if features.context:
         context = replace(features, matrix=features.matrix[:, : features.context], settings=None, asked=None)
-        blind = _held_out(target, context, seed, folds)[tested]
-    static = {rule: said[tested] for rule, said in target.static_rows(folds).items()}
-    if isinstance(target, Costs):
+        no_code = _held_out(target, context, seed, folds)[tested]
+    static = {rule: predicted[tested] for rule, predicted in target.static_rows(folds).items()}
+    if isinstance(target, CostTarget):
         rows = np.unique(np.concatenate([training for training, _ in folds]))
-        place = dict(zip(data.setting_values, target.effects(rows), strict=True))
-        constants = {min(space.settings, key=place.__getitem__) for space in data.spaces}
-        found = _of_choices(seen, answers, blind, static)
-        return replace(found, constants=tuple(sorted(constants, key=place.__getitem__)))
-    if data.target == "labels":  # as people see them
-        answers, blind = np.clip(answers, 0.0, 1.0), None if blind is None else np.clip(blind, 0.0, 1.0)
-    return _of_numbers(seen, target.values[tested], answers, blind, static)
+        effect = dict(zip(data.setting_values, target.effects(rows), strict=True))
+        constants = {min(space.settings, key=effect.__getitem__) for space in data.spaces}
+        evidence = _choice_evidence(tested_data, answers, no_code, static)
+        return replace(evidence, constants=tuple(sorted(constants, key=effect.__getitem__)))
+    if data.target == "labels":  # as they are shown to people
+        answers, no_code = np.clip(answers, 0.0, 1.0), None if no_code is None else np.clip(no_code, 0.0, 1.0)
+    return _number_evidence(tested_data, target.values[tested], answers, no_code, static)
 
 
 def time_factor(data: TaskData, target: Target, features: Features, seed: int) -> float | None:
@@ -140,37 +143,42 @@ def time_factor(data: TaskData, target: Target, features: Features, seed: int) -
     if len(np.unique(data.group)) < 2:
         return None
     answers = _held_out(target, features, seed, list(cut(data.group, data.labels, _FOLDS, seed)))
-    error = np.abs(answers - target.values)
-    return float(np.exp(np.percentile(error, 80)))
+    return float(np.exp(np.percentile(np.abs(answers - target.values), 80)))
 
 
 def _held_out(target: Target, features: Features, seed: int, folds: list[Fold], head: Any = None) -> Float64:
-    """What a head, or one for each fold, says of its rows: (n, K) preferences, (n,) numbers, (n, P) labels."""
+    """Predictions for the test rows of each fold, by a head fitted to its training rows, or by ``head``."""
     answers = np.zeros(target.values.shape)
     for training, test in folds:
         own = target.fit_rounded(features, training, target.group, seed) if head is None else head
-        answers[test] = target.ask(own, features, test)
+        answers[test] = target.predict(own, features, test)
     return answers
 
 
-def _of_numbers(
-    data: TaskData, truth: Float64, answers: Float64, blind: Float64 | None, static: dict[str, Float64]
+def _number_evidence(
+    data: TaskData, truth: Float64, answers: Float64, no_code: Float64 | None, static: dict[str, Float64]
 ) -> Evidence:
     """Of numbers (n,), or of labels (n, P), whose errors are averaged over a sample."""
     ((rival, mean),) = static.items()
-    own = ((answers - truth) ** 2).reshape(len(data), -1).mean(axis=1)
 
-    def worth(said: Float64) -> Worth:
-        other = ((said - truth) ** 2).reshape(len(data), -1).mean(axis=1)
+    def square_error(predicted: Float64) -> Float64:
+        return np.asarray(((predicted - truth) ** 2).reshape(len(data), -1).mean(axis=1))
+
+    own = square_error(answers)
+
+    def worth(predicted: Float64) -> Worth:
+        other = square_error(predicted)
         scale = float(other.mean()) or 1.0
         low, high = group_interval(other - own, data.group)
         return (1 - float(own.mean()) / scale, low / scale, high / scale)
 
     error = max(float(np.percentile(np.abs(answers - truth), 80)), 1e-12)
-    return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if blind is None else blind))
+    return Evidence(STATIC_TITLES[rival], worth(mean), error, no_code=worth(mean if no_code is None else no_code))
 
 
-def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, static: dict[str, Int64]) -> Evidence:
+def _choice_evidence(
+    data: TaskData, preference: Float64, no_code: Float64 | None, static: dict[str, Int64]
+) -> Evidence:
     rows = np.arange(len(data))
     choice = preference.argmax(axis=1)
     cost = np.log(data.paid[rows, choice])
@@ -183,25 +191,25 @@ def _of_choices(data: TaskData, preference: Float64, blind: Float64 | None, stat
 
     sure = preference.max(axis=1) / preference.sum(axis=1)
     is_default = data.resolve(choice) == data.resolve(data.default)
-    own = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
-    measured = np.isfinite(data.known[own])
-    told = measured.mean() > _NEARLY
-    default, other = (_records(np.flatnonzero(one & told), sure, choice, data) for one in (is_default, ~is_default))
+    in_space = np.arange(data.width) < np.array([len(space) for space in data.spaces])[:, None]
+    measured = np.isfinite(data.known[in_space])
+    enough = measured.mean() > _NEARLY_ALL
+    default, other = (_records(np.flatnonzero(kind & enough), sure, choice, data) for kind in (is_default, ~is_default))
     return Evidence(
         STATIC_TITLES[rival],
         worth(rules[rival]),
         default=default,
         other=other,
         whole=bool(measured.all()),
-        no_code=worth(rules[rival] if blind is None else np.log(data.paid[rows, blind.argmax(axis=1)])),
+        no_code=worth(rules[rival] if no_code is None else np.log(data.paid[rows, no_code.argmax(axis=1)])),
         constant_worth=worth(rules["default"], rules["best_single"]),
     )
 
 
 def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> tuple[Record, ...]:
-    """Records of some answers, the surest first: up to five parts, all together where they are few."""
+    """Records of some answers, the surest first, in up to five parts of at least 20 answers."""
     order = rows[np.argsort(-sure[rows], kind="stable")]
-    if len(order) < _LEAST:
+    if len(order) < _LEAST_ANSWERS:
         return ()
     every = np.arange(len(data))
     right = data.known[every, choice] == np.nanmin(data.known, axis=1)
@@ -214,5 +222,5 @@ def _records(rows: Int64, sure: Float64, choice: Int64, data: TaskData) -> tuple
             slower=float(np.mean(cost[part] > SLOWDOWN * data.paid_baseline[part])),
             speedup=geometric_mean(data.paid_baseline[part] / cost[part]),
         )
-        for part in np.array_split(order, min(_MOST_PARTS, len(order) // _LEAST))
+        for part in np.array_split(order, min(_MOST_PARTS, len(order) // _LEAST_ANSWERS))
     )

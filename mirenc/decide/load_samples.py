@@ -1,4 +1,4 @@
-"""Samples of a task as they are asked for: with IR of one's own where a table has none, and groups by what code is."""
+"""Loading the samples of a task: IR of a user's own for tables without, and groups by what the code is."""
 
 import os
 from collections.abc import Sequence
@@ -23,9 +23,9 @@ _NAMED = 8  # missing files that a message lists
 def load_data(
     task: Task, data_dir: str | Path | None, variant: str = "", ir_dir: str | os.PathLike[str] | None = None
 ) -> TaskData:
-    """The task's samples (`Task.load`), with the IR of a folder where it is given (`with_ir`); raises as these.
+    """The samples of `Task.load`, with the IR of a folder where one is named (`with_ir`); raises as these.
 
-    What a task of somebody's own raises becomes a TaskError that names it.
+    Other exceptions, of a task of somebody's own, become a TaskError that names the task.
     """
     try:
         data = task.load(data_dir, task.check_variant(variant))
@@ -39,8 +39,8 @@ def load_data(
 def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
     """The samples with IR from a folder, found by `mirenc.decide.Sample.code`; subfolders are looked through.
 
-    ``NAME.ll`` or ``NAME.bc`` is taken for each name, others are left alone. Groups whose statements are the same
-    become one (`join_same_code`): the code decides, not its name.
+    ``NAME.ll`` or ``NAME.bc`` is taken for each name; other files are ignored. Groups whose statements are the same
+    become one (`join_same_code`).
 
     Raises TaskError: samples that have their IR; no such folder; a name with two files, or without one (the names are
     listed); IR that cannot be read.
@@ -69,31 +69,32 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
 def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
     """The samples with groups joined where a source or the normalised statements of the IR are the same.
 
-    Grouping by source is what is published, and not enough: two sources may compile to the same IR (BT and SP of NPB
-    share kernels; two files of the coarsening data are the same), and a fold would then show the test code in training.
-    Samples have one group for each kernel source, and ``ir`` is text, bitcode, or a `pathlib.Path`.
+    Grouping by source, as published, is not enough: two sources may compile to the same IR (BT and SP of NPB share
+    kernels; two files of the coarsening data are the same), so that a fold would have the test code in training. ``ir``
+    is text, bitcode, or a `pathlib.Path`.
 
     Raises TaskError: IR that cannot be read (the sample is named).
     """
-    codes = []
+    hashes = []
     for sample in samples:
         if sample.ir is None:
             raise TaskError(f"sample {sample.name} has no IR to compare. Leave it out, or give its IR")
         try:
             ir = sample.ir if isinstance(sample.ir, (str, bytes)) else Path(sample.ir).read_bytes()
-            codes.append(_statements_hash(ir))
+            hashes.append(_statements_hash(ir))
         except MirencError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     names, group = np.unique([sample.group for sample in samples], return_inverse=True)
-    _, code = np.unique(codes, return_inverse=True)
-    nodes = len(names) + len(codes)
-    pairs = coo_array((np.ones(len(codes)), (group, len(names) + code)), shape=(nodes, nodes))
-    joined = connected_components(pairs, directed=False)[1][: len(names)]
-    first = {one: name for name, one in zip(names[::-1].tolist(), joined[::-1].tolist(), strict=True)}
-    return [replace(sample, group=first[joined[one]]) for sample, one in zip(samples, group, strict=True)]
+    _, code = np.unique(hashes, return_inverse=True)
+    # A graph whose nodes are groups and codes; a component of it is one group, named by its first.
+    nodes = len(names) + len(hashes)
+    pairs = coo_array((np.ones(len(hashes)), (group, len(names) + code)), shape=(nodes, nodes))
+    component = connected_components(pairs, directed=False)[1][: len(names)]
+    first = {number: name for name, number in zip(names[::-1].tolist(), component[::-1].tolist(), strict=True)}
+    return [replace(sample, group=first[component[row]]) for sample, row in zip(samples, group, strict=True)]
 
 
 @lru_cache(maxsize=4096)
 def _statements_hash(ir: str | bytes) -> str:
-    """Of the module's normalised statements in order: names, metadata and alignment do not count."""
+    """Hash of the module's normalised statements in order: names, metadata and alignment do not count."""
     return statements_of(parse_ir(ir)).content_hash.hex()

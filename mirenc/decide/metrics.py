@@ -1,6 +1,6 @@
-"""What a decision is worth: speedups, the oracle's share, accuracy, and intervals over groups.
+"""Figures of decisions: speedups, share of the oracle, accuracy, and bootstrap intervals over groups.
 
-A mean speedup can be computed in ways that flatter, and published comparisons mix them: each function says its own.
+A mean speedup can be computed in ways that flatter, and published comparisons mix them: each function states its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from mirenc.base.arrays import Bool, Float64, Int64
 
-SLOWDOWN = 1.01  # below, it is the noise of a timer
+SLOWDOWN = 1.01  # less is noise of the timer
 PLAIN_SLOWDOWN = 1.02  # what a person would notice
-HEADROOM = 1.05  # what is worth deciding at all
+HEADROOM = 1.05  # speedup of the oracle that makes a decision worthwhile
 NEAR_ORACLE = 0.9  # the mark that published tables of OpenMP settings count by
 _RESAMPLES = 2000
 _LEVEL = 0.95
@@ -32,15 +32,14 @@ def geometric_mean(values: Float64) -> float:
 def decision_figures(
     costs: Float64, choice: Int64, baseline: Float64, truth: Int64 | None = None, *, paid: Float64 | None = None
 ) -> dict[str, float]:
-    """Figures of one list of decisions.
+    """Figures of a decision for each of n samples.
 
-    ``costs``, (n, K), and ``paid``, the same measured again, by which all are then judged, ``baseline`` too, are of
-    `mirenc.decide.TaskData` (known, paid), in seconds; ``choice``, (n,), are settings that run, ``truth`` those of
-    least cost; ``baseline``, (n,), seconds, is what a sample costs without a decision (a static mapping, no
-    coarsening).
+    ``costs`` (n, K) are `TaskData.known`, and ``paid`` (n, K) the same settings measured again (`TaskData.paid`), by
+    which decisions are then judged; ``choice`` (n,) are settings that run, ``truth`` (n,) those of least cost;
+    ``baseline`` (n,) is the cost without a decision (a static mapping, no coarsening). All costs are in seconds.
 
-    Accuracy (no other setting costs less), macro_f1 (of settings, the first of equally good ones counting as the right
-    one); speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the same for the
+    accuracy (no other setting costs less), macro_f1 (over settings; of equally good ones the first is the right one);
+    speedup_geometric, speedup_arithmetic over the baseline; oracle_geometric, oracle_arithmetic, the same for the
     least costs; oracle_share, the geometric mean of least cost / chosen cost (1 = oracle); error_rate, mean of chosen
     cost / least cost - 1; slowdowns and slowdowns_2, the shares of samples more than 1 % and 2 % slower than the
     baseline; near_oracle, the share of samples at more than 0.9 of the oracle's speed; headroom, the share that the
@@ -78,10 +77,7 @@ def decision_figures(
 
 
 def number_figures(truth: Float64, predicted: Float64) -> dict[str, float]:
-    """Figures of predicted numbers, (n,) each: r2, coefficient of determination, and errors in the number's unit.
-
-    These are mae, mean absolute; rmse, root mean square; median_error, median absolute.
-    """
+    """Figures of predicted numbers, (n,) each: r2, and mae, rmse and median_error (absolute) in the number's unit."""
     error = predicted - truth
     spread = float(np.sum((truth - truth.mean()) ** 2))
     return {
@@ -95,11 +91,10 @@ def number_figures(truth: Float64, predicted: Float64) -> dict[str, float]:
 def group_interval(
     values: Float64, group: NDArray[np.generic], *, statistic: Callable[[Float64], Float64] | None = None
 ) -> tuple[float, float]:
-    """95 % bootstrap interval of a mean where samples of one group are not independent.
+    """95 % bootstrap interval (percentiles) of a mean, drawing whole groups, whose samples are not independent.
 
-    Whole groups are drawn with replacement (percentile interval). ``values`` (n,) are one number a sample: a hit (0 or
-    1), a log speedup; for a difference of two methods that of each sample, which keeps the pairing. ``statistic`` is
-    applied to the (resamples,) means, such as ``np.exp`` for a mean of logs.
+    ``values`` (n,): a number a sample, such as a hit (0 or 1) or a log speedup; to compare two methods, the difference
+    for each sample, which keeps the pairing. ``statistic`` is applied to the means, such as ``np.exp`` for logarithms.
     """
     _, row = np.unique(group, return_inverse=True)
     sums, sizes = np.bincount(row, weights=values), np.bincount(row)
@@ -119,15 +114,15 @@ def _middle(values: Float64) -> tuple[float, float]:
 
 
 def brier(truth: Bool, scores: Float64) -> float:
-    """Mean square difference of labels (n, P) and of scores (n, P), cut to 0 and 1."""
+    """Mean square difference of labels (n, P) and scores (n, P), which are cut to 0 and 1 first."""
     return float(np.mean((np.clip(scores, 0.0, 1.0) - truth) ** 2))
 
 
 def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
-    """Figures of labels (n, P) that were predicted by a score each (n, P), more for more likely.
+    """Figures of labels (n, P) and of a score for each (n, P), greater for more likely.
 
-    auc and average_precision, means over the labels that some samples have and others have not; labels_told, how many
-    these are; `brier`; rate, the share of true labels.
+    auc and average_precision are means over the labels that some samples have and others have not, of which there are
+    labels_told; `brier`; rate is the share of true labels.
     """
     from sklearn.metrics import average_precision_score
 
@@ -146,10 +141,10 @@ def label_figures(truth: Bool, scores: Float64) -> dict[str, float]:
 class RankedPairs:
     """How often a sample with a label is ranked before one without, for each pair of groups. P labels, G groups.
 
-    The area under the ROC curve is the share of such pairs (Mann & Whitney, 1947), so an area where whole groups are
-    drawn anew follows from these counts, without ranking anything again. ``first`` (P, G, G): pairs of a sample of
-    group g with the label and one of group h without, where the former stands before the latter; equals count half.
-    ``true`` and ``false`` (P, G): samples of each group with the label, and without.
+    The area under the ROC curve is the share of such pairs (Mann & Whitney, 1947), so the areas of bootstrap samples of
+    groups follow from these counts, without ranking again. ``first`` (P, G, G): pairs of a sample of group g with the
+    label and a sample of group h without, where the former is ranked first; ties count half. ``true`` and ``false``
+    (P, G): samples of each group with the label, and without.
     """
 
     first: Float64
@@ -158,7 +153,7 @@ class RankedPairs:
 
     @classmethod
     def of(cls, truth: Bool, scores: Float64, group: NDArray[np.generic]) -> "RankedPairs":
-        """Count. (n, P) bool, (n, P), (n,)."""
+        """Counts of labels (n, P), scores (n, P) and groups (n,)."""
         names, row = np.unique(group, return_inverse=True)
         member = np.eye(len(names))[row]  # (n, G)
         first = np.zeros((truth.shape[1], len(names), len(names)))
@@ -172,8 +167,8 @@ class RankedPairs:
 
     @classmethod
     def mean(cls, several: "Sequence[RankedPairs]") -> "RankedPairs":
-        """Of several about the same samples, such as one a seed: areas are then means over them."""
-        return cls(np.mean([one.first for one in several], axis=0), several[0].true, several[0].false)
+        """The mean of several about the same samples, such as one a seed: its areas are means over them."""
+        return cls(np.mean([pairs.first for pairs in several], axis=0), several[0].true, several[0].false)
 
     @property
     def each(self) -> Float64:
@@ -182,13 +177,13 @@ class RankedPairs:
         return np.where(pairs > 0, self.first.sum(axis=(1, 2)) / np.maximum(pairs, 1), np.nan)
 
     def areas(self, weight: Float64) -> Float64:
-        """Mean area over the labels, each group taken so many times. (R, G) -> (R,); NaN where no label has any."""
+        """Mean area over the labels, with so many copies of each group. (R, G) -> (R,); NaN where no label has any."""
         total, labels = np.zeros((2, len(weight)))
         for first, true, false in zip(self.first, self.true, self.false, strict=True):
             pairs = (weight @ true) * (weight @ false)
-            there = pairs > 0
-            total[there] += np.einsum("rg,rg->r", weight @ first, weight)[there] / pairs[there]
-            labels += there
+            known = pairs > 0
+            total[known] += np.einsum("rg,rg->r", weight @ first, weight)[known] / pairs[known]
+            labels += known
         return np.where(labels > 0, total / np.maximum(labels, 1), np.nan)
 
     @property
@@ -197,9 +192,9 @@ class RankedPairs:
         return float(self.areas(np.ones((1, self.true.shape[1])))[0])
 
     def interval(self, against: "RankedPairs | None" = None) -> tuple[float, float]:
-        """95 % interval of the mean area, whole groups drawn anew; of the difference to others' if given."""
+        """95 % bootstrap interval over groups of the mean area, or of its difference to that of others."""
         groups = self.true.shape[1]
-        weight = np.stack([np.bincount(one, minlength=groups) for one in _drawn(groups)]).astype(np.float64)
+        weight = np.stack([np.bincount(drawn, minlength=groups) for drawn in _drawn(groups)]).astype(np.float64)
         values = self.areas(weight) - (0.0 if against is None else against.areas(weight))
         kept = values[np.isfinite(values)]
         return _middle(kept) if len(kept) else (float("nan"), float("nan"))

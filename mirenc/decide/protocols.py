@@ -1,6 +1,6 @@
-"""How a table of samples is cut into training and test: the protocols.
+"""`Protocol`: how the samples of a task are split into training and test.
 
-Random folds leak where one kernel was measured with several data sizes: the same code stands on both sides. So a
+Random folds leak where one kernel was measured with several data sizes, because the same code is on both sides. So a
 protocol names the *unit* whose samples stay together, and every report has more than one protocol.
 """
 
@@ -21,17 +21,17 @@ Fold = tuple[Int64, Int64]
 
 @dataclass(frozen=True)
 class Protocol:
-    """One way to cut a table."""
+    """A cross-validation: one way to split the samples of a task."""
 
     name: str
     """As ``--protocol`` takes it."""
     title: str
     """What a report calls it."""
     unit: Callable[[TaskData], NDArray[np.generic]]
-    """`TaskData` -> (n,) label of each sample. Samples of one label are never on both sides of a fold. A protocol whose
-    unit is the single sample is the leaky one: its title should say so."""
+    """Data -> (n,) the groups of scikit-learn: samples of one unit are never on both sides of a fold. Where the unit is
+    the single sample, code leaks into training: the title should say so."""
     folds: int | None = 10
-    """How many; None leaves out one unit at a time (seeds then change the heads only)."""
+    """How many; None leaves out one unit at a time, and seeds then change the heads only."""
     share: float = 1.0
     """Of all units, the share that is trained on, drawn anew for each fold; 1: all that are not tested."""
     over: Literal["all", "rest", "held_out"] = "all"
@@ -48,22 +48,22 @@ class Protocol:
         """Training and test rows of each fold. Raises TaskError: one unit, or not one a sample; nothing to test."""
         unit = np.asarray(self.unit(data))
         if unit.shape != (len(data),):
-            must = f"one label a sample is needed, ({len(data)},)"
-            raise TaskError(f"protocol {self.name!r}: unit gives {unit.shape}; {must}")
+            needed = f"one label a sample is needed, ({len(data)},)"
+            raise TaskError(f"protocol {self.name!r}: unit gives {unit.shape}; {needed}")
         if self.over == "held_out":
-            yield self._fixed(data, unit)
+            yield self._held_out_fold(data, unit)
             return
         inside = np.flatnonzero(~data.held_out) if self.over == "rest" else np.arange(len(data))
-        drawn = np.random.default_rng(seed)
+        rng = np.random.default_rng(seed)
         for rows in cut(unit[inside], data.labels[inside], self.folds, seed):
             training, test = inside[rows[0]], inside[rows[1]]
             if self.share < 1.0:
-                left = np.unique(unit[training])
+                units = np.unique(unit[training])
                 count = max(2, round(self.share * len(np.unique(unit))))
-                training = training[np.isin(unit[training], drawn.permutation(left)[:count])]
+                training = training[np.isin(unit[training], rng.permutation(units)[:count])]
             yield training, test
 
-    def _fixed(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
+    def _held_out_fold(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
         training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
         if not len(training) or not len(test):
             found = f"tests {len(test)} held-out samples after training on {len(training)}; one of each is needed"
@@ -74,10 +74,14 @@ class Protocol:
         return training, test
 
 
-def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) -> Iterator[Fold]:
-    """Folds, (training, test) rows in order, that keep samples of one unit together; at most one a unit, which is None.
+BY_ROW = Protocol("rows", "random folds over samples (leaks)", lambda data: np.arange(len(data)))
+BY_GROUP = Protocol("group", "folds of whole groups", lambda data: data.group)
 
-    Stratified by ``labels`` where every unit is a single sample.
+
+def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) -> Iterator[Fold]:
+    """(training, test) rows of folds that keep samples of one unit together; None: one unit is tested at a time.
+
+    Stratified by ``labels`` where every unit is a single sample. Raises TaskError: there is one unit only.
     """
     names, row = np.unique(unit, return_inverse=True)
     if len(names) < 2:

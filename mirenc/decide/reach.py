@@ -10,27 +10,26 @@ from scipy.spatial.distance import cdist
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import HeadError
 
-# A kernel is far if it is farther from its nearest training kernel than 95 of 100 training kernels were from theirs.
-_FAR = 95.0
+# Code is far if it is farther from the nearest training kernel than 95 of 100 training kernels were from theirs.
+_FAR_PERCENTILE = 95.0
 # A context feature is far if it is outside of the training samples' range by half of that range.
 _OUTSIDE = 0.5
-# A head need not remember every kernel of many to know what is like them: half a million numbers are enough.
+# A sample of the training kernels is enough to tell what is like them, and a column in 255 steps moves no distance by a
+# hundredth of the reach.
 _MOST_KERNELS, _MOST_NUMBERS = 512, 2**19
-# Nor every digit: of many, a column in 255 steps moves no distance by a hundredth of the reach.
 _LARGE, _STEPS = 8192, 255
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Where the training samples of a head are. m different pieces of code, A context features."""
+    """Where the training samples of a head are: m pieces of code of D features, and ranges of A context features."""
 
-    # (m, D) uint8, or float32 of few: code features, in steps of each column; of more than 512 pieces of code, or fewer
-    # of many columns, a sample
+    # (m, D) code features: float32, or uint8 steps of each column where there are many; at most 512 pieces of code
     kernels: NDArray[Any]
     code_reach: float  # distance beyond which a piece of code is far
-    low: Float64  # (A,) float64: range of the encoded context features
+    low: Float64  # (A,) range of the encoded context features
     high: Float64
-    # (D,) float32, or (1,): A column's number is its start and so many steps
+    # (D,) or (1,): a code feature is its start plus so many steps
     start: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
     step: Float32 = field(default_factory=lambda: np.ones(1, np.float32))
 
@@ -42,12 +41,12 @@ class Reach:
         if len(kernels) > most:
             drawn = np.sort(np.random.default_rng(0).permutation(len(kernels))[:most])
             kernels, first = kernels[drawn], first[drawn]
-        of = group[first]
+        kernel_group = group[first]
         distance = cdist(kernels, kernels)
-        distance[of[:, None] == of[None]] = np.inf
+        distance[kernel_group[:, None] == kernel_group[None]] = np.inf
         nearest = distance.min(axis=1)
         nearest = nearest[np.isfinite(nearest)]
-        reach = float(np.percentile(nearest, _FAR)) if len(nearest) else 1.0
+        reach = float(np.percentile(nearest, _FAR_PERCENTILE)) if len(nearest) else 1.0
         own = matrix[:, :context]
         found = cls(kernels, max(reach, 1e-9), own.min(axis=0), own.max(axis=0))
         if kernels.size < _LARGE:
@@ -56,15 +55,20 @@ class Reach:
         step = np.maximum((kernels.max(axis=0) - start) / _STEPS, np.finfo(np.float32).tiny)
         return replace(found, kernels=np.rint((kernels - start) / step).astype(np.uint8), start=start, step=step)
 
+    @property
+    def code(self) -> Float64:
+        """(m, D) the code features of the training kernels."""
+        return self.start + self.step.astype(np.float64) * self.kernels
+
     def distance(self, context: Float64, code: Float32) -> float:
-        """How far a question is: 1 where it is as far as training samples hardly ever are. (A,), (D,) -> ()."""
-        kernels = self.start + self.step.astype(np.float64) * self.kernels
-        in_code = float(np.sqrt(((kernels - code) ** 2).sum(axis=1)).min() / self.code_reach)
+        """How far a question is, (A,) and (D,); 1 is where few training samples are."""
+        in_code = float(np.sqrt(((self.code - code) ** 2).sum(axis=1)).min() / self.code_reach)
         outside = np.maximum(np.maximum(self.low - context, context - self.high), 0.0)
         room = _OUTSIDE * np.maximum(self.high - self.low, 1e-9)
         return max(in_code, float((outside / room).max(initial=0.0)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """What is saved, beside `code_reach`."""
         found = {"kernels": self.kernels, "low": self.low, "high": self.high}
         return found if self.kernels.dtype.kind == "f" else {**found, "start": self.start, "step": self.step}
 
@@ -73,8 +77,8 @@ class Reach:
         """What was saved, for a head of so many columns. Raises HeadError: arrays that do not belong together."""
         kernels, low, high = (arrays.get(name, np.zeros(0)) for name in ("kernels", "low", "high"))
         steps = {name: arrays[name] for name in ("start", "step") if name in arrays}
-        shapes = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0
-        shapes = shapes and all(one.shape == kernels.shape[1:] for one in steps.values())
-        if not shapes or len(low) + kernels.shape[1] != columns or not 0 < code_reach < np.inf:
+        fits = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0
+        fits = fits and all(array.shape == kernels.shape[1:] for array in steps.values())
+        if not fits or len(low) + kernels.shape[1] != columns or not 0 < code_reach < np.inf:
             raise HeadError(f"{where}: what the head knows of its training samples is damaged. Train it anew")
         return cls(kernels, code_reach, low, high, **steps)

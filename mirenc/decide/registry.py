@@ -5,9 +5,11 @@ import importlib
 import importlib.util
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.settings import Space
 from mirenc.decide.task import Task
 
@@ -24,6 +26,7 @@ _REGISTRY = {
     "thread_coarsening": "mirenc.decide.tasks.thread_coarsening:ThreadCoarsening",
     "vectorization": "mirenc.decide.tasks.vectorization:Vectorization",
 }
+READY = Path(__file__).parent / "ready"  # heads that are shipped
 _ALLOWED = {
     "cost_unit": ("seconds", "bytes"),
     "select": ("accuracy", "speedup"),
@@ -41,16 +44,15 @@ def _check_task(task: Task, where: str) -> None:
     for name in ("variants", "protocols"):
         if not isinstance(getattr(task, name), tuple) or not getattr(task, name):
             raise refuse(name, "it must be a tuple of one or more")
-    for name in ("context_names", "hand_names", "ir_context", "compiler_context"):
-        if not isinstance(getattr(task, name), tuple):
-            raise refuse(name, "it must be a tuple of names")
+    if not isinstance(task.hand_names, tuple):
+        raise refuse("hand_names", "it must be a tuple of names")
+    if not isinstance(task.context, Context):
+        raise refuse("context", "it must be a mirenc.decide.Context")
     for name, allowed in _ALLOWED.items():
         if getattr(task, name) not in allowed:
             raise refuse(name, f"available: {', '.join(allowed)}")
     if task.space is not None and not isinstance(task.space, Space):
         raise refuse("space", "it must be a mirenc.decide.Space")
-    if strange := [name for name in task.ir_context if name not in task.context_names]:
-        raise TaskError(f"{where}: ir_context names {strange[0]!r}, which context_names does not")
     count = 0 if task.space is None else len(task.space)
     for name, choice in task.baselines.items():
         if choice not in range(count):
@@ -60,6 +62,38 @@ def _check_task(task: Task, where: str) -> None:
 def list_tasks() -> list[str]:
     """Names that `get_task` knows."""
     return sorted(_REGISTRY)
+
+
+@dataclass(frozen=True)
+class TaskSummary:
+    """What ``mirenc tasks`` says of a task."""
+
+    name: str
+    title: str
+    labels: str
+    """Where costs and labels come from: ``published``, ``measured`` by `mirenc measure`, or ``compiled``."""
+    context: tuple[Feature, ...]
+    """Features to give with a question; `Feature.optional` ones may be left out."""
+    variants: tuple[str, ...]
+    ready: tuple[str, ...]
+    """Variants with a head that is shipped, which `mirenc predict` takes without ``--head``."""
+
+
+def describe_tasks() -> list[TaskSummary]:
+    """A row for each shipped task, by name."""
+    rows = []
+    for name in list_tasks():
+        task = get_task(name)
+        about = (task.title, task.labels, task.context.features, task.variants)
+        rows.append(TaskSummary(name, *about, ready=tuple(ready_heads(task))))
+    return rows
+
+
+def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
+    """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
+    end = ".look_ahead" if look_ahead else ""
+    folders = {variant: READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
+    return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
 
 
 def get_task(name: str | os.PathLike[str]) -> Task:
@@ -102,16 +136,15 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
         raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend it") from error
-    own = [one for one in vars(module).values() if isinstance(one, type) and one.__module__ == module.__name__]
-    found = [one for one in own if issubclass(one, Task)]
+    own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
+    found = [kind for kind in own if issubclass(kind, Task)]
     if len(found) != 1:
         names = ", ".join(sorted(kind.__name__ for kind in found)) or "none"
         raise TaskError(f"task file {file} defines {len(found)} tasks ({names}); it must define one subclass of Task")
-    try:
-        task: Task = found[0]()
-    except TypeError as error:
-        raise TaskError(f"task file {file}: {error}") from None
-    missing = [name for name in ("name", "title", "source", "protocols") if not hasattr(task, name)]
+    task = found[0]()
+    missing = [name for name in ("name", "title") if not hasattr(task, name)]
+    if found[0].load is Task.load and found[0].samples is Task.samples:
+        missing.append("samples")
     if missing:
         raise TaskError(f"task file {file}: {found[0].__name__} lacks {', '.join(missing)}. See mirenc.decide.Task")
     _check_task(task, f"task file {file}")

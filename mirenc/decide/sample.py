@@ -9,6 +9,7 @@ from mirenc.decide.settings import Space
 from mirenc.llvm import Region
 
 IRSource = str | bytes | os.PathLike[str]
+Costs = tuple[float, ...] | Mapping[int, float]
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Sample:
     """Kernel source. Samples of one group are never on both sides of a grouped fold."""
     context: tuple[Any, ...] = ()
     """What is known beside the code, raw, in the order of `Task.context_names`."""
-    costs: tuple[float, ...] | Mapping[int, float] = ()
+    costs: Costs = ()
     """Seconds (or any unit, the same for one sample) under each setting of the space; NaN where there is none. Or
     sparse: index of the setting -> cost. () for a task that has no settings. The label and heads come from them."""
     value: float = float("nan")
@@ -46,7 +47,7 @@ class Sample:
     """Published hand-made features of the code, raw, in the order of `Task.hand_names`; () for none."""
     code: str = ""
     """Name of the IR file that is to be given, without its ending; "" where the data bring their IR."""
-    reported: tuple[float, ...] | Mapping[int, float] = ()
+    reported: Costs = ()
     """Other measurements of the same settings, in the form of ``costs``: what a report pays for a choice, because a
     least cost is least by luck too. () where each setting has one measurement: reports then pay ``costs``."""
     labels: tuple[int, ...] = ()

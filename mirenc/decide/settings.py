@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.errors import TaskError
 
 Value = str | int | float
+Setting = tuple[Value, ...]
 MISSING = ("default", "below", "never")
 
 
@@ -21,7 +22,7 @@ class Space:
 
     knobs: tuple[str, ...]
     """What is decided, in the field's words."""
-    settings: tuple[tuple[Value, ...], ...]
+    settings: tuple[Setting, ...]
     """Value of each knob, in the order of ``knobs``; the order of every sample's costs."""
     default: int = 0
     """The setting that runs when nobody decides."""
@@ -31,25 +32,31 @@ class Space:
     the published evaluations). ``never``: it was not tried, so nobody is asked about it."""
 
     def __post_init__(self) -> None:
-        said = f"space of {', '.join(self.knobs) or 'no knobs'}"
-        if not self.knobs or len(set(self.knobs)) != len(self.knobs):
-            raise TaskError(f"{said}: give one knob or more, each a name of its own")
-        if len(set(self.settings)) != len(self.settings) or len(self.settings) < 2:
-            raise TaskError(f"{said}: {len(set(self.settings))} different settings; two or more are needed")
-        for setting in self.settings:
-            if len(setting) != len(self.knobs) or not all(isinstance(value, (str, int, float)) for value in setting):
-                raise TaskError(f"{said}: setting {setting!r}; a setting is one number or word for each knob")
-        if self.default not in range(len(self.settings)):
-            raise TaskError(f"{said}: default is {self.default!r}; indices go from 0 to {len(self.settings) - 1}")
+        if problem := self._problem():
+            raise TaskError(f"space of {', '.join(self.knobs) or 'no knobs'}: {problem}")
+
+    def _problem(self) -> str:
+        """What is wrong with the arguments; "" for a sound space."""
+        knobs, settings = self.knobs, self.settings
+        if not knobs or len(set(knobs)) != len(knobs):
+            return "give one knob or more, each a name of its own"
+        if len(set(settings)) != len(settings) or len(settings) < 2:
+            return f"{len(set(settings))} different settings; two or more are needed"
+        for setting in settings:
+            if len(setting) != len(knobs) or not all(isinstance(value, (str, int, float)) for value in setting):
+                return f"setting {setting!r}; a setting is one number or word for each knob"
+        if self.default not in range(len(settings)):
+            return f"default is {self.default!r}; indices go from 0 to {len(settings) - 1}"
         if self.missing not in MISSING:
-            raise TaskError(f"{said}: missing is {self.missing!r}; available: {', '.join(MISSING)}")
-        # "below" means something of numbers in ascending order, or of words in the order given.
-        values: list[Any] = [setting[0] for setting in self.settings]
+            return f"missing is {self.missing!r}; available: {', '.join(MISSING)}"
+        # "below" needs an order: ascending numbers, or words as they are listed.
+        values: list[Any] = [setting[0] for setting in settings]
         words = [isinstance(value, str) for value in values]
         ascends = all(words) or (not any(words) and values == sorted(values))
-        if self.missing == "below" and not (len(self.knobs) == 1 and ascends):
-            must = "missing='below' is for one knob, its numbers in ascending order"
-            raise TaskError(f"{said}: {must}. Order them, or use 'default' or 'never'")
+        if self.missing == "below" and not (len(knobs) == 1 and ascends):
+            needed = "missing='below' is for one knob, its numbers in ascending order"
+            return f"{needed}. Order them, or use 'default' or 'never'"
+        return ""
 
     @classmethod
     def product(
@@ -63,18 +70,24 @@ class Space:
         settings = tuple(itertools.product(*knobs.values()))
         wanted = tuple(default.get(knob, "") for knob in knobs)
         if wanted not in settings or set(default) != set(knobs):
-            found = f"default {dict(default)} is no setting of {', '.join(knobs)}"
-            raise TaskError(f"{found}. Give each knob one of its values")
+            raise TaskError(
+                f"default {dict(default)} is no setting of {', '.join(knobs)}. Give each knob one of its values"
+            )
         return cls(tuple(knobs), settings, settings.index(wanted), missing)
 
     def __len__(self) -> int:
         return len(self.settings)
 
     @property
-    def default_first(self) -> tuple[tuple[Value, ...], ...]:
+    def default_first(self) -> tuple[Setting, ...]:
         """The settings, with the default before the others."""
         default = self.settings[self.default]
         return (default, *(setting for setting in self.settings if setting != default))
+
+    @cached_property
+    def place(self) -> Mapping[Setting, int]:
+        """The index of each setting."""
+        return {setting: index for index, setting in enumerate(self.settings)}
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -99,13 +112,6 @@ def setting_name(knobs: Sequence[str], setting: Sequence[Value]) -> str:
     if len(knobs) == 1:
         return str(setting[0])
     return " ".join(f"{knob}={value}" for knob, value in zip(knobs, setting, strict=True))
-
-
-class Permitted(NamedTuple):
-    """What one piece of code leaves of a space: at least one setting, its default first; ``limit`` says why, if so."""
-
-    settings: tuple[tuple[Value, ...], ...]
-    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,7 @@ class SettingEncoder:
                 words[knob] = tuple(sorted(texts))
         return cls(knobs, words)
 
-    def __call__(self, settings: Sequence[tuple[Value, ...]]) -> Float64:
+    def __call__(self, settings: Sequence[Setting]) -> Float64:
         """Settings as rows. K settings -> (K, F) float64; a word that was not known has no column."""
         columns: list[list[float]] = []
         for place, knob in enumerate(self.knobs):

@@ -1,4 +1,4 @@
-"""`TaskHead`: a head trained once, for answers about kernels nobody has measured."""
+"""`TaskHead`: a fitted head of a task, which answers about code that nobody has measured."""
 
 import functools
 import json
@@ -19,29 +19,30 @@ from mirenc.decide.estimators.ensemble import EnsembleHead, LabelsEnsembleHead, 
 from mirenc.decide.estimators.head_state import pack, unpack
 from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
-from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, hide, source_of
-from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, numbers
+from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, code_row, hide_context
+from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, loop_numbers
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.decide.reach import Reach
-from mirenc.decide.registry import get_task, list_tasks
+from mirenc.decide.registry import READY, get_task, list_tasks, ready_heads as ready_heads
 from mirenc.decide.settings import SettingEncoder, Space, Value, setting_name
 from mirenc.decide.task import Task
 from mirenc.encoder import Encoder, load
 from mirenc.llvm import IRModule, Region, regions_of
 
-# Region, its context features, and what told them
+# Region, its context features, and what in the code told these
 _Question = tuple[Region | None, tuple[Any, ...], Mapping[str, str]]
 Head = EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead
-LARGE = 1000  # instructions of a function of which looking ahead takes about ten seconds a loop
+LARGE = 1000  # instructions of a function for which looking ahead takes about ten seconds a loop
 _KINDS: dict[str, type] = {"costs": EnsembleHead, "number": NumberEnsembleHead, "labels": LabelsEnsembleHead}
-_READY = Path(__file__).parent / "ready"
-_PROPOSED = 8
-_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused")
-_ANEW = "Make one: mirenc fit TASK -o FOLDER"
+_MOST_PROPOSALS = 8
+# Attributes that head.json has under their own names.
+_PLAIN = ("variant", "row", "model", "model_digest", "data_hash", "machine", "llvm", "refused", "time_factor")
+_MAKE_ONE = "Make one: mirenc fit TASK -o FOLDER"
 
 
-class _Said(BaseModel):
-    """What head.json says beside the head; heads of older releases have more, and lack what has a default here."""
+class _Description(BaseModel):
+    """What head.json says of a `TaskHead`. Heads of older releases have more, and lack what has a default here."""
 
     task: str
     variant: str
@@ -66,36 +67,27 @@ class _Said(BaseModel):
 
 @dataclass(frozen=True, eq=False)
 class TaskHead:
-    """A trained head, with what it belongs to; ``machine``, ``llvm`` and ``label_names`` are those of `TaskData`.
-
-    ``row``: of `mirenc.decide.features.feature_matrix.ROW_TITLES`, whose features it takes. ``model``,
-    ``model_digest``: whose vectors it takes. ``setting_encoder``: how settings become numbers; None where nothing is
-    chosen. ``reach``: where its training samples are. ``space``: the settings, where the training samples share some
-    and the task has none of its own. ``refused``: settings that the machine ran with no sample, which are no answers
-    (`never_ran`). ``timer`` predicts log seconds of the default (`Task.seconds`); ``time_factor`` is that of `Choice`.
-    ``encoder``: who reads questions; None: ``mirenc.load(model)``, at the first. ``quick``: who is asked instead
-    about code of functions of more than `LARGE` instructions, where this one looks ahead.
-    """
+    """A fitted head, and what it belongs to; ``machine``, ``llvm`` and ``label_names`` are those of `TaskData`."""
 
     head: Head
     task: Task
     variant: str
-    row: str
-    model: str
+    row: str  # the row of a table (`feature_matrix.HEAD_ROWS`) whose features it takes
+    model: str  # whose vectors it takes
     model_digest: str
     data_hash: str
-    setting_encoder: SettingEncoder | None
+    setting_encoder: SettingEncoder | None  # settings to numbers; None where nothing is chosen
     reach: Reach
     evidence: Evidence
     machine: str = ""
-    space: Space | None = None
-    timer: NumberEnsembleHead | None = None
-    time_factor: float | None = None
+    space: Space | None = None  # the settings, where the samples share some and the task has none of its own
+    timer: NumberEnsembleHead | None = None  # predicts log seconds of the default (`Task.seconds`)
+    time_factor: float | None = None  # as that of `Choice`
     label_names: tuple[str, ...] = ()
     llvm: str = ""
-    refused: tuple[tuple[Value, ...], ...] = ()
-    encoder: Encoder | None = None
-    quick: "TaskHead | None" = None
+    refused: tuple[tuple[Value, ...], ...] = ()  # settings that ran with no sample (`fit.never_ran`): no answers
+    encoder: Encoder | None = None  # reads questions; None: ``mirenc.load(model)``, when first needed
+    quick: "TaskHead | None" = None  # is asked instead about functions of more than `LARGE` instructions
 
     def predict(
         self,
@@ -106,16 +98,16 @@ class TaskHead:
         wanted: Callable[[Region], bool] | None = None,
         refused: Callable[[TaskError], None] | None = None,
     ) -> list[Any]:
-        """Ask about one piece of IR: a `Choice`, `PredictedNumber` or `PredictedLabels` for each region decided about.
+        """A `Choice`, `PredictedNumber` or `PredictedLabels` for each region of a piece of IR that is decided about.
 
         ``ir`` is whatever `Encoder.embed` takes. ``context`` features are given by name (text or numbers), or raw in
-        the order of ``task.context_names``. By name, those that the code tells (`Task.ir_context`) may be left out;
-        what is given wins. ``level``: what is asked about, where the task knows several; its own if left out.
-        ``wanted``: which regions; all if left out. ``refused`` is told why a region that can run with no setting
-        (`Task.permitted`) has no answer; left out, that is raised.
+        the order of ``task.context.names``. By name, those that the code tells (`Feature.optional`) may be left out;
+        given ones take precedence. ``level``: one of the task's levels; its own if left out. ``wanted``: selects
+        regions; all if left out. ``refused`` is called with the reason for a region that can run with no setting
+        (`Task.permitted`); left out, that is raised.
 
-        Raises HeadError: another model; TaskError: a missing, unknown or senseless context feature, or no such region
-        in the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
+        Raises HeadError: another model; TaskError: a missing, unknown or invalid context feature, or no such region in
+        the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
         (`Task.dialect`).
         """
         task, encoder = self.task, self._encoder
@@ -127,10 +119,10 @@ class TaskHead:
                 f"mirenc fit {task.name} -o FOLDER"
             )
         level = task.check_level(level)
-        given = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
-        whole = context if isinstance(context, tuple) and context else task.ask_context(given)
+        by_name = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
+        whole = context if isinstance(context, tuple) and context else task.context.parse_question(by_name)
         if whole is not None:
-            task.checked_context(whole)  # before any file is read: a wrong one is wrong for all
+            task.context.encode(whole)  # before any file is read: an invalid one is so for all regions
         module = task.read(encoder, ir)
         regions: list[Region | None] = [None]
         if level != "module":
@@ -138,31 +130,34 @@ class TaskHead:
         if not regions:
             raise TaskError(f"{module.name} has no {level} to decide about. Give code that has one")
         if wanted is not None:
-            regions = [one for one in regions if one is not None and wanted(one)]
-        asked = [(one, *(self._context(given, module, one) if whole is None else (whole, {}))) for one in regions]
+            regions = [region for region in regions if region is not None and wanted(region)]
+        questions: list[_Question] = [
+            (region, *(task.context.complete(by_name, module, region) if whole is None else (whole, {})))
+            for region in regions
+        ]
         if self.quick is None:
-            return [one for one in self._answers(module, asked, refused) if one is not None]
+            return [answer for answer in self._answers(module, questions, refused) if answer is not None]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
         slow = [region is not None and region.symbol in large for region in regions]
-        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(asked, slow)), refused)
-        rest = self._answers(module, [one for one, each in zip(asked, slow, strict=True) if not each], refused)
-        parts = (iter(rest), iter(quick))
-        return [one for each in slow if (one := next(parts[each])) is not None]
+        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(questions, slow)), refused)
+        own = self._answers(module, list(compress(questions, [not is_slow for is_slow in slow])), refused)
+        answers = (iter(own), iter(quick))
+        return [answer for is_slow in slow if (answer := next(answers[is_slow])) is not None]
 
     def _answers(
-        self, module: IRModule, asked: Sequence[_Question], refused: Callable[[TaskError], None] | None
+        self, module: IRModule, questions: Sequence[_Question], refused: Callable[[TaskError], None] | None
     ) -> list[Prediction | None]:
-        """An answer for each question; None for one that ``refused`` was told of."""
-        regions, source = [region for region, *_ in asked], source_of(self.row)
+        """An answer for each question; None for one that ``refused`` was called for."""
+        regions, source = [region for region, *_ in questions], code_row(self.row)
         read, modules = CodeReader(self._encoder), self.task.modules(module, regions)
         if source not in CODE_ROWS:
             code = [np.zeros(0, dtype=np.float32)] * len(regions)
-        elif all(one is module for one in modules):
+        elif all(own is module for own in modules):
             code = [code_vector(source, parts) for parts in read(module, regions)]
-        else:  # each as the samples had it
-            code = [code_vector(source, read(one, [region])[0]) for one, region in zip(modules, regions, strict=True)]
+        else:  # each in a module of its own, as in the samples
+            code = [code_vector(source, read(own, [region])[0]) for own, region in zip(modules, regions, strict=True)]
         answers: list[Prediction | None] = []
-        for own, vector, question in zip(modules, code, asked, strict=True):
+        for own, vector, question in zip(modules, code, questions, strict=True):
             try:
                 answers.append(self._answer(own, vector, *question))
             except TaskError as error:
@@ -176,16 +171,6 @@ class TaskHead:
     def _encoder(self) -> Encoder:
         return load(self.model) if self.encoder is None else self.encoder
 
-    def _context(
-        self, given: Mapping[str, str], module: IRModule, region: Region | None
-    ) -> tuple[tuple[Any, ...], Mapping[str, str]]:
-        """Context features of a question, and what in the code told those that were not given."""
-        sources = {name: by for name, by in self.task.context_sources(module, region).items() if name not in given}
-        context = {**self.task.context_from_ir(module, region), **given}
-        if not context.keys() >= set(self.task.compiler_context):
-            context = {**self.task.context_from_compiler(module, region, context), **context}
-        return self.task.parse_context({name: str(value) for name, value in context.items()}), sources
-
     def _answer(
         self,
         module: IRModule,
@@ -196,14 +181,14 @@ class TaskHead:
     ) -> Prediction:
         common: dict[str, Any] = {
             "region": region,
-            "context": dict(zip(self.task.context_names, context, strict=True)),
+            "context": dict(zip(self.task.context.names, context, strict=True)),
             "sources": sources,
             "machine": self.machine or self.task.machine(self.variant, context),
             "evidence": self.evidence,
         }
         if isinstance(self.head, EnsembleHead):
             return self._choose(self.head, module, code, context, common)
-        encoded = self.task.checked_context(context)
+        encoded = self.task.context.encode(context)
         features = np.concatenate([encoded, code])[None, :]
         common["distance"] = self.reach.distance(encoded, code)
         if isinstance(self.head, LabelsEnsembleHead):
@@ -217,35 +202,24 @@ class TaskHead:
         task, region, space = self.task, common["region"], self.space or self.task.space_for(context)
         permitted, common["limit"] = self._permitted(space, module, region, context)
         if len(permitted) == 1:
-            return _only_choice(space.knobs, permitted[0], **common)
+            name = setting_name(space.knobs, permitted[0])
+            only: dict[str, Any] = {"choice": name, "default": name, "preference": {name: 1.0}, "expected": {name: 1.0}}
+            return Choice(setting=permitted[0], fixed=True, distance=0.0, **only, **common)
         rows = [space.settings.index(setting) for setting in permitted]
         default, allowed = rows[0], np.isin(np.arange(len(space)), rows)
         preference, expected = np.eye(len(space))[default], np.ones(len(space))
-        if not task.may_change(module, region, context):
+        if isinstance(task, LoopTask) and region is not None and not task.may_change(module, region, context):
             return _choice(space, allowed, default, default, preference, expected, fixed=True, distance=0.0, **common)
-        assert self.setting_encoder is not None
-        if space.knobs != self.setting_encoder.knobs:
-            known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
-            raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
-        settings = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
-        made = np.arange(len(space), dtype=np.float64)[:, None]  # what tells the code of settings apart
-        encoded = task.checked_context(hide(task, context, task.run_context) if self.row in LOOK_AHEAD else context)
-        if self.row in LOOK_AHEAD:
-            made = np.array([numbers(one) for one in task.look_ahead(module, region, context)])
-            code = np.concatenate([default_columns(made, space.default), code]).astype(np.float32)
-            ahead = functools.partial(look_ahead_settings, settings[0], made[None], np.array([space.default]))
-            settings = [ahead(np.array([float(each)])) for each in task.iterations(context) or TRIP_COUNTS]
-        features = np.concatenate([encoded, code])[None, :]
-        common["distance"] = self.reach.distance(encoded, code)
-        if (settings[0].row >= 0).any():  # else nothing is known of what settings make of the code
-            preference = head.predict_proba(features, settings)[0]
-            expected = head.expected_ratios(features, settings, default=space.default)[0]
+        features, views, compiled, common["distance"] = self._inputs(space, module, region, code, context)
+        if (views[0].row >= 0).any():  # else the code that settings make is not known
+            preference = head.predict_proba(features, views)[0]
+            expected = head.expected_ratios(features, views, default=space.default)[0]
         seconds = None
         if self.timer is not None:
             own = math.exp(self.timer.predict(features)[0]) * expected
             seconds = dict(zip(compress(space.names, allowed), own[allowed].tolist(), strict=True))
         whole = bool(allowed.all())
-        if not whole:  # a preference may be 0, and one that is forbidden must be less
+        if not whole:  # a preference may be 0, and that of a forbidden setting must be less than all others
             preference = np.where(allowed, np.maximum(preference, np.finfo(np.float64).tiny), 0.0)
         best = int(preference.argmax())
         if not whole:
@@ -257,19 +231,39 @@ class TaskHead:
         taken = constant if allowed[constant] else default
         if self.evidence.pays and not slower:
             taken = best
-        proposals: dict[bytes, tuple[Value, ...]] = {}  # of those that make the same code, the first
-        for row in head.propose(preference[None], min(_PROPOSED, len(rows)))[0].tolist():
-            proposals.setdefault(made[row].tobytes(), space.settings[row])
-        proposals.pop(made[default].tobytes(), None)
+        proposals: dict[bytes, tuple[Value, ...]] = {}  # the first of those that make the same code
+        for row in head.propose(preference[None], min(_MOST_PROPOSALS, len(rows)))[0].tolist():
+            proposals.setdefault(compiled[row].tobytes(), space.settings[row])
+        proposals.pop(compiled[default].tobytes(), None)
         common |= {"record": record, "seconds": seconds, "time_factor": self.time_factor}
         return _choice(
             space, allowed, default, taken, preference, expected, proposals=tuple(proposals.values()), **common
         )
 
+    def _inputs(
+        self, space: Space, module: IRModule, region: Region | None, code: Float32, context: tuple[Any, ...]
+    ) -> tuple[Float64, list[Settings], Float64, float]:
+        """Features (1, A + D), views of the settings, the code that each makes (K, ...), and the distance."""
+        assert self.setting_encoder is not None
+        if space.knobs != self.setting_encoder.knobs:
+            known, asked = ", ".join(self.setting_encoder.knobs), ", ".join(space.knobs)
+            raise TaskError(f"the head knows knobs {known}, not {asked}. Train a head for them")
+        task = self.task
+        views = [Settings(self.setting_encoder(space.settings), np.arange(len(space))[None, :])]
+        compiled = np.arange(len(space), dtype=np.float64)[:, None]  # not known: each differs from the others
+        if isinstance(task, LoopTask) and self.row in LOOK_AHEAD:
+            compiled = np.array([loop_numbers(loop) for loop in task.look_ahead(module, region, context)])
+            code = np.concatenate([default_columns(compiled, space.default), code]).astype(np.float32)
+            view = functools.partial(look_ahead_settings, views[0], compiled[None], np.array([space.default]))
+            views = [view(np.array([float(count)])) for count in task.iterations(context) or TRIP_COUNTS]
+            context = hide_context(task, context, task.context.run_names)
+        encoded = task.context.encode(context)
+        return np.concatenate([encoded, code])[None, :], views, compiled, self.reach.distance(encoded, code)
+
     def _permitted(
         self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
     ) -> tuple[list[tuple[Value, ...]], str]:
-        """The settings that the code and the machine can run, the default first, and what the code says of them."""
+        """The settings that the code and the machine can run, the default first, and the limit that the code sets."""
         ran = [setting for setting in space.settings if setting not in self.refused]
         default = space.settings[space.default]
         if 2 <= len(ran) < len(space):
@@ -290,53 +284,56 @@ class TaskHead:
 
         ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,
         ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. ``task`` is for a head of
-        a task of your own, ``encoder`` has the head's model and, say, limits of your own. Raises HeadError: no head, a
-        damaged one, or one that belongs to no task.
+        a task of your own, ``encoder`` one with the head's model and, for example, limits of your own. Raises
+        HeadError: no head, a damaged one, or one that belongs to no task.
         """
         folder = _shipped(name_or_folder) or name_or_folder
         if not Path(folder).exists():
-            shipped = sorted(path.name.replace(".all", "") for path in _READY.iterdir())
+            shipped = sorted(path.name.replace(".all", "") for path in READY.iterdir())
             raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
         head, extra, arrays = load_head_and_arrays(folder)
         try:  # as JSON, where lists are tuples and text is no number
-            said = _Said.model_validate_json(json.dumps(extra), strict=True)
+            description = _Description.model_validate_json(json.dumps(extra), strict=True)
         except ValidationError as error:
-            wrong = {str(one["loc"][0]): one["msg"] for one in error.errors()}
+            wrong = {str(problem["loc"][0]): problem["msg"] for problem in error.errors()}
             what = "; ".join(f"{name!r}: {why}" for name, why in wrong.items())
             raise HeadError(
-                f"{folder}: this head belongs to no task, or head.json is damaged ({what}). {_ANEW}"
+                f"{folder}: this head belongs to no task, or head.json is damaged ({what}). {_MAKE_ONE}"
             ) from None
-        task = get_task(said.task) if task is None else task
-        if task.name != said.task:
-            raise HeadError(f"{folder}: a head for task {said.task}, not for {task.name}. Name the head's own task")
-        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context_names))):
+        task = get_task(description.task) if task is None else task
+        if task.name != description.task:
+            raise HeadError(
+                f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's own task"
+            )
+        for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:
                 raise HeadError(
                     f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
                     f"{', '.join(now)}. Train a head for it"
                 )
-        fits = isinstance(head, _KINDS[task.target]) and len(said.labels) == getattr(head, "n_labels_", 0)
-        if said.row not in HEAD_ROWS or not fits:
-            raise HeadError(f"{folder}: head.json is damaged. {_ANEW}")
-        space = said.space if task.space is None else None
+        fits = isinstance(head, _KINDS[task.target]) and len(description.labels) == getattr(head, "n_labels_", 0)
+        if description.row not in HEAD_ROWS or not fits:
+            raise HeadError(f"{folder}: head.json is damaged. {_MAKE_ONE}")
+        space = description.space if task.space is None else None
         own = task.space or space
         if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
             raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
-        timer = None if said.timer is None else unpack(said.timer, arrays, str(folder))
+        timer = None if description.timer is None else unpack(description.timer, arrays, str(folder))
         if timer is not None and (
             not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
         ):
-            raise HeadError(f"{folder}: what predicts seconds is damaged. {_ANEW}")
+            raise HeadError(f"{folder}: what predicts seconds is damaged. {_MAKE_ONE}")
         return cls(
             head=head,
             task=task,
-            setting_encoder=SettingEncoder(said.knobs, said.words) if task.target == "costs" else None,
-            reach=Reach.from_arrays(arrays, said.reach, columns=head.n_features_in_, where=str(folder)),
+            setting_encoder=SettingEncoder(description.knobs, description.words) if task.target == "costs" else None,
+            reach=Reach.from_arrays(arrays, description.reach, columns=head.n_features_in_, where=str(folder)),
+            evidence=description.evidence,
             space=space,
             timer=timer,
-            label_names=said.labels,
+            label_names=description.labels,
             encoder=encoder,
-            **{name: getattr(said, name) for name in (*_PLAIN, "evidence", "time_factor")},
+            **{name: getattr(description, name) for name in _PLAIN},
         )
 
     def save(self, folder: str | Path) -> Path:
@@ -346,8 +343,8 @@ class TaskHead:
         extra = {
             "task": self.task.name,
             "settings": _setting_names(self.task),
-            "context_names": self.task.context_names,
-            **{name: getattr(self, name) for name in (*_PLAIN, "time_factor")},
+            "context_names": self.task.context.names,
+            **{name: getattr(self, name) for name in _PLAIN},
             "knobs": settings.knobs,
             "words": settings.words,
             "reach": self.reach.code_reach,
@@ -374,23 +371,8 @@ def _choice(
     )
 
 
-def _only_choice(knobs: Sequence[str], setting: tuple[Value, ...], **more: Any) -> Choice:
-    """The answer where one setting alone can run."""
-    name, one = setting_name(knobs, setting), {setting_name(knobs, setting): 1.0}
-    return Choice(
-        choice=name, setting=setting, default=name, preference=one, expected=one, fixed=True, distance=0.0, **more
-    )
-
-
 def _setting_names(task: Task) -> list[str]:
     return list(task.space.names) if task.space is not None else []
-
-
-def ready_heads(task: Task, *, look_ahead: bool = False) -> dict[str, Path]:
-    """Shipped heads of a task, or those that look ahead: variant -> folder, in the task's order."""
-    end = ".look_ahead" if look_ahead else ""
-    folders = {variant: _READY / f"{task.name}.{variant or 'all'}{end}" for variant in task.variants}
-    return {variant: folder for variant, folder in folders.items() if (folder / "head.json").is_file()}
 
 
 def _shipped(name: str | Path) -> Path | None:

@@ -1,10 +1,10 @@
-"""IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds. `stream` holds the steps together."""
+"""IR in, vectors out: `load` makes an `Encoder`, and an encoder embeds. `pipeline` has its stages."""
 
 from mirenc.encoder.domain_map import fit_map as fit_map
 from mirenc.encoder.embedding import Embedding as Embedding
-from mirenc.encoder.encoder import Encoder as Encoder, load as load
-from mirenc.encoder.pipeline import Outcome as Outcome
-from mirenc.encoder.request import (
+from mirenc.encoder.encoder import Encoder as Encoder
+from mirenc.encoder.load_model import load as load
+from mirenc.encoder.options import (
     PARTS as PARTS,
     PURPOSES as PURPOSES,
     Level as Level,
@@ -12,3 +12,4 @@ from mirenc.encoder.request import (
     Part as Part,
     Purpose as Purpose,
 )
+from mirenc.encoder.outcome import Outcome as Outcome

@@ -12,9 +12,9 @@ from mirenc.base.arrays import Float32, Floating, Int64
 from mirenc.base.errors import ConfigError, EmptyInputs, MirencError, UnreadableIRWarning
 from mirenc.encoder.embedding import Embedding, vector_blocks
 from mirenc.encoder.encoder import Encoder
-from mirenc.encoder.pipeline import Progress
-from mirenc.encoder.request import check
+from mirenc.encoder.options import check
 from mirenc.encoder.weights import WhiteningMap
+from mirenc.encoder.workers import Progress
 from mirenc.llvm import IRModule
 from mirenc.llvm.inputs.input import Input, IRInput
 from mirenc.llvm.inputs.level_paths import level_pairs

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int64
-from mirenc.encoder.request import PARTS, check
+from mirenc.encoder.options import PARTS, check
 from mirenc.llvm import Region
 from mirenc.model.config import ModelConfig
 from mirenc.model.graph import NodeKind
@@ -48,7 +48,7 @@ class Embedding:
     - ``content_hash``: SHA-256 of the canonical text, the same for one module as text and as bitcode; ``file_hash``:
       that of the file's bytes, decompressed, "" for IR that came from no file.
     - ``purpose``: ``search`` or ``features``, what `vector` and `part` are made for.
-    - ``form``: which of `mirenc.llvm.passes.normal_form.FORMS` the IR was in.
+    - ``form``: which of `mirenc.llvm.passes.optimise.FORMS` the IR was in.
     """
 
     level: str

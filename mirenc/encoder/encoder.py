@@ -1,10 +1,10 @@
-"""`Encoder`: the object people use, and `load`, from a model's name to one."""
+"""`Encoder`: a loaded model that embeds IR."""
 
 import hashlib
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Generator, Iterable, Sized
+from collections.abc import Generator, Iterable, Sized
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -13,29 +13,39 @@ from typing import Any, Literal, Self, TypedDict, Unpack, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc import __version__
 from mirenc.base.arrays import Float32
 from mirenc.base.cache import Cache
 from mirenc.base.cosines import compare
-from mirenc.base.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning, needs
+from mirenc.base.errors import ConfigError, MirencError, ModelError, UnreadableIRWarning
 from mirenc.base.progress import progress as progress_bar
+from mirenc.encoder.batches import input_batches
 from mirenc.encoder.embedding import Embedding, vector_blocks
-from mirenc.encoder.encoding import StatementVectors
-from mirenc.encoder.pipeline import Outcome, Pipeline, Progress, listed
+from mirenc.encoder.encoding import model_pools, statement_vectors
+from mirenc.encoder.options import (
+    PARTS,
+    PURPOSES,
+    EmbedOptions,
+    Level,
+    OnError,
+    Part,
+    Purpose,
+    check,
+    check_jobs,
+    usual_form,
+)
+from mirenc.encoder.outcome import Outcome, listed
+from mirenc.encoder.pipeline import Pipeline
 from mirenc.encoder.prepare import prepare
-from mirenc.encoder.request import PARTS, PURPOSES, Level, OnError, Part, Purpose, Request, check, usual_form
-from mirenc.encoder.weights import ModelFiles, WhiteningMap, load_files, load_map
+from mirenc.encoder.weights import ModelFiles, WhiteningMap
+from mirenc.encoder.workers import Progress, run
 from mirenc.llvm import Dialect, IRModule, ReadOptions
 from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
 from mirenc.llvm.inputs.projects import expand_inputs, is_project
-from mirenc.llvm.ir.plain_statement import Spelling
 from mirenc.llvm.ir.read import module_from
-from mirenc.llvm.passes.normal_form import PASSES_OF, Form
-from mirenc.model.config import PairedConfig
-from mirenc.model.lexical import Lexicon
+from mirenc.llvm.passes.optimise import PASSES_OF, Form
 from mirenc.model.runtime import Runtime
 
-_Inside = Literal["function", "loop", "block", "instruction"]
+_Parts = Literal["function", "loop", "block", "instruction"]
 
 
 class _Options(TypedDict, total=False):
@@ -48,8 +58,9 @@ class _Options(TypedDict, total=False):
     whiten: bool
     on_error: OnError
     batch_size: int
-    workers: int | None
+    jobs: int | None
     progress: bool | Progress
+    workers: object
 
 
 class Encoder:
@@ -68,12 +79,7 @@ class Encoder:
         self.files, self.runtime, self.cache = files, runtime, cache
         self.options = options or ReadOptions()
         self.hide_names, self.whitening_map = hide_names, whitening_map
-        lexicon = None
-        if files.config.lexical is not None:
-            lexicon = Lexicon(files.config.lexical, files.weights["lexical_idf"], hide_names=hide_names)
-        white = whitening_map or WhiteningMap.of_model(files)
-        apply = white.apply if (paired := files.config.paired) is None else _blocks(paired, white.apply)
-        self._pipeline = Pipeline(runtime, files.tokenizer, cache, lexicon, apply, tuple(white.mean))
+        self._pipeline = Pipeline(files, runtime, cache, hide_names, whitening_map)
 
     def __repr__(self) -> str:
         facts = f"dimension={self.dimension}, runtime={self.runtime.name!r}, digest={self.digest[:12]!r}"
@@ -111,12 +117,6 @@ class Encoder:
     def tokenizer(self) -> Any:
         """The model's `IRTokenizer`."""
         return self.files.tokenizer
-
-    @property
-    def _spelling(self) -> Spelling:
-        if self.files.config.paired is None:
-            return "written"
-        return "unnamed" if self.hide_names else "plain"
 
     @property
     def text_dimension(self) -> int:
@@ -157,7 +157,7 @@ class Encoder:
     ) -> Float32: ...
 
     @overload
-    def embed(self, ir: Iterable[IRInput], *, level: _Inside, **options: Unpack[_Options]) -> list[Float32]: ...
+    def embed(self, ir: Iterable[IRInput], *, level: _Parts, **options: Unpack[_Options]) -> list[Float32]: ...
 
     def embed(
         self,
@@ -171,8 +171,9 @@ class Encoder:
         whiten: bool = True,
         on_error: OnError = "raise",
         batch_size: int = 64,
-        workers: int | None = None,
+        jobs: int | None = None,
         progress: bool | Progress = False,
+        workers: object = None,
     ) -> Float32 | list[Float32]:
         r"""Vectors of one input or many, float32.
 
@@ -194,7 +195,7 @@ class Encoder:
         part : str
             ``both``: the whole vector; ``text`` or ``graph``: what comes from one encoder (`Embedding.part`).
         form : str, optional
-            What LLVM's passes make of the IR first (`mirenc.llvm.passes.normal_form`): ``plain`` (nothing), ``light``,
+            What LLVM's passes make of the IR first (`mirenc.llvm.passes.optimise`): ``plain`` (nothing), ``light``,
             ``O1``, ``O2``, ``O3``, ``Os`` or ``Oz``. Left out: ``O2`` for modules and functions that are searched, so
             that builds of one source at other levels have nearly equal vectors; ``plain`` otherwise. Functions that the
             passes delete come last. IR that the passes cannot take stays plain, which is logged.
@@ -210,11 +211,14 @@ class Encoder:
             without a function body, as a file of tables, is no error: it gets NaN or no rows in either case.
             `embed_stream` has each error itself.
         batch_size : int
-            Inputs whose statements are encoded together.
-        workers : int, optional
-            Processes that read; 0 for none. Left out: as many as cores, for work of more than a second.
+            The most inputs that are encoded together.
+        jobs : int, optional
+            Processes, each of which embeds whole batches; 1 for this one alone. Left out: as many as there are usable
+            cores, for work of more than a second. Vectors are the same to the bit however many there are.
         progress : bool or callable
-            True shows a bar on stderr; a callable is told (inputs done, inputs or None, what is being done).
+            True shows a bar on stderr; a callable gets (inputs done, inputs or None, what is being done).
+        workers : None
+            The former name of ``jobs``; any other value is a ConfigError.
 
         Examples
         --------
@@ -227,32 +231,32 @@ class Encoder:
         check("on_error", on_error, ("raise", "skip"))
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
         single = alone and not is_project(ir)
-        how: dict[str, Any] = {"level": level, "purpose": purpose, "form": form, "function": function, "whiten": whiten}
-        how |= {"batch_size": batch_size, "workers": workers, "progress": progress}
-        results: list[Float32] = []
+        options = self._embed_options(level, purpose, form, function, whiten)
+        check_jobs(jobs, batch_size, workers)
+        vectors: list[Float32] = []
         error: MirencError | None = None
         complaints: list[str] = []
-        for outcome in self.embed_stream(ir, **how):
+        for outcome in self._stream(ir, options, batch_size, jobs, progress):
             if outcome.embedding is not None:
-                results.append(outcome.embedding.part(part))
+                vectors.append(outcome.embedding.part(part))
                 continue
             error = outcome.error
             assert error is not None
             if single or (on_error == "raise" and not outcome.is_empty):
                 raise error
-            complaints.append(outcome.complaint(len(results)))
-            results.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
+            complaints.append(outcome.complaint(len(vectors)))
+            vectors.append(np.full((int(level == "module"), self.width(purpose, part)), np.nan, dtype=np.float32))
         if complaints:
-            if error is not None and on_error == "raise" and len(complaints) == len(results):
+            if error is not None and on_error == "raise" and len(complaints) == len(vectors):
                 raise error  # none has a function body
-            what = f"{len(complaints)} of {len(results)} inputs cannot be embedded: {listed(complaints)}"
+            what = f"{len(complaints)} of {len(vectors)} inputs cannot be embedded: {listed(complaints)}"
             advice = "Leave them out" + (", or set on_error='raise' to stop at the first" if on_error == "skip" else "")
             warnings.warn(f"{what}. {advice}", UnreadableIRWarning, stacklevel=2)
         if single:
-            return results[0][0] if level == "module" else results[0]
+            return vectors[0][0] if level == "module" else vectors[0]
         if level != "module" and not alone:
-            return results
-        return np.concatenate(results) if results else np.zeros((0, self.width(purpose, part)), dtype=np.float32)
+            return vectors
+        return np.concatenate(vectors) if vectors else np.zeros((0, self.width(purpose, part)), dtype=np.float32)
 
     def embed_parts(
         self,
@@ -269,8 +273,8 @@ class Encoder:
         Several levels at once, of ``function``, ``loop`` and ``block``, cost one pass over the input: rows of the first
         stand above those of the second.
         """
-        how: dict[str, Any] = {"level": level, "purpose": purpose, "form": form, "function": function, "whiten": whiten}
-        embedding = next(self.embed_stream([resolve_input(ir)], **how, workers=0)).embedded()
+        options = self._embed_options(level, purpose, form, function, whiten)
+        embedding = next(self._stream([resolve_input(ir)], options, jobs=1)).embedded()
         assert embedding is not None
         return embedding
 
@@ -284,31 +288,52 @@ class Encoder:
         function: str | None = None,
         whiten: bool = True,
         batch_size: int = 64,
-        workers: int | None = None,
+        jobs: int | None = None,
         progress: bool | Progress = False,
+        workers: object = None,
     ) -> Generator[Outcome, None, None]:
         """Embeddings of any number of inputs, one after another as they are done, in the inputs' order.
 
         What is in memory does not grow with the number of inputs. An input that cannot be embedded is an `Outcome` like
         any other, with its error. Arguments are those of `embed`; several levels as in `embed_parts`.
         """
-        weighting = self.runtime.config.pooling.weighting
+        options = self._embed_options(level, purpose, form, function, whiten)
+        check_jobs(jobs, batch_size, workers)
+        return self._stream(inputs, options, batch_size, jobs, progress)
+
+    def _embed_options(
+        self,
+        level: Level | tuple[Level, ...],
+        purpose: Purpose,
+        form: Form | None,
+        function: str | None,
+        whiten: bool,
+    ) -> EmbedOptions:
         levels = (level,) if isinstance(level, str) else tuple(level)
-        options = replace(self.options, form=form or self.form(purpose, levels))
-        how = (options, weighting, self._spelling, self.cache, batch_size, workers)
-        request = Request(levels, purpose, function, whiten, *how)
-        if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
-            inputs = [inputs]
-        resolved: Iterable[Input] = expand_inputs(inputs, options=self.options)
-        resolved = list(resolved) if isinstance(inputs, Sized) else resolved
-        total = len(resolved) if isinstance(resolved, list) else None
+        read = replace(self.options, form=form or self.form(purpose, levels))
+        return EmbedOptions(levels, purpose, function, whiten, read)
+
+    def _stream(
+        self,
+        inputs: IRInput | Iterable[IRInput | Input],
+        options: EmbedOptions,
+        batch_size: int = 1,
+        jobs: int | None = None,
+        progress: bool | Progress = False,
+    ) -> Generator[Outcome, None, None]:
+        """Expand the inputs once, put them into batches once, and run these through the pipeline."""
+        several = [inputs] if isinstance(inputs, (str, bytes, os.PathLike, IRModule)) else inputs
+        expanded: Iterable[Input] = expand_inputs(several, options=self.options)
+        expanded = list(expanded) if isinstance(several, Sized) else expanded
+        total = len(expanded) if isinstance(expanded, list) else None
         with progress_bar("embedding", total, show=progress is True) as advance:
 
             def show(done: int, total: int | None, note: str) -> None:
                 advance(0, completed=done, note=note)
 
-            run = self._pipeline.run(resolved, request, total, progress if callable(progress) else show)
-            with closing(run) as outcomes:  # however the caller ends
+            report = progress if callable(progress) else show
+            outcomes = run(self._pipeline, input_batches(expanded, batch_size), options, jobs, total, report)
+            with closing(outcomes):  # however the caller ends, no process is left behind
                 yield from outcomes
 
     def similarity(self, vectors: ArrayLike, others: ArrayLike | None = None) -> Float32:
@@ -341,95 +366,12 @@ class Encoder:
     def match(self, text_of: IRInput, graph_of: IRInput) -> float:
         """Probability, by the matching head, that the text of one input and the graph of another come from one IR."""
         # The matching head was trained on the paper's plain means.
-        how: Any = {
-            "tokenizer": self.tokenizer,
-            "levels": ("module",),
-            "weighting": "count",
-            "spelling": self._spelling,
-        }
-        text, graph = (prepare(self.read(ir), **how) for ir in (text_of, graph_of))
-        vectors = StatementVectors(self.runtime, self.cache).of([text])[0]
+        text, graph = (
+            prepare(self.read(ir), self.tokenizer, ("module",), "count", spelling=self._pipeline.spelling)
+            for ir in (text_of, graph_of)
+        )
+        pools = model_pools(text.pools, self.runtime.config)
+        (vectors,) = statement_vectors(self.runtime, self.cache, [text.sample], [pools])
         first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
         return float(self.runtime.match(first, second)[0])
-
-
-def load(
-    name_or_dir: str | os.PathLike[str] | None = None,
-    *,
-    device: str = "cpu",
-    backend: str | None = None,
-    cache: bool | str | os.PathLike[str] = True,
-    options: ReadOptions | None = None,
-    hide_names: bool = False,
-    whitening_map: str | WhiteningMap | None = None,
-) -> Encoder:
-    """Load a model.
-
-    Raises ModelError: unknown or damaged model; ConfigError: unknown backend, numpy on another device than the CPU, or
-    what cannot be a map's name; MissingExtraError: the torch backend without torch.
-
-    Parameters
-    ----------
-    name_or_dir : str or path, optional
-        A model's name (`mirenc.list_models`) or a model folder; the default model if left out.
-    device : str
-        ``cpu``, or a torch device such as ``cuda``.
-    backend : str, optional
-        ``numpy`` (default on a CPU: starts at once) or ``torch`` (default elsewhere; needs the ``train`` extra).
-    cache : bool or path
-        Keep statement vectors in the user's cache folder (True), in this folder, or not (False).
-    options : ReadOptions, optional
-        Limits and compiler for reading.
-    hide_names : bool
-        For IR whose names say nothing: no names of functions, globals and types are seen, by the lexical view of a
-        model that has one, and by the encoders of one trained on pairs (``mirenc-search``).
-    whitening_map : str or WhiteningMap, optional
-        A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
-    """
-    backend = backend or ("numpy" if device == "cpu" else "torch")
-    check("backend", backend, ("numpy", "torch"))
-    if backend == "numpy" and device != "cpu":
-        raise ConfigError(f"the numpy backend runs on the CPU only, not on {device!r}. Use backend='torch'")
-    files = load_files(name_or_dir)
-    runtime = _runtime_of(files, backend, device)
-    # The two runtimes agree within `mirenc.encoder.golden.TOLERANCE`, not to the bit: each has vectors of its own. So
-    # has a release, which may read or normalise IR in another way.
-    kind = f"{files.digest} {__version__} {backend} {device}"
-    kind += " unnamed" if hide_names and files.config.lexical is not None else ""
-    key, folder = hashlib.sha256(kind.encode()).hexdigest(), None if isinstance(cache, bool) else Path(cache)
-    store = None if cache is False else Cache(key, folder=folder)
-    encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
-    if whitening_map is None:
-        return encoder
-    if not isinstance(whitening_map, (str, WhiteningMap)):
-        raise ConfigError(
-            f"whitening_map is of type {type(whitening_map).__name__}; allowed: the name of a map of {files.name}, or "
-            "a WhiteningMap. Names: mirenc models list"
-        )
-    return encoder.with_map(load_map(files, whitening_map) if isinstance(whitening_map, str) else whitening_map)
-
-
-def _blocks(config: PairedConfig, white: Callable[[str, Float32], Float32]) -> Callable[[str, Float32], Float32]:
-    """White vectors of the lengths of their blocks; rows of zeros stay."""
-
-    def apply(part: str, vectors: Float32) -> Float32:
-        made = white(part, vectors)
-        length = np.linalg.norm(made, axis=1, keepdims=True)
-        return np.asarray(made * (getattr(config, part) / np.where(length > 0, length, 1)), dtype=np.float32)
-
-    return apply
-
-
-def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:
-    if backend == "numpy":
-        from mirenc.model.numpy_runtime import NumpyRuntime
-
-        return NumpyRuntime(files.config, files.weights)
-    with needs("train", "the torch backend needs torch and torch-geometric"):
-        from mirenc.model.torch_runtime import TorchRuntime
-    try:
-        return TorchRuntime(files.config, files.weights, device)
-    except (RuntimeError, AssertionError) as error:
-        first = str(error).splitlines()[0]
-        raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None

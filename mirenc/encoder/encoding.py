@@ -1,4 +1,4 @@
-"""Several modules encoded together: texts once, small modules side by side in one graph, which saves numpy calls."""
+"""Modules encoded together: each text once, small modules side by side in one graph, which saves numpy calls."""
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
@@ -8,93 +8,85 @@ import numpy as np
 
 from mirenc.base.arrays import Float32, starts
 from mirenc.base.cache import Cache, cache_key
-from mirenc.encoder.prepare import Prepared
-from mirenc.encoder.request import in_batches
+from mirenc.encoder.batches import in_batches
 from mirenc.model.config import ModelConfig
 from mirenc.model.pooling import Pool, Pools
 from mirenc.model.runtime import Pooled, Runtime, needed_texts
 from mirenc.model.sample import IRSample
 from mirenc.model.threads import SLICE, give_back
 
+Advance = Callable[[int, int], object]
+"""Called with (texts encoded, texts to encode) while the text encoder works."""
 _LARGE = 1 << 16  # nodes
-_REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors
 
 
-class StatementVectors:
-    """Vectors by text, from memory, the cache or the model."""
-
-    def __init__(self, runtime: Runtime, cache: Cache | None) -> None:
-        self._runtime = runtime
-        self._cache = cache
-        self._memory: dict[str, Float32] = {}
-
-    def of(self, modules: Sequence[Prepared], *, advance: Callable[[int, int], None] | None = None) -> list[Float32]:
-        """For each module the vectors of its texts that are needed, (U, H); those of other texts are zero.
-
-        ``advance`` is told (texts encoded, texts to encode) while the text encoder works.
-        """
-        if sum(len(module.sample.node_row) for module in modules) >= _LARGE:
-            give_back()  # of what was read, text and lines are gone by now
-        config = self._runtime.config
-        used = [needed_texts(config, module.sample, spoken(module, config)) for module in modules]
-        needed = list(zip(modules, used, strict=True))
-        where = {one.sample.texts[row]: (one, row) for one, rows in needed for row in rows.tolist()}
-        if len(self._memory) + len(where) > _REMEMBERED:
-            self._memory = {text: vector for text, vector in self._memory.items() if text in where}
-        unknown = [text for text in where if text not in self._memory]
-        if self._cache is not None and unknown:
-            keys = {cache_key("statement", text): text for text in unknown}
-            known = self._cache.get(list(keys))
-            self._memory |= {keys[key]: np.frombuffer(data, dtype=np.float32) for key, data in known.items()}
-        self._encode({text: place for text, place in where.items() if text not in self._memory}, advance)
-        out = []
-        for module, rows in needed:
-            texts = module.sample.texts
-            vectors = np.zeros((len(texts), self._runtime.config.text.hidden), dtype=np.float32)
-            if len(rows):
-                vectors[rows] = [self._memory[texts[row]] for row in rows.tolist()]
-            out.append(vectors)
-        return out
-
-    def _encode(self, missing: dict[str, tuple[Prepared, int]], advance: Callable[[int, int], None] | None) -> None:
-        if not missing:
-            return
-        ids = np.stack([module.sample.text_ids[row] for module, row in missing.values()])
-        length = np.array([module.sample.text_length[row] for module, row in missing.values()])
-        done = 0
-
-        def told(count: int) -> None:
-            nonlocal done
-            done += count
-            if advance is not None:
-                advance(done, len(missing))
-
-        made = dict(zip(missing, self._runtime.encode_texts(ids, length, advance=told), strict=True))
-        self._memory |= made
-        if self._cache is not None:
-            self._cache.put({cache_key("statement", text): vector.tobytes() for text, vector in made.items()})
+def model_pools(pools: Pools, config: ModelConfig) -> Pools:
+    """A module's pools as the model takes them: one trained on pairs also reads definitions, and weights texts anew."""
+    return pools.with_definitions(config.pooling.weighting) if config.paired is not None else pools
 
 
-def spoken(module: Prepared, config: ModelConfig) -> Pools:
-    """A module's pools as the model takes them."""
-    return module.pools.with_definitions(config.pooling.weighting) if config.paired is not None else module.pools
+def statement_vectors(
+    runtime: Runtime,
+    cache: Cache | None,
+    samples: Sequence[IRSample],
+    pools: Sequence[Pools],
+    advance: Advance | None = None,
+) -> list[Float32]:
+    """For each module the vectors of the texts that its pools and graph need, from the cache or the model; else zero.
+
+    Shapes: -> (U, H) float32 each.
+    """
+    if sum(len(sample.node_row) for sample in samples) >= _LARGE:
+        give_back()  # of what was read, text and lines are gone by now
+    needed = [needed_texts(runtime.config, sample, own).tolist() for sample, own in zip(samples, pools, strict=True)]
+    place = {sample.texts[row]: (sample, row) for sample, rows in zip(samples, needed, strict=True) for row in rows}
+    vector_of: dict[str, Float32] = {}
+    if cache is not None:
+        keys = {cache_key("statement", text): text for text in place}
+        vector_of = {keys[key]: np.frombuffer(data, dtype=np.float32) for key, data in cache.get(list(keys)).items()}
+    if missing := {text: at for text, at in place.items() if text not in vector_of}:
+        ids = np.stack([sample.text_ids[row] for sample, row in missing.values()])  # (M, L)
+        length = np.array([sample.text_length[row] for sample, row in missing.values()])  # (M,)
+        encoded = runtime.encode_texts(ids, length, advance=_counter(advance, len(missing)))  # (M, H)
+        vector_of.update(zip(missing, encoded, strict=True))
+        if cache is not None:
+            cache.put({cache_key("statement", text): vector_of[text].tobytes() for text in missing})
+    vectors = [np.zeros((len(sample.texts), runtime.config.text.hidden), dtype=np.float32) for sample in samples]
+    for sample, rows, table in zip(samples, needed, vectors, strict=True):
+        if rows:
+            table[rows] = [vector_of[sample.texts[row]] for row in rows]
+    return vectors
 
 
-def forward_all(runtime: Runtime, modules: Sequence[Prepared], vectors: Sequence[Float32]) -> Iterator[Pooled]:
-    """Pooled vectors of each module, in their order; ``vectors`` of its texts are those of `StatementVectors.of`."""
+def _counter(advance: Advance | None, total: int) -> Callable[[int], None]:
+    """What a runtime calls with how many more texts are done."""
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        if advance is not None:
+            advance(done, total)
+
+    return count
+
+
+def forward_all(
+    runtime: Runtime, samples: Sequence[IRSample], pools: Sequence[Pools], vectors: Sequence[Float32]
+) -> Iterator[Pooled]:
+    """Pooled vectors of each module, in their order, from those of its texts (`statement_vectors`)."""
     # A slice of the graph encoder's: no module's sums are cut in another place. The paper's GCN chooses its way by the
     # number of groups, and has none for what is joined.
     most = SLICE if runtime.config.graph.joins else 0
-    for batch in in_batches(zip(modules, vectors, strict=True), lambda pair: len(pair[0].sample.node_row), most):
-        some, of_texts = zip(*batch, strict=True)
-        each = [spoken(module, runtime.config) for module in some]
+    modules = zip(samples, pools, vectors, strict=True)
+    for joined in in_batches(modules, lambda module: len(module[0].node_row), most):
+        some, their_pools, of_texts = zip(*joined, strict=True)
         if len(some) == 1:
-            yield runtime.forward(some[0].sample, each[0], text_vectors=of_texts[0])
+            yield runtime.forward(some[0], their_pools[0], text_vectors=of_texts[0])
             continue
-        sample, pools = join_samples([module.sample for module in some], each)
-        made = runtime.forward(sample, pools, text_vectors=np.concatenate(of_texts))
-        for start, end in itertools.pairwise(starts([module.pools.text.groups for module in some]).tolist()):
-            yield Pooled(*(part[start:end] for part in made))
+        pooled = runtime.forward(*join_samples(some, their_pools), text_vectors=np.concatenate(of_texts))
+        for start, end in itertools.pairwise(starts([own.text.groups for own in their_pools]).tolist()):
+            yield Pooled(*(part[start:end] for part in pooled))
 
 
 def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[IRSample, Pools]:
@@ -105,7 +97,7 @@ def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[I
     """
     texts = starts([len(sample.texts) for sample in samples]).tolist()
     nodes = starts([len(sample.node_row) for sample in samples]).tolist()
-    groups = starts([each.text.groups for each in pools]).tolist()
+    groups = starts([own.text.groups for own in pools]).tolist()
     joined: dict[str, Any] = {"texts": list(itertools.chain.from_iterable(sample.texts for sample in samples))}
     for name in ("text_ids", "text_length", "node_kind", "node_argument", "edge_flow", "edge_position"):
         joined[name] = np.concatenate([getattr(sample, name) for sample in samples])
@@ -113,8 +105,8 @@ def join_samples(samples: Sequence[IRSample], pools: Sequence[Pools]) -> tuple[I
     for name, begins in numbers.items():  # which have an end, too
         shifted = [getattr(sample, name) + np.int32(start) for sample, start in zip(samples, begins, strict=False)]
         joined[name] = np.concatenate(shifted, axis=-1)
-    text = _joined_pool([each.text for each in pools], texts, groups)
-    return IRSample(**joined), Pools(text, _joined_pool([each.graph for each in pools], nodes, groups))
+    text = _joined_pool([own.text for own in pools], texts, groups)
+    return IRSample(**joined), Pools(text, _joined_pool([own.graph for own in pools], nodes, groups))
 
 
 def _joined_pool(pools: Sequence[Pool], items: Sequence[int], groups: Sequence[int]) -> Pool:

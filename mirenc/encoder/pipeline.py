@@ -1,163 +1,234 @@
-"""`Pipeline`: the one way from inputs to embeddings: read, prepare, encode, pool, whiten."""
+"""`Pipeline`: the way of every file, from top to bottom: read, form, prepare, encode, pool, whiten.
+
+| stage | gives | which is |
+|---|---|---|
+| expand | `Input` | a path, IR text, bitcode or module; its name; the flags of a source (`mirenc.llvm.inputs`) |
+| read | `InputBytes` | the bytes of a file, decompressed, or of a source, compiled |
+| form | `IRModule` | canonical text, as LLVM prints it after the passes of the form |
+| prepare | `Prepared` | U texts, as token ids (U, L) uint16; N nodes and E edges; G rows, as pools of these |
+| encode | statement vectors | (U, H) float32, one for each text |
+| pool | `Embedding` | text (G, H), graph (G, D); by model, taught (G, T) and lexical (G, X); all float32 |
+| whiten | `Outcome` | the name and the embedding of an input; its vectors are (G, H + D + X) float32 |
+
+Inputs come in batches (`mirenc.encoder.batches`), and one process does a batch all the way (`mirenc.encoder.workers`).
+An input that fails goes the rest of the way as its error.
+"""
 
 import functools
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
 
 from mirenc.base.arrays import Float32
-from mirenc.base.cache import Cache
-from mirenc.base.errors import MirencError, NoFunctionBodyError, one_input
+from mirenc.base.cache import Cache, cache_key
+from mirenc.base.errors import MirencError, ModelError, one_input
 from mirenc.encoder.embedding import Embedding
-from mirenc.encoder.encoding import StatementVectors, forward_all
-from mirenc.encoder.prepare import Answer, Prepared
-from mirenc.encoder.request import Request, in_batches
-from mirenc.encoder.workers import read
+from mirenc.encoder.encoding import Advance, forward_all, model_pools, statement_vectors
+from mirenc.encoder.options import EmbedOptions
+from mirenc.encoder.outcome import Outcome
+from mirenc.encoder.prepare import Prepared, prepare
+from mirenc.encoder.weights import ModelFiles, WhiteningMap, load_files
+from mirenc.llvm import IRModule, ReadOptions
+from mirenc.llvm.inputs.file_kind import InputBytes
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.ir.canonical_reader import no_collection
+from mirenc.llvm.ir.plain_statement import Spelling
+from mirenc.llvm.ir.read import in_form, load_input, module_of
 from mirenc.model.lexical import Lexicon
 from mirenc.model.runtime import Runtime
-from mirenc.model.tokenizer import IRTokenizer
+from mirenc.model.threads import one_blas_thread
 
-# Called with inputs done, their number where it is known, and what is being done.
-Progress = Callable[[int, int | None, str], object]
-_BATCH_TEXTS = 1 << 14  # a batch ends here however few its inputs are
-_NAME = 40  # characters of a name that progress shows
-_LISTED = 5  # complaints
-
-
-class Outcome(NamedTuple):
-    """What became of an input, a path or ``<string>``: an embedding, or the error that says why there is none.
-
-    The error of a module without a function body is a NoFunctionBodyError.
-    """
-
-    name: str
-    embedding: Embedding | None
-    error: MirencError | None
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the input could be read, and has no function body."""
-        return isinstance(self.error, NoFunctionBodyError)
-
-    def embedded(self, failed: Callable[[MirencError], object] | None = None) -> Embedding | None:
-        """The embedding; where there is none, ``failed`` is told the error, which is raised without it."""
-        if self.error is not None:
-            if failed is None:
-                raise self.error
-            failed(self.error)
-        return self.embedding
-
-    def complaint(self, row: int) -> str:
-        """One line on an input that cannot be embedded, beginning with its name, or its row where it has none."""
-        reason = str(self.error).partition("\n")[0].removeprefix("<string>: ")
-        name = f"input {row}" if self.name == "<string>" else self.name
-        return reason if reason.startswith(name) else f"{name}: {reason}"
-
-
-def listed(complaints: list[str]) -> str:
-    """The first of some complaints, and how many more there are."""
-    more = f"; and {len(complaints) - _LISTED} more" if len(complaints) > _LISTED else ""
-    return "; ".join(complaints[:_LISTED]) + more
-
-
-class _ProgressError(BaseException):
-    """An exception of the caller's ``progress``, its argument: it ends the run, and is no fault of an input."""
+Content = InputBytes | IRModule
+_ENTRY = "all-3"  # kind of an embedding in the cache: another one where what it holds has changed
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, eq=False)
 class Pipeline:
-    """A model, what is kept of its vectors, and how their ``parts`` are whitened: (part, (n, D)) -> (n, D)."""
+    """A loaded model, a cache of what it computed (None: no cache), and a whitening map (None: the model's own).
 
+    Pickled for another process it is the name of the model's folder, from which that process loads it, in numpy.
+    """
+
+    files: ModelFiles
     runtime: Runtime
-    tokenizer: IRTokenizer
-    cache: Cache | None
-    lexicon: Lexicon | None
-    white: Callable[[str, Float32], Float32]
-    parts: tuple[str, ...]
+    cache: Cache | None = None
+    hide_names: bool = False
+    whitening_map: WhiteningMap | None = None
 
-    def run(
-        self, inputs: Iterable[Input], request: Request, total: int | None, progress: Progress
-    ) -> Generator[Outcome, None, None]:
-        """What becomes of each input, in their order."""
-        vectors = StatementVectors(self.runtime, self.cache)
-        done = 0
+    def embed(self, batch: Sequence[Input], options: EmbedOptions, advance: Advance | None = None) -> list[Outcome]:
+        """What becomes of each input of a batch, in their order: all stages."""
+        return self.finish(batch, self.prepare(batch, options), options, advance)
 
-        def advance(encoded: int, texts: int) -> None:
-            try:
-                progress(done, total, f"{encoded}/{texts} statements")
-            except Exception as error:  # noqa: BLE001 - of any kind, it is the caller's
-                raise _ProgressError(error) from None
+    def prepare(self, batch: Sequence[Input], options: EmbedOptions) -> list[Prepared | Embedding | MirencError]:
+        """Read, form, prepare. An input that the cache knows is its embedding, pooled and not whitened."""
+        contents = [_or_error(one.name, "read", _read, one, options.read) for one in batch]
+        keys = [self._key(content, options) for content in contents]
+        stored = {} if self.cache is None else self.cache.get([key for key in keys if key])
+        prepared: list[Prepared | Embedding | MirencError] = []
+        for content, key in zip(contents, keys, strict=True):
+            if isinstance(content, MirencError):
+                prepared.append(content)
+            elif isinstance(content, InputBytes) and key in stored:
+                prepared.append(_or_error(content.name, "prepared", _stored_embedding, stored[key], content))
+            else:
+                prepared.append(_or_error(content.name, "prepared", self._prepare_one, content, options, key))
+        return prepared
 
-        # However the caller ends: no process is left behind.
-        with closing(read(inputs, request, self.tokenizer)) as answers:
-            try:
-                for batch in in_batches(answers, _texts, _BATCH_TEXTS, request.batch_size):
-                    for name, outcome in self._encoded(batch, vectors, advance):
-                        done += 1
-                        progress(done, total, name[-_NAME:])
-                        if isinstance(outcome, MirencError):
-                            yield Outcome(name, None, outcome)
-                        else:
-                            yield Outcome(name, self._finished(outcome, request), None)
-            except _ProgressError as raised:
-                raise raised.args[0] from None
+    def finish(
+        self,
+        batch: Sequence[Input],
+        prepared: Sequence[Prepared | Embedding | MirencError],
+        options: EmbedOptions,
+        advance: Advance | None = None,
+    ) -> list[Outcome]:
+        """Encode, pool, whiten. ``advance`` is called while texts are encoded."""
+        modules = [(one.name, module) for one, module in zip(batch, prepared, strict=True) if type(module) is Prepared]
+        together = _or_error("these inputs", "encoded", self._encode, [module for _, module in modules], advance)
+        if isinstance(together, MirencError):  # one of them is to blame, which only each by itself can tell
+            alone = (_or_error(name, "encoded", self._encode, [module]) for name, module in modules)
+            embeddings = iter([one if isinstance(one, MirencError) else one[0] for one in alone])
+        else:
+            embeddings = iter(together)
+        outcomes = []
+        with one_blas_thread():
+            for one, result in zip(batch, prepared, strict=True):
+                embedding = next(embeddings) if isinstance(result, Prepared) else result
+                if isinstance(embedding, MirencError):
+                    outcomes.append(Outcome(one.name, None, embedding))
+                else:
+                    outcomes.append(Outcome(one.name, self._whiten(embedding, options), None))
+        return outcomes
 
-    def _encoded(
-        self, batch: list[tuple[Input, Answer]], vectors: StatementVectors, advance: Callable[[int, int], None]
-    ) -> Iterator[tuple[str, Embedding | MirencError]]:
-        """Names and plain embeddings of inputs whose statements are encoded together."""
-        ready = [answer for _, answer in batch if isinstance(answer, Prepared)]
-        encoded: Iterator[Embedding | MirencError]
-        try:
-            with one_input("these inputs", "encoded"):
-                encoded = iter(self._forward(ready, vectors, advance))
-        except MirencError:  # one of them is to blame, which only each by itself can tell
-            encoded = (self._alone(given, answer, vectors) for given, answer in batch if isinstance(answer, Prepared))
-        for given, answer in batch:
-            yield given.name, next(encoded) if isinstance(answer, Prepared) else answer
-
-    def _alone(self, given: Input, module: Prepared, vectors: StatementVectors) -> Embedding | MirencError:
-        """The plain embedding of one module, or why it has none."""
-        try:
-            with one_input(given.name, "encoded"):
-                return self._forward([module], vectors, lambda encoded, texts: None)[0]
-        except MirencError as error:
-            return error
-
-    def _forward(
-        self, ready: list[Prepared], vectors: StatementVectors, advance: Callable[[int, int], None]
-    ) -> list[Embedding]:
-        """Plain embeddings of modules, which the cache then has."""
+    # -- the stages ------------------------------------------------------------------------------------
+    def _prepare_one(self, content: Content, options: EmbedOptions, key: bytes) -> Prepared:
         with no_collection():
-            parts = [part for module in ready for part in module.parts]
-            pooled = forward_all(self.runtime, parts, vectors.of(parts, advance=advance))
-            filled = (part.filled(each, self.lexicon) for part, each in zip(parts, pooled, strict=True))
+            deleted = options.levels != ("module",) or options.function is not None
+            module = _in_form(content, options.read, deleted=deleted)
+            weighting, tokenizer = self.files.config.pooling.weighting, self.files.tokenizer
+            spelling, function = self.spelling, options.function
+            prepared = prepare(module, tokenizer, options.levels, weighting, function=function, spelling=spelling)
+        if isinstance(content, IRModule):
+            return prepared
+        if module.form != (options.read.form or "plain"):  # passes failed, for want of time perhaps: not kept
+            key = b""
+        return replace(prepared, key=key, blank=replace(prepared.blank, file_hash=content.file_hash))
+
+    def _encode(self, modules: Sequence[Prepared], advance: Advance | None = None) -> list[Embedding]:
+        """Encode and pool: embeddings that are not whitened, and that the cache then has."""
+        with no_collection():
+            parts = [part for module in modules for part in module.parts]
+            samples = [part.sample for part in parts]
+            pools = [model_pools(part.pools, self.runtime.config) for part in parts]
+            vectors = statement_vectors(self.runtime, self.cache, samples, pools, advance)  # (U, H) each
+            pooled = forward_all(self.runtime, samples, pools, vectors)  # (G, H), (G, D), (G, T) each
+            rows = (part.embedding(own, self._lexicon) for part, own in zip(parts, pooled, strict=True))
             # The rows of what a form's passes deleted stand below those of what they left.
-            embeddings = [functools.reduce(Embedding.with_rows, islice(filled, len(module.parts))) for module in ready]
+            embeddings = [functools.reduce(Embedding.with_rows, islice(rows, len(module.parts))) for module in modules]
         if self.cache is not None:
             # A vector for every instruction of a large module is hundreds of megabytes, which no copy is made of.
             self.cache.put(
                 {
-                    module.key: each.to_bytes()
-                    for module, each in zip(ready, embeddings, strict=True)
-                    if module.key and each.text.nbytes + each.graph.nbytes <= self.cache.largest
+                    module.key: embedding.to_bytes()
+                    for module, embedding in zip(modules, embeddings, strict=True)
+                    if module.key and embedding.text.nbytes + embedding.graph.nbytes <= self.cache.largest
                 }
             )
         return embeddings
 
-    def _finished(self, embedding: Embedding, request: Request) -> Embedding:
-        if request.purpose == "features":
-            return replace(embedding, purpose=request.purpose)
-        if not request.whiten:
+    def _whiten(self, embedding: Embedding, options: EmbedOptions) -> Embedding:
+        """The embedding for its purpose: whitened for search, each part of the length that the model gives it."""
+        if options.purpose == "features":
+            return replace(embedding, purpose=options.purpose)
+        if not options.whiten:
             return embedding
-        white = {part: self.white(part, getattr(embedding, part)) for part in self.parts}
-        return replace(embedding, **white)  # type: ignore[arg-type]  # parts are arrays
+        white: dict[str, Any] = {}
+        for part in self._whitening.mean:
+            vectors = self._whitening.apply(part, getattr(embedding, part))  # (G, width)
+            if (lengths := self.files.config.paired) is not None:
+                vectors = _of_length(vectors, getattr(lengths, part))
+            white[part] = vectors
+        return replace(embedding, **white)
+
+    # -- what the stages need --------------------------------------------------------------------------
+    @property
+    def spelling(self) -> Spelling:
+        """How texts are written for the model."""
+        if self.files.config.paired is None:
+            return "written"
+        return "unnamed" if self.hide_names else "plain"
+
+    @functools.cached_property
+    def _lexicon(self) -> Lexicon | None:
+        if (config := self.files.config.lexical) is None:
+            return None
+        return Lexicon(config, self.files.weights["lexical_idf"], hide_names=self.hide_names)
+
+    @functools.cached_property
+    def _whitening(self) -> WhiteningMap:
+        return self.whitening_map or WhiteningMap.of_model(self.files)
+
+    def _key(self, content: Content | MirencError, options: EmbedOptions) -> bytes:
+        """Key of what an embedding depends on: the bytes and, for rows with source places, how these are named."""
+        if self.cache is None or not isinstance(content, InputBytes):
+            return b""
+        words = f"{'+'.join(options.levels)}\0{options.function or ''}\0{options.read.form}\0"
+        # Without this flag LLVM drops debug information, of text and bitcode alike.
+        if options.levels != ("module",) and b"Debug Info Version" in content.data:
+            words += f"{content.name}\0{_working_folder()}\0"
+        return cache_key(_ENTRY, words.encode("utf-8", "surrogateescape") + content.data)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _load, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
 
 
-def _texts(answered: tuple[Input, Answer]) -> int:
-    answer = answered[1]
-    return sum(len(part.sample.texts) for part in answer.parts) if isinstance(answer, Prepared) else 0
+def _load(folder: Path, digest: str, *rest: Any) -> Pipeline:
+    """A pipeline in another process, of one thread."""
+    from mirenc.model.numpy_runtime import NumpyRuntime
+
+    files = load_files(folder)
+    if files.digest != digest:
+        raise ModelError(f"{folder}: the model was changed while it was used. Load it again")
+    return Pipeline(files, NumpyRuntime(files.config, files.weights, threads=1), *rest)
+
+
+def _read(one: Input, options: ReadOptions) -> Content:
+    return one.value if isinstance(one.value, IRModule) else load_input(one, options)
+
+
+def _in_form(content: Content, options: ReadOptions, *, deleted: bool) -> IRModule:
+    if isinstance(content, IRModule):
+        return in_form(content, options, deleted=deleted)
+    return module_of(content, options, deleted=deleted)
+
+
+def _stored_embedding(stored: bytes, content: InputBytes) -> Embedding:
+    """An embedding of the cache. Which source or text it came from is this input's own."""
+    return replace(Embedding.from_bytes(stored, content.name), file_hash=content.file_hash)
+
+
+def _of_length(vectors: Float32, length: float) -> Float32:
+    """Vectors of one length; rows of zeros stay. Shapes: (G, D) -> (G, D)."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors * (length / np.where(lengths > 0, lengths, 1)), dtype=np.float32)
+
+
+def _or_error(name: str, doing: str, stage: Callable[..., _Result], *arguments: Any) -> _Result | MirencError:
+    """What a stage makes of its arguments, or why it fails, as an error of the input ``name``."""
+    try:
+        with one_input(name, doing):
+            return stage(*arguments)
+    except MirencError as error:
+        return error
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""

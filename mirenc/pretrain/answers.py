@@ -1,6 +1,6 @@
 """The objective "compiler": what a compiler answered about a piece, read from its taught vector by linear heads.
 
-A table of ``mirenc measure passes`` has the answers, and a corpus of its pieces (``pretrain/pieces.py``) their texts
+A table of ``mirenc label`` has the answers, and a corpus of its pieces (``pretrain/pieces.py``) their texts
 and graphs: a piece is the module whose file is named after its ``ir_hash``. Answers are exact and free, and no answer
 about a project that is held out, by the table or by the run, is ever learned. The heads are thrown away after training;
 the trunk (`mirenc.model.heads.taught_vectors`) and what it moved in the graph encoder stay.

@@ -74,7 +74,7 @@ class AnswersConfig(Config):
     corpus: str
     """Folder of a corpus of the table's pieces (``pretrain/pieces.py``), with the tokenizer of the run's corpus."""
     table: str
-    """Folder that ``mirenc measure passes`` wrote."""
+    """Folder that ``mirenc label`` wrote."""
     kinds: tuple[Literal["sizes", "fires", "lists"], ...] = Field(("sizes", "fires", "lists"), min_length=1)
     """What is learned: ``sizes`` (bytes and instructions after each level), ``fires`` (which passes change the code),
     ``lists`` (bytes under each pass list beside -Oz)."""

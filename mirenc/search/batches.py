@@ -40,7 +40,7 @@ class BatchEmbedder:
     def __init__(
         self, *, column: str = "content", names: str | None = None, part: Part = "both", loading: Any = None, **how: Any
     ) -> None:
-        self._how = {"level": "module", "purpose": "search", "whiten": True, "workers": 0, **how}
+        self._how = {"level": "module", "purpose": "search", "whiten": True, "jobs": 1, **how}
         name = search_model(self._how["level"], self._how["purpose"])
         self.encoder = load(**{"name_or_dir": name, **(loading or {})})
         facts = {name: self._how.get(name) for name in ("level", "purpose", "whiten", "form")}

@@ -1,7 +1,7 @@
 """Builds of a program: what the IR of each function says, and vectors by which functions of two builds are paired.
 
 Sizes, counts and code are those of the IR as it is. Vectors and calls, for pairing alone, are those of a form of it
-(`mirenc.llvm.passes.normal_form`): at -O2, what was called at -O0 may be inlined.
+(`mirenc.llvm.passes.optimise`): at -O2, what was called at -O0 may be inlined.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mirenc.base.errors import ForeignIRError, IRParseError, MirencError, PassEr
 from mirenc.base.progress import progress as progress_bar
 from mirenc.encoder import Encoder
 from mirenc.encoder.embedding import vector_blocks
-from mirenc.encoder.request import SEARCH_FORM
+from mirenc.encoder.options import SEARCH_FORM
 from mirenc.llvm import IRModule, regions_of
 from mirenc.llvm.analysis.detect_level import Level as BuildLevel, levels_of_functions
 from mirenc.llvm.analysis.function_code import FunctionCode, codes_of
@@ -31,9 +31,9 @@ from mirenc.llvm.ir.functions import object_name
 from mirenc.llvm.ir.module import FunctionHeader
 from mirenc.llvm.ir.read import load_input, module_from, module_of
 from mirenc.llvm.ir.source_places import Places
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.normal_form import Form
 from mirenc.llvm.passes.object_file import elf_functions, is_elf
+from mirenc.llvm.passes.optimise import Form
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.search.pairs import Side, centred
 
 SIZE_FORM: Form = "Oz"
@@ -219,7 +219,7 @@ def _with_vectors(
     functions: list[Function] = []
     vectors, owner, calls = [np.zeros((0, encoder.dimension), np.float32)], [], []
     # The modules are in their form, and stay in it.
-    stream = encoder.embed_stream(modules(), level="function", form="plain", workers=0, progress=progress)
+    stream = encoder.embed_stream(modules(), level="function", form="plain", jobs=1, progress=progress)
     with closing(stream) as outcomes:
         for number, outcome in enumerate(outcomes):
             file, parts = waiting.popleft()

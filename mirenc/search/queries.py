@@ -12,7 +12,7 @@ from mirenc.base.arrays import Float32, Int64
 from mirenc.base.cosines import Nearest, nearest
 from mirenc.base.errors import ConfigError, MirencError
 from mirenc.encoder import Encoder
-from mirenc.encoder.request import in_batches
+from mirenc.encoder.batches import in_batches
 from mirenc.llvm import Region
 from mirenc.llvm.inputs.input import Input
 from mirenc.search.approximate import nearest_approximate

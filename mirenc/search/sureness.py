@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from mirenc.base.arrays import Float64
 from mirenc.encoder import Encoder
-from mirenc.encoder.request import SEARCH_FORM
+from mirenc.encoder.options import SEARCH_FORM
 from mirenc.search.table import Maker
 
 # By model and language: of `features_of`, the intercept last; those of pretrain/calibration.json.

@@ -15,11 +15,11 @@ from mirenc import __version__
 from mirenc.base.arrays import Float32
 from mirenc.base.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
 from mirenc.encoder import Embedding, Encoder, Level, Part, Purpose
-from mirenc.encoder.request import usual_form
+from mirenc.encoder.options import usual_form
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.projects import expand_inputs
-from mirenc.llvm.passes.normal_form import Form
+from mirenc.llvm.passes.optimise import Form
 
 # What a row is called in a table, and in `mirenc.llvm.Region`.
 LABELS = {name: name for name in ("name", "function", "symbol", "header", "depth")}

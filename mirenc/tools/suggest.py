@@ -1,4 +1,4 @@
-"""Pass lists for one's own code: the code as -Oz meets it, the lists to try beside -Oz, and trying them.
+"""Suggest pass lists for code: read it as -Oz would get it, and try fixed lists beside -Oz.
 
 The lists are the same for all code. Nothing is predicted: on unseen projects ten lists that heads chose by the code
 saved no more than the ten that did best together in training (``downstream/passes/suggest.md``).
@@ -7,7 +7,6 @@ saved no more than the ten that did best together in training (``downstream/pass
 import os
 import re
 import shlex
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,11 +20,11 @@ from mirenc.llvm.inputs.compile_source import ir_compiler
 from mirenc.llvm.inputs.input import path_input
 from mirenc.llvm.ir.functions import attributes_of, is_left_alone
 from mirenc.llvm.ir.read import load_input, module_of
-from mirenc.llvm.passes.engine import Engine, Failed
 from mirenc.llvm.passes.extract import extract_functions
 from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.llvm.passes.size_after_passes import Engine, Failed
+from mirenc.tools.run.compilers import clang_for
 
-_OLDEST_CLANG = 16  # older ones write typed pointers, which newer LLVMs refuse as text
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 # What clang adds by passes of its own, which no list has: the code would come out without it.
 _ADDED = re.compile(
@@ -37,7 +36,7 @@ _ADDED = re.compile(
 
 @dataclass(frozen=True)
 class Code:
-    """What lists of passes are suggested for.
+    """Code for which pass lists are suggested.
 
     ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
     ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
@@ -53,19 +52,19 @@ class Code:
 
     def preparation(self) -> str:
         """The command whose output `command` takes; "" where it takes the file as it is."""
-        made = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
-        return made if self.compiled_by else ""
+        command = shlex.join([*self.compiled_by, _no_option(self.name), "-o", _ir_name(self.name)])
+        return command if self.compiled_by else ""
 
     def command(self, pipeline: str) -> str:
         """The line that runs a list of passes."""
         # As clang compiles; some passes ask.
         passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
-        given = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
+        input_name = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
         stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
         if not self.symbol:
-            return f"{passes} {given} -o {shlex.quote(f'{stem}.opt.bc')}"
+            return f"{passes} {input_name} -o {shlex.quote(f'{stem}.opt.bc')}"
         output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
-        return f"llvm-extract --func={shlex.quote(self.symbol)} {given} -o - | {passes} -o {output}"
+        return f"llvm-extract --func={shlex.quote(self.symbol)} {input_name} -o - | {passes} -o {output}"
 
 
 def read_code(
@@ -87,28 +86,28 @@ def read_code(
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
-    given = path_input(path)
-    loaded = load_input(given, options)
-    made: tuple[str, ...] = ()
-    if given.language:  # which is told by the file's suffix, not by an option
-        flags = BEFORE_OZ.flags[given.language][len(("-x", given.language)) :]
-        made = (*ir_compiler(given.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
+    source = path_input(path)
+    loaded = load_input(source, options)
+    compile_command: tuple[str, ...] = ()
+    if source.language:  # which is told by the file's suffix, not by an option
+        flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
+        compile_command = (*ir_compiler(source.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
-        return Code(given.name, loaded.data, module, "", made, _remarks(text, given.name))
+        return Code(source.name, loaded.data, module, "", compile_command, _remarks(text, source.name))
     functions = regions_of(module, "function").regions
-    called = [one for one in functions if is_called(function, one.symbol, one.function)]
+    called = [region for region in functions if is_called(function, region.symbol, region.function)]
     if not called:
-        known = ", ".join(one.function for one in functions[:20]) + (" ..." if len(functions) > 20 else "")
+        known = ", ".join(region.function for region in functions[:20]) + (" ..." if len(functions) > 20 else "")
         raise TaskError(f"{module.name}: no function {function!r} with a body; it has {known}")
     symbol = called[0].symbol
     alone = dict(extract_functions(text)).get(symbol)
     if alone is None:
         found = f"{function!r} takes the address of another function's block and cannot stand alone"
-        raise TaskError(f"{given.name}: {found}. Leave --function out")
+        raise TaskError(f"{source.name}: {found}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
-    return Code(given.name, part.data, module_of(part, options), symbol, made, _remarks(alone, given.name))
+    return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
 
 
 def _ir_name(source: str) -> str:
@@ -116,32 +115,26 @@ def _ir_name(source: str) -> str:
 
 
 def _no_option(name: str) -> str:
-    """A file's name, where a command takes what begins with a dash for an option; - itself is stdin."""
+    """A file's name as a command takes it: one that begins with a dash gets ./ before it; - is stdin."""
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
-def clang_for(version: str) -> str | None:
-    """The newest clang on PATH whose IR an LLVM reads; None for whatever there is."""
-    names = (f"clang-{number}" for number in range(int(version.split(".")[0]), _OLDEST_CLANG - 1, -1))
-    return next((name for name in names if shutil.which(name)), None)
-
-
 def _remarks(text: str, name: str) -> tuple[str, ...]:
-    """What its functions say of themselves that -Oz minds.
+    """Remarks about function attributes that change what -Oz does.
 
     Raises ForeignIRError: no pass would touch any of them, or clang has still to instrument them.
     """
     words = list(attributes_of(text))
-    if (added := _ADDED.search(text)) or any("sanitize" in one for one in words):
+    if (added := _ADDED.search(text)) or any("sanitize" in attributes for attributes in words):
         asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
         by = asked[added.lastgroup or ""] if added else "-fsanitize"
         raise ForeignIRError(
             f"{name}: clang instruments it by passes of its own, which no list has, so the result would do without. "
             f"Compile without {by}"
         )
-    total, untouched = len(words), sum("optnone" in one for one in words)
-    moderate = sum("optsize" in one and "minsize" not in one for one in words)
-    plain = total - untouched - sum(bool(one & {"minsize", "optsize"}) for one in words)
+    total, untouched = len(words), sum("optnone" in attributes for attributes in words)
+    moderate = sum("optsize" in attributes and "minsize" not in attributes for attributes in words)
+    plain = total - untouched - sum(bool(attributes & {"minsize", "optsize"}) for attributes in words)
     if is_left_alone(text):
         found = "every function is marked optnone, as -O0 does, so passes leave them alone"
         raise ForeignIRError(f"{name}: {found}. {_HOW}")
@@ -202,7 +195,7 @@ def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
     if count < 1:
         raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
     found = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]
-    return (*(FixedList(one, f"found in training, {rank}") for rank, one in enumerate(found, 1)), *IDEAS)
+    return (*(FixedList(pipeline, f"found in training, {rank}") for rank, pipeline in enumerate(found, 1)), *IDEAS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +213,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What trying was worth.
+    """The results of trying pass lists.
 
     ``engine`` is the LLVM that ran the lists, ``before`` the loaded bytes without any pass, by the code generation of
     -O0, ``oz`` -Oz itself, and ``tried`` the lists in their order; ``best`` is the place of the best, -1 where that is
@@ -266,7 +259,7 @@ def try_lists(engine: Engine, ir: bytes, pipelines: Sequence[str], default: str)
     )
     if oz.loaded_bytes is None:
         raise PassError(f"{engine.name} fails on {default} itself ({oz.problem})")
-    sizes = [float("inf") if one.loaded_bytes is None else one.loaded_bytes for one in (*tried, oz)]
+    sizes = [float("inf") if run.loaded_bytes is None else run.loaded_bytes for run in (*tried, oz)]
     smallest = min(range(-1, len(tried)), key=sizes.__getitem__)
     # Once more for the IR: to keep that of every list costs more than one list of all, and lists of one result share
     # their machine code only where they run together.

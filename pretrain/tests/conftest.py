@@ -1,5 +1,7 @@
 """Fixtures and hooks of the package's tests (`tests/conftest.py`), for those of the recipes."""
 
+from small_corpus import corpus, ir_folder, short_run
+
 from conftest import (
     cache_folder,
     compiler,
@@ -16,7 +18,6 @@ from conftest import (
     samples,
     tokenizer,
 )
-from small_corpus import corpus, ir_folder, short_run
 
 __all__ = [
     "cache_folder",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from mirenc.base import run_program as process
 from mirenc.base.deadline import TimeUpError, within
 from mirenc.base.run_program import memory_allowed, run_limited, without_memory
-from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
 
 ROOM = 2**30
 
@@ -115,26 +113,6 @@ def test_what_cannot_be_started_is_an_error_of_the_system(tmp_path: Path, conten
 )
 def test_last_words_that_tell_of_memory(words: str, is_so: bool) -> None:
     assert without_memory(words) is is_so
-
-
-def test_a_child_that_stands_still_is_ended_though_it_reads_nothing() -> None:
-    child = Child(Path(process.__file__).with_name("reading_side.py"), [llvmlite_folder()], 8 * ROOM)
-    child.version()
-    assert child._process is not None
-    os.kill(child._process.pid, signal.SIGSTOP)
-    with pytest.raises(EndedError, match=r"not done within 0\.2 s") as caught:
-        child.send({"kind": "module"}, b"x" * 2**20, 0.2)
-    assert (caught.value.status, child._process) == ("timeout", None)
-
-
-def test_a_child_ends_with_the_time_of_the_call_and_that_is_no_fault_of_its_input() -> None:
-    child = Child(Path(process.__file__).with_name("reading_side.py"), [llvmlite_folder()], 8 * ROOM)
-    child.version()
-    with within(0.2), pytest.raises(TimeUpError):
-        child.receive(3600.0)  # nothing was asked
-    assert child._process is None
-    assert child.version()
-    child.close()
 
 
 def test_a_program_ends_with_the_time_of_the_call() -> None:

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.features.feature_matrix import Features
 from mirenc.decide.metrics import label_figures, number_figures
-from mirenc.decide.target import Costs, Target
+from mirenc.decide.target import CostTarget, Target
 
 LABELS, LISTS, PROJECTS = 60, 50, 60
 
@@ -47,7 +47,7 @@ def main() -> None:
     goals = {
         "a number": Target(number, none, group, kernel, "accuracy"),
         f"{LABELS} labels": Target(labels, none, group, kernel, "accuracy"),
-        f"{LISTS} lists": Costs(costs, costs.argmin(axis=1), group, kernel, "speedup", settings, none),
+        f"{LISTS} lists": CostTarget(costs, costs.argmin(axis=1), group, kernel, "speedup", settings, none),
     }
     test = np.arange(count) % PROJECTS % 5 == 0
     training, test = np.flatnonzero(~test), np.flatnonzero(test)
@@ -56,10 +56,10 @@ def main() -> None:
         with threadpool_limits(1):
             head = goal.fit(features, training, group, 0)
         trained = time.perf_counter()
-        said = goal.ask(head, features, test)
+        said = goal.predict(head, features, test)
         seconds = time.perf_counter() - trained
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
-        if isinstance(goal, Costs):
+        if isinstance(goal, CostTarget):
             chosen = costs[test, said.argmax(axis=1)]
             worth = f"{np.exp(-np.log(chosen).mean()):.3f} times smaller than 1"
             worth += f", best {np.exp(-np.log(costs[test].min(axis=1)).mean()):.3f}"

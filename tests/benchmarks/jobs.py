@@ -94,10 +94,10 @@ def graph(file: str) -> dict[str, Any]:
 def _read(file: str, watch: Watch) -> Any:
     """``read_ir``, with LLVM's share of it under a name of its own."""
     from mirenc import read_ir
-    from mirenc.llvm.child.llvm_worker import LLVMWorker
+    from mirenc.llvm.child.parsing_worker import ParsingWorker
     from mirenc.llvm.ir import read
 
-    class Timed(LLVMWorker):
+    class Timed(ParsingWorker):
         def canonicalise(self, data: bytes, **options: Any) -> str:
             answer = super().canonicalise
             return watch("read: LLVM", lambda: answer(data, **options))

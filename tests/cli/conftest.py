@@ -14,7 +14,7 @@ import pytest
 from command_line import SOURCE, Result, Run
 
 from mirenc.cli import main
-from mirenc.llvm.child.llvm_worker import DEFAULT_MEMORY_LIMIT, default_worker
+from mirenc.llvm.child.parsing_worker import DEFAULT_MEMORY_LIMIT, default_worker
 
 
 @pytest.fixture(scope="session")

@@ -25,11 +25,11 @@ import pytest
 import zstandard
 from command_line import SOURCE, Result, Run
 
+from mirenc.base.child_process import ChildProcess
 from mirenc.base.errors import ConfigError, IRResourceError, MirencError
 from mirenc.encoder import Encoder
 from mirenc.llvm import ReadOptions, read_ir
-from mirenc.llvm.child.child_process import Child
-from mirenc.llvm.child.llvm_worker import LLVMWorker, default_worker
+from mirenc.llvm.child.parsing_worker import ParsingWorker, default_worker
 from mirenc.llvm.inputs import compile_source as compiling
 from mirenc.llvm.ir import read
 from mirenc.search import VECTOR_SUFFIXES
@@ -258,7 +258,7 @@ def test_a_limit_of_the_system_below_ours(spawn: Run, model_dir: Path, ir: Path,
 @contextlib.contextmanager
 def own_worker() -> Iterator[None]:
     """An LLVM process of the test's own."""
-    with contextlib.closing(LLVMWorker()) as worker, pytest.MonkeyPatch.context() as patch:
+    with contextlib.closing(ParsingWorker()) as worker, pytest.MonkeyPatch.context() as patch:
         patch.setattr(read, "default_worker", lambda: worker)
         yield
 
@@ -310,17 +310,16 @@ def test_the_memory_limit_in_python(ir: Path) -> None:
 
 @POSIX
 def test_a_killed_llvm_costs_one_file(embed: Run, ir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    honest = Child.send
+    honest = ChildProcess._send
 
-    def killed(self: Child, request: dict[str, str], data: bytes, timeout: float) -> None:
-        self.version()
+    def killed(self: ChildProcess, request: dict[str, str], data: bytes, timeout: float) -> None:
         pid = self._process.pid
         os.kill(pid, signal.SIGSTOP)  # so that it dies with the request in its hands
         threading.Timer(0.1, os.kill, (pid, signal.SIGKILL)).start()
         honest(self, request, data, timeout)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Child, "send", killed)
+        patch.setattr(ChildProcess, "_send", killed)
         embed(ir).failed("LLVM's process was killed, most likely by the system for want of memory")
     embed(ir).ok()
 
@@ -435,7 +434,7 @@ def test_no_name_is_not_this_folder(
     [
         ("predict", "size_after", ""),
         ("corpus", "build", "", "-o", "x"),
-        ("measure", "passes", "", "-o", "x"),
+        ("label", "", "-o", "x"),
         ("measure", "vectorization", "-o", ""),
         ("fit", "size_after", "--data", "", "-o", "x"),
     ],

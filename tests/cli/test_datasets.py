@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 from command_line import Run
-from tasks.datasets.toy_dataset import CONTENT, Site, serve, toy, write_packed, write_plain
+from decide.datasets.toy_dataset import CONTENT, Site, serve, toy, write_packed, write_plain
 
 from mirenc.decide.datasets.dataset_registry import DATASETS
 

@@ -23,7 +23,7 @@ from mirenc.base.errors import IRFileError
 from mirenc.encoder import Encoder
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
 from mirenc.llvm import IRModule, ReadOptions, parse_ir
-from mirenc.llvm.passes.normal_form import Form
+from mirenc.llvm.passes.optimise import Form
 from mirenc.search import VECTOR_SUFFIXES, read_vectors
 
 TEXT, GRAPH, BOTH = 32, 16, 48
@@ -408,3 +408,19 @@ def test_the_cache_answers_with_the_same_vectors(run: Run, model_dir: Path, ir: 
     first = run("embed", "--model", model_dir, "--level", "function", ir).ok().out
     assert list(cache_folder.glob("*.sqlite"))
     assert run("embed", "--model", model_dir, "--level", "function", ir).ok().out == first
+
+
+def test_the_number_of_jobs_changes_no_byte(run: Run, model_dir: Path, ir: Path, tmp_path: Path) -> None:
+    """Of 80 files, which are two batches."""
+    files = [shutil.copy(ir, tmp_path / f"{number:02}.ll") for number in range(80)]
+    for jobs in (1, 2):
+        run("embed", "--no-cache", "--model", model_dir, "--jobs", jobs, "-o", tmp_path / f"{jobs}.npz", *files).ok()
+    one, two = (read_vectors(tmp_path / f"{jobs}.npz") for jobs in (1, 2))
+    assert one.files == two.files == list(map(str, files))
+    np.testing.assert_array_equal(one.vectors, two.vectors)
+
+
+def test_no_job_is_refused(run: Run, model_dir: Path, ir: Path) -> None:
+    result = run("embed", "--model", model_dir, "--jobs", 0, ir)
+    assert result.code == 2
+    assert "--jobs" in result.err

@@ -61,9 +61,8 @@ def left_out(result: Result, empty: int, total: int) -> str:
 # Words before the folder, and how many lines the verb prints of the two files with functions.
 VERBS = {
     "embed": (["embed", "MODEL", "--no-cache"], 2),
-    "branches": (["predict", "branch_probability"], 2),
-    "trips": (["predict", "trip_count", "--function", "fill"], 1),
-    "sizes": (["predict", "size_after", "--json"], 1),
+    "profile": (["profile", "--function", "fill"], 2),
+    "sizes": (["sizes", "--json"], 1),
     "compare": (["compare", "MODEL"], 3),
     "search": (["search", "MODEL", "ir/a.ll"], 3),
     "tokenizer": (["tokenizer", "train", "-o", "tokenizer.json", "--vocab-size", "256"], 5),
@@ -110,8 +109,8 @@ def test_with_files_that_fail_both_are_said(mirenc: Callable[..., Result], folde
     [
         ["embed", "MODEL"],
         ["search", "MODEL", "a.ll"],
-        ["predict", "branch_probability"],
-        ["predict", "size_after"],
+        ["profile"],
+        ["sizes"],
         ["tokenizer", "train", "-o", "tokenizer.json"],
         ["models", "adapt", "MODEL", "--name", "own"],
     ],

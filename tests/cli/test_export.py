@@ -1,8 +1,10 @@
-"""``mirenc export``: a shipped head and one of one's own as C and ONNX, encoders as ONNX, and what is refused."""
+"""``mirenc export``: heads as C that answers as they do, encoders as ONNX that embeds files, and what is refused."""
 
 from __future__ import annotations
 
+import json
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,10 @@ import pytest
 from command_line import Run
 
 from mirenc.decide import BoostedRegressor, save_head
-from mirenc.encoder.weights import load_files
+from mirenc.encoder import load
 from mirenc.llvm.inputs.compile_source import find_compiler
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror")
 
 
@@ -24,15 +27,26 @@ def compared(folder: Path, name: str) -> str:
 
 
 @pytest.mark.needs("C compiler")
-def test_a_shipped_head_becomes_c_that_answers_as_it_does(run: Run, tmp_path: Path) -> None:
-    assert run("export", "thread_coarsening", "--c", tmp_path).code == 0
-    text = (tmp_path / "thread_coarsening.c").read_text(encoding="utf-8")
-    assert " * held-out answers are worth x 1.018 [" in text
-    assert " *     5: 32\n" in text
-    for name in ("context_3", "text_383", "instructions_0", "graph_0", "taught_255"):
+def test_a_head_that_looks_ahead_becomes_c_with_the_names_of_its_inputs(run: Run, tmp_path: Path) -> None:
+    assert run("export", "vectorization.look_ahead", "--c", tmp_path).code == 0
+    text = (tmp_path / "vectorization_look_ahead.c").read_text(encoding="utf-8")
+    assert " * held-out answers are worth x " in text
+    assert " *     0: vectorization_factor=0 interleave_factor=0\n" in text
+    for name in ("vectorization context, encoded [0]", "log2 of vector width", "load instructions for each element"):
         assert f'    "{name}",\n' in text
-    assert "code_0" not in text
-    assert compared(tmp_path, "thread_coarsening").startswith("0 of 1000 choices differ")
+    for place, name in ((1, "interleave_factor"), (2, "log2 of vector width, less the default's")):
+        assert f" *     {place}: {name}\n" in text
+    assert compared(tmp_path, "vectorization_look_ahead").startswith("0 of 1000 choices differ")
+
+
+@pytest.mark.parametrize("name", ["thread_coarsening", "device_mapping.nvidia"])
+def test_a_head_on_vectors_of_a_model_is_refused_with_what_to_type(name: str, run: Run, tmp_path: Path) -> None:
+    result = run("export", name, "--c", tmp_path)
+    assert result.code == 1
+    words = " ".join(result.err.split())
+    assert "takes a vector of mirenc-fast (1," in words
+    assert f"Ask it: mirenc predict {name.partition('.')[0]} FILE --json." in words
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.needs("C compiler")
@@ -56,57 +70,25 @@ def test_chances_of_branches_and_loops_become_c(name: str, last: str, run: Run, 
     assert compared(tmp_path, name).startswith("0 of 1000 choices differ")
 
 
-def test_a_head_becomes_onnx_with_its_names(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
-    runtime = pytest.importorskip("onnxruntime")
-    assert run("export", "thread_coarsening", "--onnx", tmp_path).code == 0
-    session = runtime.InferenceSession(tmp_path / "thread_coarsening.onnx")
-    about = session.get_modelmeta().custom_metadata_map
-    assert about["choices"].split("\n") == ["1", "2", "4", "8", "16", "32"]
-    assert len(about["features"].split("\n")) == session.get_inputs()[0].shape[1] == 1034
-
-
-def test_encoders_become_onnx(run: Run, tmp_path: Path) -> None:
-    pytest.importorskip("onnx")
-    runtime = pytest.importorskip("onnxruntime")
-    torch = pytest.importorskip("torch")
-    from mirenc.model.onnx_export import _Graph
-    from mirenc.model.torch_runtime import TorchRuntime
-
-    assert run("export", "mirenc-fast", "--onnx", tmp_path).code == 0
-    files = load_files("mirenc-fast")
-    model, random = TorchRuntime(files.config, files.weights).model, np.random.default_rng(0)
-    text = runtime.InferenceSession(tmp_path / "mirenc-fast.text.onnx")
-    for ids, length in (
-        files.tokenizer.encode_batch(["ret void", "%x = add i32 %y, 1"]),
-        files.tokenizer.encode_batch(["x"]),
-    ):
-        ids = ids[:, : length.max()].astype(np.int64)
-        vectors, features = text.run(None, {"ids": ids})
-        with torch.inference_mode():
-            wanted = model.text.encode(torch.from_numpy(ids)).numpy()
-            np.testing.assert_allclose(vectors, wanted, atol=1e-5 * np.abs(wanted).max())
-            np.testing.assert_allclose(features, model.text_features(torch.from_numpy(ids)).numpy(), atol=1e-6)
-    graph = runtime.InferenceSession(tmp_path / "mirenc-fast.graph.onnx")
-    for nodes, edges in (30, 80), (1, 2), (5, 5):
-        whole = {"node_kind": (3, nodes), "node_argument": (12, nodes), "edge_index": (nodes, (2, edges))}
-        whole |= {"edge_flow": (3, edges), "edge_position": (7, edges)}
-        given = {
-            name: random.normal(size=(nodes, width)).astype(np.float32)
-            for name, width in (("features", 128), ("statements", 384))
-        }
-        given |= {name: random.integers(0, most, size) for name, (most, size) in whole.items()}
-        (found,) = graph.run(None, given)
-        with torch.inference_mode():
-            wanted = _Graph(model)(*(torch.from_numpy(one) for one in given.values())).numpy()
-        np.testing.assert_allclose(found, wanted, atol=1e-5 * np.abs(wanted).max())
+@pytest.mark.parametrize("model", ["mirenc-fast", "mirenc-search"])
+def test_an_exported_model_gives_the_vectors_of_a_file(model: str, run: Run, tmp_path: Path) -> None:
+    for module in ("onnx", "onnxruntime", "torch"):
+        pytest.importorskip(module)
+    assert run("export", model, "--onnx", tmp_path).code == 0
+    files = [str(EXAMPLES / name) for name in ("saxpy.ll", "insertion_sort.ll")]
+    command = [sys.executable, "-m", "mirenc.encoder.onnx_runtime", tmp_path, model, *files]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    expected = load(model, cache=False).embed(files)
+    found = np.array([json.loads(line) for line in lines])
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (("thread_coarsening",), 2, "--c FOLDER or --onnx FOLDER"),
-        (("mirenc-fast", "--c", "out"), 2, "a model, which is written as ONNX alone"),
+        (("thread_coarsening",), 2, "taken for a head. Type: --c FOLDER"),
+        (("mirenc-fast", "--c", "out"), 2, "taken for a model. Type: --onnx FOLDER"),
+        (("mirenc-tiny", "--onnx", "out"), 1, "gcn encoder of mirenc-tiny has no ONNX. Export mirenc-fast"),
         (("nothing", "--c", "out"), 1, "no shipped head; available: block_size, "),
     ],
 )

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from command_line import Run
-from measure.toy import SOURCE, Toy
+from tools.measure.toy import SOURCE, Toy
 
 from mirenc.decide import registry
 from mirenc.decide.tables.measured import read_measured
-from mirenc.tools.measure import children
+from mirenc.tools.measure import timekeeper
 
 QUICK = ("--rounds", "4", "--jobs", "2")
 
@@ -18,8 +18,8 @@ QUICK = ("--rounds", "4", "--jobs", "2")
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """A task `toy` that can be measured, on a machine whose noise does not matter."""
-    monkeypatch.setitem(registry._REGISTRY, "toy", "measure.toy:Toy")
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    monkeypatch.setitem(registry._REGISTRY, "toy", "tools.measure.toy:Toy")
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
 
 
 @pytest.mark.needs("clang")
@@ -92,7 +92,7 @@ def test_building_first(run: Run, toy: None, tmp_path: Path) -> None:
 def test_noise_is_tried_again_with_more_rounds(
     run: Run, toy: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(children, "MAX_NOISE", -1.0)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", -1.0)
     first = run("measure", "toy", "-o", tmp_path, *QUICK)
     assert first.code == 1
     assert "dropped 2 for noise, 0 otherwise; 0 left" in first.err
@@ -100,7 +100,7 @@ def test_noise_is_tried_again_with_more_rounds(
     # Fewer kernels than were dropped: none are left, and not fewer.
     fewer = run("measure", "toy", "-o", tmp_path, *QUICK, "--count", "1")
     assert "dropped 2 for noise, 0 otherwise; 0 left" in fewer.err
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
     assert run("measure", "toy", "-o", tmp_path, "--rounds", "6").code == 0
     assert [sample.rounds for sample in read_measured(tmp_path, "toy").samples] == [6, 6]
 

@@ -17,7 +17,7 @@ from mirenc.decide.tables.measured import MeasuredTask
 from mirenc.decide.tasks import block_size as block_shapes
 from mirenc.decide.tasks.openmp import openmp_space
 from mirenc.decide.tasks.vectorization import Vectorization
-from mirenc.tools.measure import block_size, children, openmp
+from mirenc.tools.measure import block_size, openmp, timekeeper
 from mirenc.tools.measure.block_size import CUDA, BlockSizeMethod
 from mirenc.tools.measure.openmp import OpenMPMethod
 
@@ -95,7 +95,7 @@ class Walk:
 @pytest.fixture
 def walk(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Walk]:
     """Measure, evaluate, fit and ask; how noisy the machine is decides nothing here."""
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
     table, head = tmp_path / "table", tmp_path / "head"
 
     def went(task: str, *sources: Path, part: str = "", asked: tuple[object, ...] = ()) -> Walk:

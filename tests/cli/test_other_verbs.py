@@ -29,10 +29,13 @@ def test_version(run: Run) -> None:
     assert run("--version").ok().out == f"mirenc {mirenc.__version__}\n"
 
 
-def test_help_lists_the_verbs_and_each_has_its_own(run: Run) -> None:
+def test_help_lists_every_verb_in_its_group_with_a_whole_sentence(run: Run) -> None:
     shown = run("--help").ok().out
+    for title, verbs in cli.GROUPS.items():
+        section = shown.partition(f"\n{title}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in section.splitlines() if line[2:3] != " "] == list(verbs)
+    assert "..." not in shown.partition("[ARGS]...")[2]
     for verb in VERBS:
-        assert f"\n  {verb} " in shown
         own = run(verb, "-h").ok().out
         assert own.startswith("Usage: mirenc " + verb)
         assert "--help" in own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,10 +66,10 @@ def places(text: str) -> set[str]:
     return set(re.findall(r"^(\S+:\d+): \S+:%", text, re.MULTILINE))
 
 
-def check_answers(run: Run, given: Given, folder: Path, task: str, *words: object) -> list[Any]:
+def check_answers(run: Run, given: Given, folder: Path, verb: Sequence[str], *words: object) -> list[Any]:
     """An answer's text, SARIF, remarks, and JSON, which is returned."""
     sarif, remarks = folder / "x.sarif", folder / "x.yaml"
-    shown = run("predict", task, given.source, "-o", sarif, "-o", remarks, *words)
+    shown = run(*verb, given.source, "-o", sarif, "-o", remarks, *words)
     assert shown.code == 0, shown.err
     assert given.places <= (found := places(shown.out))
     assert {place.rpartition(":")[0] for place in found} == {*given.names}
@@ -76,19 +77,18 @@ def check_answers(run: Run, given: Given, folder: Path, task: str, *words: objec
     found = {one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results}
     assert found == {f"file://{name}" if name.startswith("/") else os.path.normpath(name) for name in given.names}
     assert set(re.findall(r"File: '(.*)', Line", remarks.read_text(encoding="utf-8"))) == {*given.names}
-    answers = [json.loads(line) for line in run("predict", task, given.source, "--json").out.splitlines()]
+    answers = [json.loads(line) for line in run(*verb, given.source, "--json").out.splitlines()]
     assert {one["region"]["file"] if "region" in one else one["file"] for one in answers} == {*given.names}
     return answers
 
 
-@pytest.mark.parametrize("task", ["branch_probability", "trip_count"])
-def test_profiles(run: Run, given: Given, tmp_path: Path, task: str) -> None:
-    check_answers(run, given, tmp_path, task)
+def test_profiles(run: Run, given: Given, tmp_path: Path) -> None:
+    check_answers(run, given, tmp_path, ["profile"])
 
 
 @pytest.mark.parametrize("given", ["absolute, from its folder", "folder beside"], indirect=True)
 def test_a_heads_answers_and_pragmas_in_the_source_itself(run: Run, given: Given, tmp_path: Path) -> None:
-    answers = check_answers(run, given, tmp_path, "vectorization", "--apply", tmp_path / "copies")
+    answers = check_answers(run, given, tmp_path, ["predict", "vectorization"], "--apply", tmp_path / "copies")
     lines = (tmp_path / "copies" / "sum.c").read_text(encoding="utf-8").splitlines()
     wanted = [one["directive"] for one in answers if one["region"]["file"] == given.source and one["directive"]]
     assert [line.strip() for line in lines if "#pragma" in line] == wanted

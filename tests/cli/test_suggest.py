@@ -17,7 +17,7 @@ from mirenc.decide.fit import fit_head
 from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.llvm import parse_ir
-from mirenc.llvm.passes.engines import find_engine
+from mirenc.llvm.passes.find_llvm import find_engine
 from mirenc.tools.suggest import IDEAS, fixed_lists
 
 SIZE = "attributes #0 = { minsize optsize }\n"

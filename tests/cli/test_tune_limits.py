@@ -16,8 +16,7 @@ from living import MARK, living
 import mirenc.tools.tune.report  # noqa: F401 - what its import takes is taken off the budget
 from mirenc.base import deadline
 from mirenc.base.deadline import OverLimitError
-from mirenc.tools.measure.supervised import Usage, run_supervised
-from mirenc.tools.tune.turns import Timing, timed
+from mirenc.tools.run.programs import Ended, run_shell
 
 pytestmark = [
     pytest.mark.needs("llvm-profdata"),
@@ -74,7 +73,7 @@ LISTS = {"-Os": ("-Os", "default<Os>"), "-O1": ("-O1", "default<O1>")}
 CASES = [
     pytest.param("vectorization", "unroll_count(2)", id="vectorization"),
     pytest.param("openmp", "num_threads(1)", id="openmp", marks=pytest.mark.needs("libomp")),
-    pytest.param("passes", "-Os", id="passes", marks=pytest.mark.needs("opt-19")),
+    pytest.param("pass_list", "-Os", id="pass_list", marks=pytest.mark.needs("opt-19")),
 ]
 
 
@@ -86,13 +85,13 @@ class Runs:
         self.stop_at = math.inf  # the run during which the user types Ctrl-C
         self.plain = b""
 
-    def timed(self, command: str, folder: Path, limit: float) -> Timing:
+    def run_shell(self, command: str, folder: Path, limit: float) -> Ended:
         self.count += 1
         if self.count >= self.stop_at:
             raise KeyboardInterrupt
         hangs = (self.project / "answer").read_text() == "hangs\n"
         self.hung += hangs
-        done = timed(command, folder, 2.0 if hangs else 1e6)
+        done = run_shell(command, folder, 2.0 if hangs else 1e6)
         program = (self.project / "program").read_bytes()
         self.plain = self.plain or program
         seconds = 1.0 if program == self.plain else 0.8
@@ -107,7 +106,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mirenc.tools.tune.compiler.pass_lists", lambda _: LISTS)
     made = Runs(tmp_path)
-    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", made.timed)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", made.run_shell)
     return made
 
 
@@ -168,13 +167,13 @@ def test_after_an_interrupt_the_setting_that_hangs_is_known(run: Run, runs: Runs
 def test_a_build_that_hangs_is_ended(run: Run, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     builds: list[float] = []
 
-    def build(command: list[str], limit: float, **how: Any) -> Usage:
+    def build(command: str, folder: Path, limit: float, **more: Any) -> Ended:
         builds.append(limit)
         if len(builds) == 3:  # after the plain one and the one with profile counters
             raise OverLimitError(limit)
-        return run_supervised(command, 1e6, **how)._replace(wall=7.0)
+        return run_shell(command, folder, 1e6, **more)._replace(wall=7.0)
 
-    monkeypatch.setattr("mirenc.tools.tune.build.run_supervised", build)
+    monkeypatch.setattr("mirenc.tools.tune.build.run_shell", build)
     done = run(*words(runs, "vectorization", "nothing"))
     assert done.code == 0, done.err
     assert "ended after 70 s, with all it started; the default's build takes 7 s" in done.err
@@ -218,7 +217,7 @@ def test_a_budget_leaves_time_to_compare_what_was_kept(run: Run, short: Runs) ->
 def test_a_program_that_takes_longer_than_the_budget_is_an_error(
     run: Run, runs: Runs, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", timed)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", run_shell)
     late = run(*words(runs, "vectorization", "nothing"), "--run", f"export {marked(runs)}; {command}", "--budget", 0.1)
     late.failed("the budget of 6 s was up in the first ", "Give --budget more minutes, or --run less work")
     assert living(str(runs.project)) == []
@@ -230,12 +229,12 @@ def test_without_time_nothing_is_built(run: Run, runs: Runs) -> None:
 
 
 def test_a_run_with_counters_that_hangs_is_an_error(run: Run, runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
-    def hang(command: str, folder: Path, limit: float) -> Timing:
+    def hang(command: str, folder: Path, limit: float) -> Ended:
         if "LLVM_PROFILE_FILE" in command:
             raise OverLimitError(limit)
-        return runs.timed(command, folder, limit)
+        return runs.run_shell(command, folder, limit)
 
-    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", hang)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", hang)
     done = run(*words(runs, "vectorization", "nothing"))
     done.failed("the run with profile counters was ended after 10 s, far longer than the first one took")
     assert (runs.project / "program").read_bytes() == runs.plain
@@ -245,11 +244,11 @@ def test_the_default_decides_how_long_a_variant_may_take(run: Run, runs: Runs, m
     limits: list[float] = []
     seconds: Callable[[], float] = iter([9.0, 3.0, *[1.0] * 1000]).__next__
 
-    def told(command: str, folder: Path, limit: float) -> Timing:
+    def told(command: str, folder: Path, limit: float) -> Ended:
         limits.append(limit)
-        return runs.timed(command, folder, limit)._replace(wall=seconds(), cpu=1.0)
+        return runs.run_shell(command, folder, limit)._replace(wall=seconds(), cpu=1.0)
 
-    monkeypatch.setattr("mirenc.tools.tune.tuning_run.timed", told)
+    monkeypatch.setattr("mirenc.tools.tune.tuning_run.run_shell", told)
     run(*words(runs, "vectorization", "nothing"))
     # First run, second run, with profile counters, and then ten times the shorter of the two.
     assert limits[:3] == [math.inf, 90.0, 90.0]

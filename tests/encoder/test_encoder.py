@@ -294,30 +294,6 @@ def test_warm_is_cold_to_the_bit(
             assert getattr(found, name) == getattr(never, name), name
 
 
-def test_a_warm_file_is_answered_without_the_model(
-    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected = load(model_folder, cache=tmp_path).embed(FILE)
-    warm = load(model_folder, cache=tmp_path)
-    monkeypatch.setattr(warm.runtime, "encode_texts", None)
-    monkeypatch.setattr(warm.runtime, "forward", None)
-    np.testing.assert_array_equal(warm.embed(FILE), expected)
-
-
-def test_statements_seen_in_another_file_are_not_encoded_again(
-    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    warm = load(model_folder, cache=tmp_path)
-    warm.embed(SOURCE)
-    asked: list[int] = []
-    encode = warm.runtime.encode_texts
-    monkeypatch.setattr(
-        warm.runtime, "encode_texts", lambda ids, *rest, **named: asked.append(len(ids)) or encode(ids, *rest, **named)
-    )
-    warm.embed(SOURCE.replace("add i32 %y, 1", "add i32 %y, 2"))
-    assert asked == [1]
-
-
 def test_a_renamed_file_is_the_same_content_under_its_new_name(model_folder: Path, tmp_path: Path) -> None:
     cached = load(model_folder, cache=tmp_path / "cache")
     copy = tmp_path / "copy.ll"

@@ -8,7 +8,7 @@ import pytest
 from same_vectors import assert_same_vectors
 
 from mirenc.encoder import Encoder, encoding, load
-from mirenc.encoder.encoding import StatementVectors
+from mirenc.encoder.encoding import forward_all, model_pools, statement_vectors
 from mirenc.encoder.prepare import Prepared, prepare
 from mirenc.llvm import read_ir
 from mirenc.model.runtime import Pooled
@@ -22,12 +22,15 @@ def prepared(encoder: Encoder, level: str) -> list[Prepared]:
 
 
 def both_ways(encoder: Encoder, modules: list[Prepared]) -> tuple[list[Pooled], list[Pooled]]:
-    vectors = StatementVectors(encoder.runtime, None).of(modules)
+    """Vectors of modules, each by itself and all together."""
+    samples = [module.sample for module in modules]
+    pools = [model_pools(module.pools, encoder.runtime.config) for module in modules]
+    vectors = statement_vectors(encoder.runtime, None, samples, pools)
     alone = [
-        encoder.runtime.forward(module.sample, module.pools, text_vectors=known)
-        for module, known in zip(modules, vectors, strict=True)
+        encoder.runtime.forward(sample, own, text_vectors=known)
+        for sample, own, known in zip(samples, pools, vectors, strict=True)
     ]
-    return alone, list(encoding.forward_all(encoder.runtime, modules, vectors))
+    return alone, list(forward_all(encoder.runtime, samples, pools, vectors))
 
 
 @pytest.mark.parametrize("level", ["module", "function", "loop"])
@@ -55,19 +58,16 @@ def test_large_modules_are_encoded_alone(monkeypatch: pytest.MonkeyPatch) -> Non
         return forward(sample, pools, part, text_vectors=text_vectors)
 
     monkeypatch.setattr(encoder.runtime, "forward", counted)
-    vectors = StatementVectors(encoder.runtime, None).of(modules)
-    assert len(list(encoding.forward_all(encoder.runtime, modules, vectors))) == 4
-    assert calls == [sum(sizes)]
-    calls.clear()
-    monkeypatch.setattr(encoding, "SLICE", sizes[0] + sizes[1])
-    assert len(list(encoding.forward_all(encoder.runtime, modules, vectors))) == 4
-    assert calls[0] == sizes[0] + sizes[1]
-    assert sum(calls) == sum(sizes)
-    calls.clear()
-    monkeypatch.setattr(encoding, "SLICE", 1)
-    list(encoding.forward_all(encoder.runtime, modules, vectors))
-    assert calls == sizes
-    assert list(encoding.forward_all(encoder.runtime, [], [])) == []
+    arguments = [module.sample for module in modules], [module.pools for module in modules]
+    vectors = statement_vectors(encoder.runtime, None, *arguments)
+    for most, expected in ((None, [sum(sizes)]), (sizes[0] + sizes[1], None), (1, sizes)):
+        calls.clear()
+        if most is not None:
+            monkeypatch.setattr(encoding, "SLICE", most)
+        assert len(list(forward_all(encoder.runtime, *arguments, vectors))) == 4
+        assert sum(calls) == sum(sizes)
+        assert calls == expected if expected else calls[0] == most
+    assert list(forward_all(encoder.runtime, [], [], [])) == []
 
 
 def test_a_text_that_only_the_second_module_needs_has_its_vector() -> None:

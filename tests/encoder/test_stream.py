@@ -1,4 +1,4 @@
-"""Many inputs: order, errors, what is encoded once, what is read in processes, and what is left behind."""
+"""Many inputs: order, errors, what is encoded once, what workers do, and what is left behind."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mirenc.base.errors import (
     NoFunctionBodyError,
     UnreadableIRWarning,
 )
-from mirenc.encoder import Encoder, load, pipeline as stream, workers as processes
+from mirenc.encoder import Encoder, Outcome, load, workers
 from mirenc.encoder.embedding import Embedding
 from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.input import Input, resolve_input
@@ -39,25 +39,25 @@ TEXT = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n"
 def children(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The processes that were started."""
     started: list[Any] = []
-    honest = processes._Process._start
+    honest = workers._Worker._start
 
     def start(self: Any) -> Any:
         started.append(honest(self))
         return started[-1]
 
-    monkeypatch.setattr(processes._Process, "_start", start)
+    monkeypatch.setattr(workers._Worker, "_start", start)
     return started
 
 
-def names(outcomes: Iterator[stream.Outcome]) -> list[str]:
+def names(outcomes: Iterator[Outcome]) -> list[str]:
     return [outcome.name for outcome in outcomes]
 
 
 # -- order and kinds -----------------------------------------------------------------------------------
-@pytest.mark.parametrize("workers", [0, 2])
-def test_every_kind_of_input_in_its_order(encoder: Encoder, workers: int, children: list[Any]) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_every_kind_of_input_in_its_order(encoder: Encoder, jobs: int, children: list[Any]) -> None:
     inputs = [FILES[0], TEXT, read_ir(FILES[1]), MISSING, FILES[2].read_bytes(), FILES[0], str(FILES[3])]
-    outcomes = list(encoder.embed_stream(inputs, workers=workers))
+    outcomes = list(encoder.embed_stream(inputs, jobs=jobs, batch_size=2))
     shown = [str(FILES[0]), "<string>", str(FILES[1]), "none.ll", "<string>", str(FILES[0]), str(FILES[3])]
     assert names(iter(outcomes)) == shown
     for given, (_, embedding, error) in zip(inputs, outcomes, strict=True):
@@ -71,14 +71,32 @@ def test_every_kind_of_input_in_its_order(encoder: Encoder, workers: int, childr
             assert_same_vectors(embedding.vector, alone.vector)
             assert (embedding.regions, embedding.counts) == (alone.regions, alone.counts)
             assert (embedding.content_hash, embedding.file_hash) == (alone.content_hash, alone.file_hash)
-    assert bool(children) == (workers > 0)
+    assert bool(children) == (jobs > 1)
     assert all(child.poll() is not None for child in children)
 
 
-def test_processes_change_no_bit(encoder: Encoder) -> None:
-    here, there = (encoder.embed(FILES, workers=workers, level="function") for workers in (0, 3))
-    for one, other in zip(here, there, strict=True):
-        np.testing.assert_array_equal(one, other)
+@pytest.mark.parametrize("cached", [False, True])
+def test_the_number_of_jobs_changes_no_bit(model_folder: Path, tmp_path: Path, cached: bool) -> None:
+    """Batches share statements, which a worker must not take from what another one has stored in the same run."""
+    vectors = []
+    for jobs in (1, 2, 3):
+        fresh = load(model_folder, cache=tmp_path / str(jobs) if cached else False)
+        vectors.append(fresh.embed([*FILES, *FILES[::-1]], jobs=jobs, batch_size=3, level="function"))
+    for one, two, three in zip(*vectors, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_array_equal(one, three)
+
+
+def test_workers_read_for_a_model_that_torch_runs(model_folder: Path, children: list[Any]) -> None:
+    encoder = load(model_folder, backend="torch", cache=False)
+    inputs = [FILES[0], MISSING, FILES[1]]
+    one, two = (list(encoder.embed_stream(inputs, jobs=jobs, batch_size=1)) for jobs in (1, 2))
+    assert len(children) == 2
+    assert [str(outcome.error) for outcome in one] == [str(outcome.error) for outcome in two]
+    for alone, read in zip(one[::2], two[::2], strict=True):
+        assert alone.embedding is not None
+        assert read.embedding is not None
+        assert_same_vectors(read.embedding.vector, alone.embedding.vector)
 
 
 def test_a_folder_is_its_files(encoder: Encoder, tmp_path: Path) -> None:
@@ -101,15 +119,15 @@ def test_a_folder_is_its_files(encoder: Encoder, tmp_path: Path) -> None:
 def test_a_stream_takes_only_what_it_needs(encoder: Encoder) -> None:
     """A million files are never in memory, nor their answers."""
     taken = itertools.count()
-    outcomes = encoder.embed_stream((TEXT for _ in taken), batch_size=4, workers=0)
+    outcomes = encoder.embed_stream((TEXT for _ in taken), batch_size=4, jobs=1)
     for _ in range(6):
         next(outcomes)
     assert next(taken) < 50
     outcomes.close()
     taken = itertools.count()
-    outcomes = encoder.embed_stream((TEXT for _ in taken), batch_size=4, workers=2)
+    outcomes = encoder.embed_stream((TEXT for _ in taken), batch_size=4, jobs=2)
     next(outcomes)
-    assert next(taken) < 2 * processes._AHEAD * 16 + 50
+    assert next(taken) < 2 * workers._AHEAD * 16 + 50
     outcomes.close()
 
 
@@ -119,9 +137,9 @@ def test_work_of_less_than_a_second_starts_no_process(encoder: Encoder, children
 
 
 def test_more_work_does(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_ALONE_SECONDS", 0.0)
-    monkeypatch.setattr(processes, "usable_cores", lambda: 2)
-    assert encoder.embed([TEXT] * 70).shape == (70, encoder.dimension)
+    monkeypatch.setattr(workers, "_ALONE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "usable_cores", lambda: 2)
+    assert encoder.embed([TEXT] * 70, batch_size=16).shape == (70, encoder.dimension)
     assert len(children) == 2
 
 
@@ -139,8 +157,10 @@ def test_a_statement_of_several_files_is_encoded_once(
         lambda ids, *rest, **named: asked.append(len(ids)) or encode(ids, *rest, **named),
     )
     other = TEXT.replace("mul", "add")
-    encoder.embed([TEXT, other, TEXT, "declare void @g()\n" + TEXT], batch_size=2)
-    assert asked == [3]  # mul, add, ret: also the second batch asks for nothing
+    encoder.embed([TEXT, other, TEXT, "declare void @g()\n" + TEXT])
+    assert asked == [3]  # mul, add, ret
+    encoder.embed("declare void @h()\n" + TEXT)
+    assert asked == ([3] if cached else [3, 2])
 
 
 def test_the_cache_is_asked_before_anything_is_read(
@@ -148,9 +168,9 @@ def test_the_cache_is_asked_before_anything_is_read(
 ) -> None:
     inputs = [FILES[0], FILES[1].read_bytes(), TEXT]
     expected = load(model_folder, cache=tmp_path).embed(inputs)
-    monkeypatch.setattr("mirenc.encoder.prepare.module_of", None)
+    monkeypatch.setattr("mirenc.encoder.pipeline.module_of", None)
     np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(inputs), expected)
-    np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(inputs, workers=2), expected)
+    np.testing.assert_array_equal(load(model_folder, cache=tmp_path).embed(inputs, jobs=2, batch_size=1), expected)
 
 
 def test_what_was_asked_for_is_part_of_what_is_kept(model_folder: Path, tmp_path: Path) -> None:
@@ -163,42 +183,46 @@ def test_what_was_asked_for_is_part_of_what_is_kept(model_folder: Path, tmp_path
 
 
 # -- errors --------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("workers", [0, 2])
-def test_skipped_inputs_keep_their_place(encoder: Encoder, tmp_path: Path, workers: int) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_skipped_inputs_keep_their_place(encoder: Encoder, tmp_path: Path, jobs: int) -> None:
     bad = tmp_path / "bad.ll"
     bad.write_text("define i32 @f() {\n  ret i32 %none\n}\n", encoding="utf-8")
     inputs = [FILES[0], bad, TEXT, "define nonsense\n"]
     with pytest.warns(
         UnreadableIRWarning, match=r"2 of 4 inputs cannot be embedded: .*bad\.ll: line 2.*; input 3: "
     ) as found:
-        vectors = encoder.embed(inputs, on_error="skip", workers=workers)
+        vectors = encoder.embed(inputs, on_error="skip", jobs=jobs, batch_size=1)
     assert len(found) == 1
     assert found[0].filename == __file__
     assert np.isnan(vectors[[1, 3]]).all()
     assert_same_vectors(vectors[[0, 2]], encoder.embed([FILES[0], TEXT]))
     with pytest.warns(UnreadableIRWarning):
-        rows = encoder.embed(inputs, on_error="skip", level="function", part="text", workers=workers)
+        rows = encoder.embed(inputs, on_error="skip", level="function", part="text", jobs=jobs, batch_size=1)
     assert [len(each) for each in rows] == [len(read_ir(FILES[0]).defined_functions), 0, 1, 0]
     assert rows[1].shape == (0, encoder.text_dimension)
     with pytest.raises(IRParseError, match=r"bad\.ll: line 2"):
-        encoder.embed(inputs, workers=workers)
+        encoder.embed(inputs, jobs=jobs, batch_size=1)
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_an_input_without_a_function_body_is_no_error_among_others(encoder: Encoder, workers: int) -> None:
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_input_without_a_function_body_is_no_error_among_others(encoder: Encoder, jobs: int) -> None:
     empty = "@table = constant [2 x i32] [i32 1, i32 2]\n"
     inputs = [TEXT, empty, FILES[0]]
     with pytest.warns(
         UnreadableIRWarning, match=r"1 of 3 inputs cannot .*: input 1: no function body .* out$"
     ) as found:
-        vectors = encoder.embed(inputs, workers=workers)
+        vectors = encoder.embed(inputs, jobs=jobs, batch_size=1)
     assert (len(found), found[0].filename) == (1, __file__)
     assert np.isnan(vectors[1]).all()
     assert_same_vectors(vectors[[0, 2]], encoder.embed([TEXT, FILES[0]]))
     with pytest.warns(UnreadableIRWarning):
-        rows = encoder.embed(inputs, level="function", workers=workers)
+        rows = encoder.embed(inputs, level="function", jobs=jobs, batch_size=1)
     assert [len(each) for each in rows] == [1, 0, len(read_ir(FILES[0]).defined_functions)]
-    assert [outcome.is_empty for outcome in encoder.embed_stream(inputs, workers=workers)] == [False, True, False]
+    assert [outcome.is_empty for outcome in encoder.embed_stream(inputs, jobs=jobs, batch_size=1)] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_of_nothing_but_such_inputs_there_is_nothing_to_embed(encoder: Encoder) -> None:
@@ -217,10 +241,10 @@ class Deadly(str):
         return os._exit, (3,)
 
 
-def test_a_reader_that_dies_costs_one_input(encoder: Encoder, children: list[Any]) -> None:
+def test_a_worker_that_dies_costs_one_input(encoder: Encoder, children: list[Any]) -> None:
     inputs = [resolve_input(file) for file in FILES]
     inputs.insert(2, Input("deadly.ll", Deadly("deadly.ll")))
-    outcomes = list(encoder.embed_stream(inputs, workers=1))
+    outcomes = list(encoder.embed_stream(inputs, jobs=2, batch_size=2))
     assert [outcome.error is None for outcome in outcomes] == [True, True, False, True, True, True]
     assert isinstance(outcomes[2].error, IRResourceError)
     assert str(outcomes[2].error).startswith("deadly.ll: the process that read it ended")
@@ -230,8 +254,8 @@ def test_a_reader_that_dies_costs_one_input(encoder: Encoder, children: list[Any
     assert_same_vectors(found, expected)
 
 
-def test_who_stops_leaves_no_process(encoder: Encoder, children: list[Any]) -> None:
-    outcomes = encoder.embed_stream([TEXT] * 500, batch_size=2, workers=2)
+def test_a_closed_stream_leaves_no_process(encoder: Encoder, children: list[Any]) -> None:
+    outcomes = encoder.embed_stream([TEXT] * 500, batch_size=2, jobs=2)
     next(outcomes)
     assert children
     outcomes.close()
@@ -244,7 +268,7 @@ def test_an_error_of_the_caller_s_own_leaves_no_process(encoder: Encoder, childr
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        encoder.embed(inputs(), workers=2)
+        encoder.embed(inputs(), jobs=2, batch_size=4)
     assert all(child.poll() is not None for child in children)
 
 
@@ -254,7 +278,8 @@ def test_an_error_of_the_caller_s_own_leaves_no_process(encoder: Encoder, childr
         ({"level": "basic_block"}, "unknown level 'basic_block'"),
         ({"on_error": "ignore"}, "unknown on_error 'ignore'; available: raise, skip"),
         ({"batch_size": 0}, "batch_size is 0"),
-        ({"workers": -1}, "workers is -1"),
+        ({"jobs": 0}, "jobs is 0; allowed: a whole number from 1 up"),
+        ({"workers": 0}, "workers= is now jobs=: type jobs=1 for one process"),
     ],
 )
 def test_odd_arguments(encoder: Encoder, named: dict[str, Any], phrase: str) -> None:
@@ -274,7 +299,7 @@ def test_a_script_without_a_main_guard(model_folder: Path, tmp_path: Path) -> No
     script.write_text(
         "import mirenc\nprint('once')\n"
         f"encoder = mirenc.load({str(model_folder)!r}, cache=False)\n"
-        f"print(encoder.embed([{str(FILES[0])!r}] * 40, workers=2).shape)\n",
+        f"print(encoder.embed([{str(FILES[0])!r}] * 40, jobs=2, batch_size=20).shape)\n",
         encoding="utf-8",
     )
     (tmp_path / "numpy.py").write_text("raise SystemExit('not this one')\n", encoding="utf-8")
@@ -313,4 +338,4 @@ def test_an_exception_of_the_callers_progress_ends_the_run(encoder: Encoder, kin
             raise CancelledError
 
     with pytest.raises(CancelledError):
-        list(encoder.embed_stream([TEXT, TEXT.replace("3", "77")], progress=progress, workers=0))
+        list(encoder.embed_stream([TEXT, TEXT.replace("3", "77")], progress=progress, jobs=1))

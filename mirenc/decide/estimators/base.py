@@ -1,7 +1,7 @@
-"""What all heads share: parameters that are checked, checked rows, and a state of arrays and a small description.
+"""What all heads share: checked parameters, checked rows, and a state of arrays and a small description.
 
-A head is a dataclass: its fields are the parameters that scikit-learn knows. Three subclasses say what it learns:
-`Number`, `Labels` and `mirenc.decide.estimators.chooser.Chooser`.
+A head is a dataclass: its fields are the parameters that scikit-learn knows. Subclasses say what it learns: `Regressor`
+one number a row, `MultiRegressor` several (labels, 0 or 1), `mirenc.decide.estimators.chooser.Chooser` a setting.
 """
 
 import math
@@ -21,13 +21,13 @@ with needs("tasks", "heads need scikit-learn 1.7 or later"):
 
 
 class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Checks, and the state, of every head; ``kind`` is the class's name in head.json, and never changes."""
+    """Checks and state of every head; ``kind`` is the name of the class in head.json and must never change."""
 
     _POSITIVE: ClassVar[tuple[str, ...]] = ()  # parameters above 0; None where that is the default
     _COUNTS: ClassVar[tuple[str, ...]] = ()  # parameters from 1 up
 
-    def __init_subclass__(cls, *, kind: str = "", **how: Any) -> None:
-        super().__init_subclass__(**how)
+    def __init_subclass__(cls, *, kind: str = "", **options: Any) -> None:
+        super().__init_subclass__(**options)
         if kind:
             register(kind)(cls)
 
@@ -47,67 +47,63 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
         if not isinstance(context, Integral) or not least <= int(context) <= columns:
             raise ConfigError(f"context_columns is {context!r}; allowed: {least} to {columns}, the columns of X")
 
-    def _training_rows(self, X: ArrayLike, y: Any = "no_validation", **how: Any) -> Any:
-        """Checked rows, and what is to be learned of them where it is given; checks the parameters, too."""
-        checked = validate_data(self, X, y, dtype=np.float64, **how)
+    def _checked_training(self, X: ArrayLike, y: Any = "no_validation", **options: Any) -> Any:
+        """Checked training rows, and the checked target where one is given; parameters are checked, too."""
+        checked = validate_data(self, X, y, dtype=np.float64, **options)
         self._check_parameters(self.n_features_in_)
         return checked
 
-    def _rows(self, X: ArrayLike) -> Float64:
-        """(n, A + D) checked rows to answer for."""
+    def _checked_rows(self, X: ArrayLike) -> Float64:
+        """Rows to predict for, (n, A + D). Raises NotFittedError, ValueError: other columns than in training."""
         check_is_fitted(self)
         return np.asarray(validate_data(self, X, dtype=np.float64, reset=False))
 
     def _learn(self, features: Float64, target: Float64) -> None:
-        """Train on checked rows (n, A + D) and a table (n, P)."""
+        """Train on checked rows (n, A + D) and targets (n, P)."""
         raise NotImplementedError
 
     def _answer(self, features: Float64) -> Float64:
-        """(n, P) for checked rows."""
+        """(n, P) predictions for checked rows."""
         raise NotImplementedError
 
     def _state(self) -> dict[str, Any]:
-        """Parameters, and what was learned: what ends in an underscore, as scikit-learn's estimators have it."""
-        learned = {name: value for name, value in vars(self).items() if name.endswith("_") and name[0] != "_"}
-        return {**self.get_params(deep=False), **learned}
+        """Parameters, and learned attributes, which end in an underscore, as scikit-learn's do."""
+        return {**self.get_params(deep=False), **_learned(self.__dict__)}
 
     @classmethod
     def _from_state(cls, state: dict[str, Any]) -> Self:
         head = cls(**{name: state[name] for name in cls._get_param_names()})
-        learned = {name: value for name, value in state.items() if name.endswith("_") and name[0] != "_"}
-        if learned:
-            for name, value in learned.items():
-                setattr(head, name, value)
+        if learned := _learned(state):
+            head.__dict__.update(learned)
             head._check_parameters(learned["n_features_in_"])
         return head
 
 
-class Number(RegressorMixin, Head):  # type: ignore[misc]
+class Regressor(RegressorMixin, Head):  # type: ignore[misc]
     """A head that predicts a number."""
 
+    _MULTI_OUTPUT: ClassVar[bool] = False
+
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows (n, A + D) and numbers (n,)."""
-        features, target = self._training_rows(X, y, y_numeric=True)
-        self._learn(features, np.asarray(target, dtype=np.float64)[:, None])
+        """Train on rows (n, A + D) and numbers (n,); a `MultiRegressor` on several numbers a row, (n, P)."""
+        features, target = self._checked_training(X, y, multi_output=self._MULTI_OUTPUT, y_numeric=True)
+        self._learn(features, np.asarray(target, dtype=np.float64).reshape(len(features), -1))
         return self
 
     def predict(self, X: ArrayLike) -> Float64:
-        """(n,) predicted number."""
-        return self._answer(self._rows(X)).ravel()
+        """Predicted numbers, (n,); of a `MultiRegressor` (n, P), which are not cut to 0 and 1."""
+        answer = self._answer(self._checked_rows(X))
+        return answer if self._MULTI_OUTPUT else answer.ravel()
 
 
-class Labels(RegressorMixin, Head):  # type: ignore[misc]
-    """A head that tells labels, 0 or 1 each."""
+class MultiRegressor(Regressor):
+    """A head that predicts several numbers, such as how likely each of some labels is."""
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Train on rows (n, A + D) and labels (n, P)."""
-        features, target = self._training_rows(X, y, multi_output=True, y_numeric=True)
-        self._learn(features, np.asarray(target, dtype=np.float64))
-        return self
+    _MULTI_OUTPUT = True
 
-    def predict(self, X: ArrayLike) -> Float64:
-        """(n, P) about how likely each label is; not cut to 0 and 1."""
-        return self._answer(self._rows(X))
+
+def _learned(state: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in state.items() if name.endswith("_") and name[0] != "_"}
 
 
 def is_count(value: Any) -> bool:
@@ -116,9 +112,9 @@ def is_count(value: Any) -> bool:
 
 
 def scaling(features: Float64) -> tuple[Float64, Float64]:
-    """Mean and standard deviation of columns.
+    """Mean and standard deviation of columns, (D,) each.
 
-    A column that does not vary in training says nothing and must not explode later: its deviation is infinite.
+    The deviation of a column that does not vary in training is infinite, so that the column never has an effect.
     """
-    middle, spread = features.mean(axis=0), features.std(axis=0)
-    return middle, np.where(spread > 1e-9 * np.maximum(1.0, np.abs(middle)), spread, np.inf)
+    mean, spread = features.mean(axis=0), features.std(axis=0)
+    return mean, np.where(spread > 1e-9 * np.maximum(1.0, np.abs(mean)), spread, np.inf)

@@ -1,8 +1,8 @@
-"""The candidates that every row of a table chooses from, and the inner folds on which it chooses.
+"""The candidate estimators that every row of a table chooses from, and the inner folds on which it chooses.
 
-One menu for the embedding and its baselines, so that none is under-tuned; which one follows from the `Shape` of the
-data. That for a few samples of a few settings was put together on the device-mapping data, and
-`downstream/device_mapping/README.md` tells what was dropped.
+The candidates are the same for the embedding and for its baselines, so that none is under-tuned; they follow from the
+`DataShape`. Those for a few samples of a few settings were chosen on the device-mapping data;
+`downstream/device_mapping/README.md` says what was dropped.
 """
 
 from dataclasses import dataclass
@@ -12,8 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mirenc.base.arrays import Int64
-from mirenc.decide import estimators as heads
-from mirenc.decide.features.look_ahead_features import TOLD
+from mirenc.decide.estimators.cost_head import CostHead
+from mirenc.decide.estimators.ensemble import (
+    CautiousEnsembleHead,
+    EnsembleHead,
+    HedgingEnsembleHead,
+    LabelsEnsembleHead,
+    NumberEnsembleHead,
+)
+from mirenc.decide.estimators.linear import (
+    LandmarkLabels,
+    LandmarkRegressor,
+    RidgeHead,
+    RidgeLabels,
+    RidgeRegressor,
+)
+from mirenc.decide.estimators.mlp import LabelHead, MLPHead
+from mirenc.decide.estimators.pair_head import PairHead
+from mirenc.decide.estimators.trees import BoostedRegressor, RatioTreesHead, TreesHead, TreesLabels
+from mirenc.decide.features.look_ahead_features import TRIP_COLUMNS
 from mirenc.decide.protocols import cut
 
 INNER_FOLDS = 4
@@ -21,7 +38,7 @@ INNER_FOLDS = 4
 _HUGE = 10_000
 _FEWER_FOLDS = 2
 _FEW_UNITS = 8  # so few are left out one by one
-# With fewer different kernels to learn from, a search among heads picks noise; the first member is taken as it is.
+# With fewer different kernels to learn from, a search among heads picks noise; the first candidate is taken.
 _ENOUGH_GROUPS = 50
 # Where cost is what counts, a choice that is several times as slow must not look harmless.
 _CLIP = {"accuracy": 0.75, "speedup": 2.0}
@@ -30,7 +47,7 @@ _FEW_SAMPLES = 1500
 _MANY_SAMPLES = 5000
 # More settings than this are no longer learned one by one.
 _FEW_SETTINGS = 12
-# With few, a tree's draw among columns is seldom wasted; with many, what tells settings apart is more often there.
+# With few components, a tree's draw among columns is seldom wasted; with many, they hold more of what matters.
 _RATIO_COMPONENTS = (16, 48)
 _AHEAD_COMPONENTS = 64
 _RISKS = (0.0, 1.0)
@@ -41,66 +58,67 @@ Members = list[tuple[str, Any]]
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What the menu follows from."""
+class DataShape:
+    """What the candidates follow from."""
 
-    context: int  # columns
-    code: int
-    samples: int  # training rows, and how many different kernels they are of
-    groups: int
+    context: int  # columns of context features
+    code: int  # columns of code features
+    samples: int  # training rows
+    groups: int  # different kernels that these are of
     settings: int  # K; 0 where the target is a number, or labels
     shared: bool = True  # whether all samples have the same settings
-    # Column of the setting that runs when nobody decides; None where it is another one from sample to sample
-    default: int | None = 0
-    ahead: bool = False  # whether a setting's columns say what it makes of each sample's code
-    told: bool = True  # whether questions say all of what those columns do
+    default: int | None = 0  # column of the default setting; None where it differs from sample to sample
+    ahead: bool = False  # whether a setting's columns describe the code that it makes of each sample
+    told: bool = True  # whether questions know everything in those columns
     labels: int = 0  # P; 0 where the target is another
 
     def is_cautious(self, select: str) -> bool:
-        """Whether there are many settings, one column of defaults, kernels enough, and time is what counts."""
+        """Whether there are many settings, one column of defaults, kernels enough, and speedup is what counts."""
         many = self.settings > _FEW_SETTINGS and self.groups >= _ENOUGH_GROUPS
         return self.default is not None and many and select == "speedup"
 
 
-def menu(shape: Shape, seed: int, select: str) -> Members:
-    """Named candidates, the one for few kernels first."""
+def candidates(shape: DataShape, seed: int, select: str) -> Members:
+    """Named candidates, the one for few kernels first; ``select``: what counts, accuracy or speedup."""
     if shape.labels:
-        return _labels(shape, seed)
+        return _for_labels(shape, seed)
     if shape.settings == 0:
-        return _numbers(shape, seed)
+        return _for_numbers(shape, seed)
     if shape.ahead:
-        return _ahead(shape, seed, select)
+        return _for_look_ahead(shape, seed, select)
     if shape.shared and shape.is_cautious(select):
-        return _cautious(shape, seed)
+        return _for_many_settings(shape, seed)
+    ridges = [(f"ridge {penalty:g}", RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
     if not shape.shared or shape.settings > _FEW_SETTINGS:
-        return _pairs(shape, seed, select) + (_ridges(select) if shape.shared else [])
+        return _pairs(shape, seed, select) + (ridges if shape.shared else [])
     if shape.samples > _FEW_SAMPLES:
-        return _ridges(select) + _pairs(shape, seed, select)
-    return _few(shape, seed, select)
+        return ridges + _pairs(shape, seed, select)
+    return _for_few_samples(shape, seed, select)
 
 
 def has_mlp(samples: int, settings: int, shared: bool) -> bool:
     """Whether the paper's head is among the candidates for so many samples and settings."""
-    return any(name == "mlp" for name, _ in menu(Shape(0, 1, samples, samples, settings, shared), 0, "accuracy"))
+    shape = DataShape(0, 1, samples, samples, settings, shared)
+    return any(name == "mlp" for name, _ in candidates(shape, 0, "accuracy"))
 
 
-def _few(shape: Shape, seed: int, select: str) -> Members:
-    """``mlp`` is the paper's head; ``cost`` and ``rbf`` learn from the measured costs; the trees see the winner."""
+def _for_few_samples(shape: DataShape, seed: int, select: str) -> Members:
+    """``mlp`` is the paper's head; ``cost`` and ``rbf`` learn from the measured costs; trees see the best setting."""
     context = shape.context
-    members: Members = [("cost", heads.CostHead(context, clip=_CLIP[select]))]
+    members: Members = [("cost", CostHead(context, clip=_CLIP[select]))]
     members += [
-        (f"rbf scale {scale:g} clip {clip:g}", heads.CostHead(context, length_scale=scale, clip=clip))
+        (f"rbf scale {scale:g} clip {clip:g}", CostHead(context, length_scale=scale, clip=clip))
         for scale in (1.0, 1.6)
         for clip in (0.75, 2.0)
     ]
     if context:
-        members.append(("trees, context", heads.TreesHead(context, use_code=False, share=1.0, random_state=seed)))
+        members.append(("trees, context", TreesHead(context, use_code=False, share=1.0, random_state=seed)))
     if shape.code:
-        members.append(("trees", heads.TreesHead(context, random_state=seed)))
-    return [*members, ("mlp", heads.LabelHead(heads.MLPHead(alpha=1e-2, epochs=25, random_state=seed)))]
+        members.append(("trees", TreesHead(context, random_state=seed)))
+    return [*members, ("mlp", LabelHead(MLPHead(alpha=1e-2, epochs=25, random_state=seed)))]
 
 
-def _cautious(shape: Shape, seed: int) -> Members:
+def _for_many_settings(shape: DataShape, seed: int) -> Members:
     """Trees of all settings at once, with code and without, and a ridge: each is trained in seconds."""
     context, clip = shape.context, _CLIP["speedup"]
     common: dict[str, Any] = {"default": shape.default, "random_state": seed}
@@ -112,100 +130,97 @@ def _cautious(shape: Shape, seed: int) -> Members:
     members: Members = []
     if shape.code:
         for count in _RATIO_COMPONENTS:
-            members.append((f"ratio trees {count}", heads.RatioTreesHead(context, components=count, **common)))
+            members.append((f"ratio trees {count}", RatioTreesHead(context, components=count, **common)))
     if context:
-        members.append(("ratio trees, context", heads.RatioTreesHead(context, use_code=False, share=1.0, **common)))
-    members.append(("ridge 0.1", heads.RidgeHead(0.1, clip=clip)))
+        members.append(("ratio trees, context", RatioTreesHead(context, use_code=False, share=1.0, **common)))
+    members.append(("ridge 0.1", RidgeHead(0.1, clip=clip)))
     if shape.samples <= _FEW_SAMPLES:
-        members.append(("cost", heads.CostHead(context, clip=1.0)))
-        members.append(("rbf", heads.CostHead(context, length_scale=1.6, clip=clip)))
+        members.append(("cost", CostHead(context, clip=1.0)))
+        members.append(("rbf", CostHead(context, length_scale=1.6, clip=clip)))
     return members
 
 
-def _ridges(select: str) -> Members:
-    return [(f"ridge {penalty:g}", heads.RidgeHead(penalty, clip=_CLIP[select])) for penalty in _PENALTIES]
+def _boosted_on_pairs(seed: int, **more: Any) -> BoostedRegressor:
+    """The columns of a pair are few already, so nothing is reduced twice."""
+    return BoostedRegressor(components=4096, random_state=seed, **more)
 
 
-def _pairs(shape: Shape, seed: int, select: str) -> Members:
+def _pairs(shape: DataShape, seed: int, select: str) -> Members:
     context = shape.context
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed}
-    # A pair's columns are few already, so nothing is reduced twice.
-    boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
-    slow = heads.BoostedRegressor(components=4096, trees=200, leaves=8, learning_rate=0.05, random_state=seed)
+    slow = _boosted_on_pairs(seed, trees=200, leaves=8, learning_rate=0.05)
     members: Members = [
-        ("pairs, boosted", heads.PairHead(boosted, context, **common)),
-        ("pairs, boosted slowly", heads.PairHead(slow, context, **common)),
-        ("pairs, ridge", heads.PairHead(heads.RidgeRegressor(0.01), context, components=8, products=True, **common)),
+        ("pairs, boosted", PairHead(_boosted_on_pairs(seed, trees=100), context, **common)),
+        ("pairs, boosted slowly", PairHead(slow, context, **common)),
+        ("pairs, ridge", PairHead(RidgeRegressor(0.01), context, components=8, products=True, **common)),
     ]
     if context and shape.code:
-        members.append(("pairs, context", heads.PairHead(slow, context, use_code=False, **common)))
+        members.append(("pairs, context", PairHead(slow, context, use_code=False, **common)))
     return members
 
 
-def _ahead(shape: Shape, seed: int, select: str) -> Members:
-    """Heads that see what a setting makes of the code: most of it is not in the name of a setting."""
+def _for_look_ahead(shape: DataShape, seed: int, select: str) -> Members:
+    """Heads that see the code that each setting makes; a second set of them without what follows from trip counts."""
     common: dict[str, Any] = {"clip": _CLIP[select], "random_state": seed, "components": _AHEAD_COMPONENTS}
-    boosted = heads.BoostedRegressor(components=4096, trees=100, random_state=seed)
-    risks = (0.0,) if shape.default is None else _RISKS
     common |= {"default": shape.default or 0}
-    views = [("", 0)] if shape.told else [("", 0), ("no trip count, ", TOLD)]
+    risks = (0.0,) if shape.default is None else _RISKS
+    unseen_columns = {"": 0} if shape.told else {"": 0, "no trip count, ": TRIP_COLUMNS}
+    boosted = _boosted_on_pairs(seed, trees=100)
     return [
-        (f"pairs, {name}risk {risk:g}", heads.PairHead(boosted, shape.context, risk=risk, unseen=unseen, **common))
-        for name, unseen in views
+        (f"pairs, {name}risk {risk:g}", PairHead(boosted, shape.context, risk=risk, unseen=unseen, **common))
+        for name, unseen in unseen_columns.items()
         for risk in risks
     ]
 
 
-def _numbers(shape: Shape, seed: int) -> Members:
+def _for_numbers(shape: DataShape, seed: int) -> Members:
     context = shape.context
-    members: Members = [(f"ridge {penalty:g}", heads.RidgeRegressor(penalty)) for penalty in _PENALTIES]
-    members.append(("boosted", heads.BoostedRegressor(context, random_state=seed)))
+    members: Members = [(f"ridge {penalty:g}", RidgeRegressor(penalty)) for penalty in _PENALTIES]
+    members.append(("boosted", BoostedRegressor(context, random_state=seed)))
     if shape.samples <= _HUGE:
-        slow = heads.BoostedRegressor(context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)
+        slow = BoostedRegressor(context, trees=300, leaves=8, learning_rate=0.05, random_state=seed)
         members.append(("boosted slowly", slow))
-    if shape.samples > _FEW_SAMPLES:
-        members += _landmarks(heads.LandmarkRegressor, context, seed)
-    return members
+    return members + (_landmarks(LandmarkRegressor, context, seed) if shape.samples > _FEW_SAMPLES else [])
 
 
-def _labels(shape: Shape, seed: int) -> Members:
-    """Heads that tell all labels at once, so that many cost about what one does."""
-    members: Members = [(f"ridge {penalty:g}", heads.RidgeLabels(penalty)) for penalty in (0.1, 0.01)]
+def _for_labels(shape: DataShape, seed: int) -> Members:
+    """Heads that predict all labels at once, so that many labels cost about what one does."""
+    members: Members = [(f"ridge {penalty:g}", RidgeLabels(penalty)) for penalty in (0.1, 0.01)]
     trees = {"trees": 16, "leaf": 20} if shape.samples > _HUGE else {}
-    forest = heads.TreesLabels(shape.context, **trees, random_state=seed)
-    return [*members, *_landmarks(heads.LandmarkLabels, shape.context, seed), ("trees", forest)]
+    forest = TreesLabels(shape.context, **trees, random_state=seed)
+    return [*members, *_landmarks(LandmarkLabels, shape.context, seed), ("trees", forest)]
 
 
 def _landmarks(kind: type, context: int, seed: int) -> Members:
     return [(f"landmarks {scale:g}", kind(context, length_scale=scale, random_state=seed)) for scale in _LENGTH_SCALES]
 
 
-def head_search(
-    shape: Shape, seed: int, select: str, only: str = ""
-) -> heads.EnsembleHead | heads.NumberEnsembleHead | heads.LabelsEnsembleHead:
-    """An unfitted search over the menu, for training rows of a shape; or its member ``only``."""
-    members = menu(shape, seed, select)
+def candidate_search(
+    shape: DataShape, seed: int, select: str, only: str = ""
+) -> EnsembleHead | NumberEnsembleHead | LabelsEnsembleHead:
+    """An unfitted ensemble that chooses among the candidates for training rows of a shape; or has ``only`` one."""
+    members = candidates(shape, seed, select)
     if only:
         members = [(name, member) for name, member in members if name == only]
     elif shape.groups < _ENOUGH_GROUPS:
         members = members[:1]
     if shape.labels:
-        return heads.LabelsEnsembleHead(members)
+        return LabelsEnsembleHead(members)
     if not shape.settings:
-        return heads.NumberEnsembleHead(members)
+        return NumberEnsembleHead(members)
     if shape.default is not None and shape.is_cautious(select):
-        kind = heads.HedgingEnsembleHead if shape.ahead else heads.CautiousEnsembleHead
+        kind = HedgingEnsembleHead if shape.ahead else CautiousEnsembleHead
         return kind(members, default=shape.default)
-    return heads.EnsembleHead(members, select=select)
+    return EnsembleHead(members, select=select)
 
 
-def inner_parts(unit: NDArray[np.generic], labels: Int64, seed: int) -> Int64:
-    """Inner fold of each training row: cut by the same unit as the protocol's own folds. (n,) -> (n,)."""
+def inner_folds(unit: NDArray[np.generic], labels: Int64, seed: int) -> Int64:
+    """The inner fold of each training row, cut by the same unit as the protocol's own folds. (n,) -> (n,)."""
     distinct = len(np.unique(unit))
-    if distinct == 1:  # rows by turns are the best there is
+    if distinct == 1:  # nothing to keep together: rows by turns
         return np.arange(len(unit)) % INNER_FOLDS
     folds = None if distinct <= _FEW_UNITS else _FEWER_FOLDS if len(unit) > _HUGE else INNER_FOLDS
-    part = np.zeros(len(unit), dtype=np.int64)
+    fold = np.zeros(len(unit), dtype=np.int64)
     for number, (_, test) in enumerate(cut(unit, labels, folds, seed)):
-        part[test] = number
-    return part
+        fold[test] = number
+    return fold

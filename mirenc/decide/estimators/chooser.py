@@ -1,4 +1,4 @@
-"""What heads that choose share: costs in, preferences out: rows that sum to one, so that heads can be averaged."""
+"""What heads that choose a setting share: costs in, preferences out. Preferences of a row sum to 1: they average."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,18 +12,19 @@ from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import HeadError
 from mirenc.decide.estimators.base import Head
 
-# How sure a predicted difference in log cost makes a head: with 2, a factor e in cost is a preference of 88 to 12.
+# How a difference in predicted log cost becomes a preference: with 2, a factor e in cost is a preference of 88 to 12.
 SHARPNESS = 2.0
-_LEAST = 0.01
+_LEAST_SHARE = 0.01  # of the greatest preference, which no cost ratio goes below
 _SWEEPS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """Settings of n samples, at most K each, T different ones; `HeadError` for shapes that do not fit.
+    """The settings of n samples as numbers: at most K a sample, T different ones.
 
-    ``features`` (T, F) float64: each different setting as numbers. ``row`` (n, K) int64: row of ``features`` of each
-    sample's settings; -1 where a sample has fewer than K, or may not be asked.
+    ``features`` (T, F) float64: a row for each different setting. ``row`` (n, K) int64: the rows of ``features`` that
+    are each sample's settings; -1 where a sample has fewer than K, or a setting may not be asked for. Raises HeadError:
+    shapes that do not fit.
     """
 
     features: Float64
@@ -44,19 +45,13 @@ class Settings:
         return replace(self, row=self.row[rows])
 
 
-Known = Settings | Sequence[Settings] | None
-"""What is known of settings. Several `Settings` of the same samples are as likely as each other, such as what settings
-make of a loop for each of some trip counts, where nobody knows how often it runs; an ensemble answers with the mean."""
+SettingViews = Settings | Sequence[Settings] | None
+"""What is known of settings. Several `Settings` of the same samples are equally likely views, such as what settings
+make of a loop for each of some trip counts where nobody knows how often it runs; an ensemble averages over them."""
 
 
-def views(known: Known | list[Settings | None], rows: NDArray[np.integer[Any]] | None = None) -> list[Settings | None]:
-    """Each of what is known, of some rows or all."""
-    each = [known] if known is None or isinstance(known, Settings) else list(known)
-    return [one if one is None or rows is None else one.take(rows) for one in each]
-
-
-def settings_for(head: Any, settings: Known) -> tuple[Any, ...]:
-    """What a head is given beside rows: the settings, where it knows what to do with them."""
+def settings_for(head: Any, settings: SettingViews) -> tuple[Any, ...]:
+    """The extra argument of a head's methods: the settings, where it takes any."""
     return (settings,) if settings is not None and getattr(head, "takes_settings", False) else ()
 
 
@@ -64,16 +59,16 @@ class Chooser(Head):
     """A head that chooses; ``n_choices_`` is the number of its settings."""
 
     takes_settings: ClassVar[bool] = False
-    """Whether it learns what settings have in common."""
+    """Whether it sees settings as numbers, and so learns what they have in common."""
 
     def fit(self, X: ArrayLike, y: ArrayLike, settings: Settings | None = None) -> Self:
-        """Train on rows (n, A + D), context features before code features, finite, and measured costs (n, K).
+        """Train on rows (n, A + D), context columns before code columns, and measured costs (n, K).
 
-        Costs are positive; NaN where a setting was not measured. ``settings``: what a setting is, for heads that learn
-        what settings share; needed where samples have different ones. Raises ConfigError, HeadError, ValueError: a
-        parameter out of range; costs or settings that cannot be used; NaN or infinity in ``X``.
+        Costs are positive; NaN where a setting was not measured. ``settings``: for heads that take settings; needed
+        where samples have different ones. Raises ConfigError, HeadError, ValueError: a parameter out of range; costs or
+        settings that cannot be used; NaN or infinity in ``X``.
         """
-        features: Float64 = self._training_rows(X)
+        features: Float64 = self._checked_training(X)
         costs = checked_costs(y)
         if len(costs) != len(features):
             found = f"{len(features)} rows of features and {len(costs)} rows of costs"
@@ -82,18 +77,18 @@ class Chooser(Head):
         self._learn(features, costs, *settings_for(self, settings))
         return self
 
-    def predict_proba(self, X: ArrayLike, settings: Known = None) -> Float64:
-        """(n, K) preference for each setting; 0 where there is none. Several settings: for ensembles alone."""
-        return self._answer(self._rows(X), *settings_for(self, settings))
+    def predict_proba(self, X: ArrayLike, settings: SettingViews = None) -> Float64:
+        """(n, K) preference for each setting; 0 where there is none. Several views: for ensembles alone."""
+        return self._answer(self._checked_rows(X), *settings_for(self, settings))
 
     def predict(self, X: ArrayLike, settings: Settings | None = None) -> Int64:
-        """(n,) index of the setting of least expected cost."""
+        """(n,) index of the preferred setting."""
         return np.asarray(self.predict_proba(X, *settings_for(self, settings)).argmax(axis=1).astype(np.int64))
 
     def score(self, X: ArrayLike, y: ArrayLike) -> float:
-        """Mean of log(least cost / cost of the choice): 0 for an oracle, below it for anything else.
+        """Mean of log(least cost / cost of the choice): 0 for an oracle, negative for anything else.
 
-        A choice that was not measured scores as the row's dearest one.
+        A choice that was not measured is given the row's greatest cost.
         """
         costs = checked_costs(y)
         chosen = costs[np.arange(len(costs)), self.predict(X)]
@@ -108,17 +103,17 @@ class Chooser(Head):
 class CostRegressor(Chooser):
     """A chooser that predicts log costs; ``mean_`` has one number a setting."""
 
-    def predict_log_costs(self, X: ArrayLike, settings: Known = None) -> Float64:
+    def predict_log_costs(self, X: ArrayLike, settings: SettingViews = None) -> Float64:
         """(n, K) predicted log cost of each setting, up to a constant of the row; infinite where there is none."""
-        return self._answer(self._rows(X), *settings_for(self, settings))
+        return self._answer(self._checked_rows(X), *settings_for(self, settings))
 
-    def predict_proba(self, X: ArrayLike, settings: Known = None) -> Float64:
+    def predict_proba(self, X: ArrayLike, settings: SettingViews = None) -> Float64:
         """(n, K) preference for each setting; 0 where there is none."""
         return preferences(self.predict_log_costs(X, settings))
 
 
 def checked_costs(costs: ArrayLike) -> Float64:
-    """(n, K) float64 costs, positive or NaN, at least one a row; `HeadError`, which names the row, for others."""
+    """(n, K) float64 costs, positive or NaN, at least one a row. Raises HeadError, which names the row."""
     table = np.asarray(costs, dtype=np.float64)
     if table.ndim != 2 or table.shape[1] < 2:
         raise HeadError(f"costs have shape {table.shape}; allowed: (samples, choices), two choices or more")
@@ -136,34 +131,34 @@ def additive_effects(
 ) -> tuple[Float64, Float64]:
     """Fit value = effect of the sample + effect of the setting by least squares, in a few alternating sweeps.
 
-    So a sample of which bad settings only were measured is not taken for a bad sample. Of log costs (m,) and what each
-    is of, (m,). -> (samples,), (settings,), zero for what has no measurement.
+    So a sample of which only bad settings were measured is not taken for a bad sample. ``values`` (m,) are log costs,
+    ``sample`` and ``setting`` (m,) what each is of. -> (samples,), (settings,); 0 for what has no measurement.
     """
-    of_sample, of_setting = np.zeros(samples), np.zeros(settings)
+    sample_effect, setting_effect = np.zeros(samples), np.zeros(settings)
     per_sample = np.maximum(np.bincount(sample, minlength=samples), 1)
     per_setting = np.maximum(np.bincount(setting, minlength=settings), 1)
     for _ in range(_SWEEPS):
-        of_sample = np.bincount(sample, values - of_setting[setting], samples) / per_sample
-        rest = np.bincount(setting, values - of_sample[sample], settings) / per_setting
-        if np.abs(rest - of_setting).max(initial=0.0) < 1e-12:
+        sample_effect = np.bincount(sample, values - setting_effect[setting], samples) / per_sample
+        rest = np.bincount(setting, values - sample_effect[sample], settings) / per_setting
+        if np.abs(rest - setting_effect).max(initial=0.0) < 1e-12:
             break
-        of_setting = rest
-    return of_sample, of_setting
+        setting_effect = rest
+    return sample_effect, setting_effect
 
 
 def relative_log_costs(costs: Float64, clip: float) -> Float64:
     """log(cost / the row's geometric mean), clipped to +-``clip``. (n, K) -> (n, K).
 
-    What was not measured gets the setting's own mean, so that it says nothing.
+    A setting that was not measured gets its mean over the other samples, so that it tells nothing about this one.
     """
     logs = np.log(costs)
-    known = np.isfinite(logs)
-    if known.all():
+    measured = np.isfinite(logs)
+    if measured.all():
         relative = logs - logs.mean(axis=1, keepdims=True)
     else:
-        sample, setting = np.nonzero(known)
-        of_sample, of_setting = additive_effects(logs[known], sample, setting, *logs.shape)
-        relative = np.where(known, logs - of_sample[:, None], of_setting[None, :])
+        sample, setting = np.nonzero(measured)
+        sample_effect, setting_effect = additive_effects(logs[measured], sample, setting, *logs.shape)
+        relative = np.where(measured, logs - sample_effect[:, None], setting_effect[None, :])
     return np.asarray(np.clip(relative, -clip, clip))
 
 
@@ -173,18 +168,18 @@ def preferences(log_costs: Float64) -> Float64:
 
 
 def cost_ratios(preference: Float64) -> Float64:
-    """What preferences say about costs: the inverse of `preferences`. (..., K) -> (..., K), 1 for the preferred choice.
+    """Costs that preferences stand for, over that of the preferred choice: the inverse of `preferences`. (..., K).
 
-    A choice without any vote counts as a preference of one in a hundred, a cost ratio of about 10.
+    A preference of 0 counts as one in a hundred, a cost ratio of about 10.
     """
-    bounded = np.maximum(preference, _LEAST * preference.max(axis=-1, keepdims=True))
+    bounded = np.maximum(preference, _LEAST_SHARE * preference.max(axis=-1, keepdims=True))
     return np.asarray((bounded.max(axis=-1, keepdims=True) / bounded) ** (1 / SHARPNESS))
 
 
 def portfolio(logs: Float64, size: int) -> Int64:
-    """So many settings of which the best costs the samples least in the mean: each helps most beside those before it.
+    """A greedy set of settings whose best costs the samples least on average: each helps most beside those before it.
 
-    Of log costs (n, K); NaN, which helps no sample, where nobody may ask. -> (min(size, K),), without repetition.
+    Of log costs (n, K), NaN where a sample may not ask. -> (min(size, K),), without repetition.
     """
     loss = logs - np.nanmin(logs, axis=1, keepdims=True)
     loss = np.where(np.isnan(loss), np.nanmax(loss), loss)

@@ -1,8 +1,7 @@
-"""`CostHead`: it regresses log cost ratios by a Gaussian process and chooses the least.
+"""`CostHead`: a Gaussian process of relative log costs, for a few hundred rows; the least cost is chosen.
 
-A Gaussian process fits a few hundred rows, and finds by marginal likelihood, on the training rows alone, how far the
-code, the context features, and both together carry. Rasmussen & Williams, *Gaussian Processes for Machine Learning*,
-2006, sections 2.2, 5.4.
+Marginal likelihood on the training rows finds over which distances the code, the context features, and both together
+predict costs. Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006, sections 2.2, 5.4.
 """
 
 import math
@@ -20,9 +19,9 @@ from mirenc.decide.estimators.chooser import CostRegressor, relative_log_costs
 _JITTER = 1e-6
 _PRIOR = 1.5  # standard deviation of a log scale around where the search starts
 _BOUND = (-9.0, 5.0)
-_Terms = list[tuple[list[int], list[float]]]  # of the kernel: which distances each takes, and its log length scales
-# Where the search starts: log length scales of the terms, log amplitudes, log noise. The second term of the task
-# features starts fine: in a table of measured programs, equal sizes mean the same program.
+_Terms = list[tuple[list[int], list[float]]]  # of the kernel: the distances that each takes, its log length scales
+# Where the search starts: log length scales of the terms, and log noise. The second term of the context features
+# starts fine: in a table of measured programs, equal sizes mean the same program.
 _CONTEXT, _FINE, _CODE, _JOINT = 0.0, -3.0, -0.5, 0.0
 _NOISE = -1.5
 _MOST_STEPS = 20
@@ -39,11 +38,11 @@ class CostHead(CostRegressor, kind="cost"):
     The first ``context_columns`` columns are context features. Relative log costs are cut at plus and minus ``clip``:
     whether a choice is 20 or 50 times as slow does not matter. ``length_scale`` None: scales, amplitudes and noise are
     found by marginal likelihood. A number: one radial basis function of this length scale over all columns (kernel
-    ridge regression), which extrapolates farther and fits at once; ``noise`` is then the variance beside an amplitude
-    of 1.
+    ridge regression), which extrapolates farther and is fitted without a search; ``noise`` is then its variance beside
+    an amplitude of 1.
 
-    ``dual_`` (n, K) are the weights of the training rows ``support_``, ``mean_`` (K,) the mean relative log cost of
-    each choice, which is predicted far from all of them; ``theta_``: logarithms of amplitudes, length scales and noise.
+    ``dual_`` (n, K) are the weights of the training rows ``support_``; ``mean_`` (K,) is the mean relative log cost of
+    each choice, which is predicted far from all rows; ``theta_``: logarithms of amplitudes, length scales and noise.
     """
 
     context_columns: int = 0
@@ -55,11 +54,11 @@ class CostHead(CostRegressor, kind="cost"):
 
     def _learn(self, features: Float64, target: Float64) -> None:
         self.center_, self.spread_ = scaling(features)
-        # Context features have unit variance; code features, too, and in rows of unit mean square.
+        # Context features get unit variance; code features a variance that makes all of them count as one.
         code = np.isfinite(self.spread_[self.context_columns :]).sum()
         self.spread_[self.context_columns :] *= math.sqrt(max(code, 1))
         support = (features - self.center_) / self.spread_
-        # One piece of code is measured in many contexts, and its columns are most of the head.
+        # One piece of code is measured in many contexts, and its columns would be most of the saved head.
         self.context_ = support[:, : self.context_columns].astype(np.float32)
         self.code_, row = np.unique(support[:, self.context_columns :].astype(np.float32), axis=0, return_inverse=True)
         self.code_row_ = row.ravel()
@@ -71,13 +70,14 @@ class CostHead(CostRegressor, kind="cost"):
         self.theta_ = start = self._start(terms)
         size = float(np.sqrt(np.mean(residual**2))) or 1.0
         if self.length_scale is None:
-            given, how = (terms, distances, residual / size, start), {"maxiter": _MOST_STEPS}
-            bounds = [_BOUND] * len(start)
-            self.theta_ = minimize(_negative_evidence, start, given, "L-BFGS-B", jac=True, bounds=bounds, options=how).x
+            constants, bounds = (terms, distances, residual / size, start), [_BOUND] * len(start)
+            options = {"maxiter": _MOST_STEPS}
+            found = minimize(_negative_evidence, start, constants, "L-BFGS-B", jac=True, bounds=bounds, options=options)
+            self.theta_ = found.x
         kernel = _kernel(self.theta_, terms, distances)
         kernel[np.diag_indices_from(kernel)] += math.exp(self.theta_[-1]) + _JITTER
         factor = la.cho_factor(kernel, lower=True)
-        # In the order it is read back in: the last bit of a product depends on it.
+        # In the memory order of a head that was read from disk: the last bit of a product depends on it.
         self.dual_: Float64 = np.ascontiguousarray(size * la.cho_solve(factor, residual / size))
 
     def _answer(self, features: Float64) -> Float64:

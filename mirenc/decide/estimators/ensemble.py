@@ -1,9 +1,9 @@
 """Ensembles: members chosen by cross-validation inside the training rows, and averaged.
 
 Ensemble selection (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004): members predict training rows that they were
-not trained on; then, one at a time and with repetition, the member is added that improves the mean most. It is at once
-the search over heads and their hyper-parameters: test rows have no part in it, and no member sees the inner fold it is
-judged on, its scales and means included.
+not trained on; then, one at a time and with repetition, the member is added that improves the mean most. This is the
+search over heads and over their hyper-parameters: test rows have no part in it, and no member sees the inner fold that
+it is judged on, not even for its scales and means.
 """
 
 import math
@@ -19,24 +19,22 @@ from sklearn.base import clone
 
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import ConfigError, HeadError
-from mirenc.decide.estimators.base import Head, Labels, Number
+from mirenc.decide.estimators.base import Head, MultiRegressor, Regressor
 from mirenc.decide.estimators.chooser import (
     SHARPNESS,
     Chooser,
-    Known,
     Settings,
+    SettingViews,
     checked_costs,
     portfolio,
     settings_for,
-    views,
 )
 from mirenc.decide.metrics import PLAIN_SLOWDOWN
 
 SELECT = ("accuracy", "speedup")
-# Among choices of members that are right equally often, the one that costs less.
-_TIE = 1e-2
-_LEAST = 1e-300  # of a preference, where its logarithm is taken
-_ERRORS = 256  # rows whose errors are kept
+LEAST_PREFERENCE = 1e-300  # where a logarithm is taken of one
+_TIE_BREAK = 1e-2  # among members that are right equally often, the one whose choices cost less
+_MOST_ERRORS = 256  # rows whose errors are kept
 _NEVER = 100.0  # log cost: no prediction gains as much
 
 
@@ -46,12 +44,11 @@ class _Ensemble(Head):
     _: KW_ONLY
     picks: int = 8
     _COUNTS = ("picks",)
-    # Whether held-out answers are wanted even where there is nothing to choose among.
-    _HOLDS_OUT: ClassVar[bool] = False
-    _ASKS: ClassVar[str] = "predict"  # method of a member whose answers are averaged
+    _ALWAYS_HOLDS_OUT: ClassVar[bool] = False  # whether a single member is cross-validated, too
+    _METHOD: ClassVar[str] = "predict"  # of a member, whose results are averaged
 
-    # -- what differs ----------------------------------------------------------------------------------
-    def _checked(self, y: ArrayLike, rows: int) -> Float64:
+    # -- what subclasses define ------------------------------------------------------------------------
+    def _checked_target(self, y: ArrayLike, rows: int) -> Float64:
         """The target of so many rows; `HeadError` for another."""
         raise NotImplementedError
 
@@ -60,7 +57,7 @@ class _Ensemble(Head):
         return -float(np.mean((predicted - target) ** 2))
 
     def _after_search(self, mean: Float64, target: Float64) -> None:
-        """What a subclass learns from what the members together predict of held-out rows."""
+        """Learn from what the chosen members together predict of held-out rows."""
 
     # -- training --------------------------------------------------------------------------------------
     def _check_parameters(self, columns: int) -> None:
@@ -78,9 +75,9 @@ class _Ensemble(Head):
         settings: Settings | None = None,
         *,
         part: ArrayLike | None = None,
-        asked: Known = None,
+        asked: SettingViews = None,
     ) -> Self:
-        """Choose members and train them on all rows, of which they take ``X``, ``y`` and ``settings`` (`Chooser.fit`).
+        """Choose members and train them on all rows; ``X``, ``y`` and ``settings`` are as members take them.
 
         ``y`` is costs (n, K), numbers (n,) or labels (n, P), 0 or 1. ``part`` (n,) is the inner fold of each row: rows
         that must not be on both sides, such as those of one kernel, share one; left out, five folds by turns.
@@ -88,13 +85,13 @@ class _Ensemble(Head):
         ConfigError, HeadError: no members, two of one name; a parameter out of range; what cannot be learned from.
         """
         features = np.asarray(X, dtype=np.float64)
-        target = self._checked(y, len(features))
+        target = self._checked_target(y, len(features))
         self.n_features_in_ = features.shape[1]
         self._check_parameters(self.n_features_in_)
         inner = np.arange(len(features)) % 5 if part is None else np.asarray(part)
         counts = Counter(name for name, _ in self.members)
         held_out: dict[str, Float64] = {}
-        if len(self.members) > 1 or self._HOLDS_OUT:
+        if len(self.members) > 1 or self._ALWAYS_HOLDS_OUT:
             folds = np.unique(inner)
             if len(folds) < 2:
                 raise ConfigError(f"part has {len(folds)} inner folds; two are needed to choose among members")
@@ -113,10 +110,11 @@ class _Ensemble(Head):
         }
         return self
 
-    def _ask(self, member: Any, features: Float64, known: Known | list[Settings | None]) -> Float64:
-        """What a trained member predicts, in the mean over what may be."""
-        ask = getattr(member, self._ASKS)
-        answers: list[Float64] = [ask(features, *settings_for(member, one)) for one in views(known)]
+    def _ask(self, member: Any, features: Float64, views: SettingViews) -> Float64:
+        """What a trained member predicts; the mean, where there are several views of the settings."""
+        method = getattr(member, self._METHOD)
+        each_view: Sequence[Settings | None] = views if isinstance(views, Sequence) else [views]
+        answers: list[Float64] = [method(features, *settings_for(member, view)) for view in each_view]
         return answers[0] if len(answers) == 1 else np.mean(answers, axis=0)
 
     def _held_out(
@@ -126,15 +124,14 @@ class _Ensemble(Head):
         target: Float64,
         settings: Settings | None,
         inner: NDArray[Any],
-        asked: Known = None,
+        asked: SettingViews = None,
     ) -> Float64:
         """What a member predicts of each row when it was not trained on the row's inner fold."""
         out = np.empty_like(target)
         for fold in np.unique(inner):
             test, rest = np.flatnonzero(inner == fold), np.flatnonzero(inner != fold)
-            (of_rest,) = views(settings, rest)
-            trained = clone(member).fit(features[rest], target[rest], *settings_for(member, of_rest))
-            out[test] = self._ask(trained, features[test], views(settings if asked is None else asked, test))
+            trained = clone(member).fit(features[rest], target[rest], *settings_for(member, _taken(settings, rest)))
+            out[test] = self._ask(trained, features[test], _taken(settings if asked is None else asked, test))
         return out
 
     def _pick(self, held_out: dict[str, Float64], target: Float64) -> Counter[str]:
@@ -150,9 +147,16 @@ class _Ensemble(Head):
         return Counter(taken[:length])
 
     # -- prediction ------------------------------------------------------------------------------------
-    def _answer(self, features: Float64, settings: Known = None) -> Float64:
+    def _answer(self, features: Float64, settings: SettingViews = None) -> Float64:
         parts = [weight * self._ask(self.members_[name], features, settings) for name, weight in self.weights_.items()]
         return np.asarray(np.sum(parts, axis=0))
+
+
+def _taken(views: SettingViews, rows: Int64) -> Any:
+    """The views of some rows."""
+    if isinstance(views, Sequence):
+        return [view.take(rows) for view in views]
+    return None if views is None else views.take(rows)
 
 
 @dataclass(eq=False, repr=False)
@@ -170,33 +174,33 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
     _: KW_ONLY
     select: str = "accuracy"
     takes_settings: ClassVar[bool] = True
-    _ASKS = "predict_proba"
+    _METHOD = "predict_proba"
 
     def _check_parameters(self, columns: int) -> None:
         if self.select not in SELECT:
             raise ConfigError(f"unknown select {self.select!r}; available: {', '.join(SELECT)}")
         super()._check_parameters(columns)
 
-    def _checked(self, y: ArrayLike, rows: int) -> Float64:
+    def _checked_target(self, y: ArrayLike, rows: int) -> Float64:
         costs = checked_costs(y)
         self.n_choices_ = costs.shape[1]
         return costs
 
     def _score(self, predicted: Float64, target: Float64) -> float:
-        asked = np.where(np.isfinite(target), predicted, -np.inf).argmax(axis=1)
-        chosen, best = target[np.arange(len(target)), asked], np.nanmin(target, axis=1)
+        choice = np.where(np.isfinite(target), predicted, -np.inf).argmax(axis=1)
+        chosen, best = target[np.arange(len(target)), choice], np.nanmin(target, axis=1)
         cost = np.log(chosen / best)
         if self.select == "speedup":
             return float(-cost.mean())
-        return float(np.mean(chosen == best) - _TIE * np.minimum(cost, 1.0).mean())
+        return float(np.mean(chosen == best) - _TIE_BREAK * np.minimum(cost, 1.0).mean())
 
     def propose(self, preference: Float64, count: int) -> Int64:
-        """The settings to try first, of what `predict_proba` gives, 0 where nobody may ask. (m, K) -> (m, count)."""
+        """The settings to try first, by the preferences of `predict_proba`. (m, K) -> (m, count)."""
         return np.argsort(-preference, axis=1, kind="stable")[:, :count]
 
-    def expected_ratios(self, X: ArrayLike, settings: Known = None, *, default: int) -> Float64:
-        """(n, K) expected cost of each setting over that of the default, as members see it: no caution, no bound."""
-        mean = np.maximum(_Ensemble._answer(self, self._rows(X), settings), _LEAST)
+    def expected_ratios(self, X: ArrayLike, settings: SettingViews = None, *, default: int) -> Float64:
+        """(n, K) expected cost of each setting over that of the default, as members predict it, without a margin."""
+        mean = np.maximum(_Ensemble._answer(self, self._checked_rows(X), settings), LEAST_PREFERENCE)
         return (mean[:, default, None] / mean) ** (1 / SHARPNESS)
 
     def _any_settings(self, samples: int) -> Settings | None:
@@ -204,13 +208,13 @@ class EnsembleHead(_Ensemble, Chooser, kind="ensemble"):
 
 
 @dataclass(eq=False, repr=False)
-class NumberEnsembleHead(_Ensemble, Number, kind="number_ensemble"):
+class NumberEnsembleHead(_Ensemble, Regressor, kind="number_ensemble"):
     """A mean of regressors of one number.
 
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error.
     """
 
-    def _checked(self, y: ArrayLike, rows: int) -> Float64:
+    def _checked_target(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.shape != (rows,) or not np.isfinite(target).all():
             raise HeadError(f"numbers of shape {target.shape} for {rows} rows; one finite number a row is needed")
@@ -218,14 +222,14 @@ class NumberEnsembleHead(_Ensemble, Number, kind="number_ensemble"):
 
 
 @dataclass(eq=False, repr=False)
-class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
-    """A mean of heads that tell labels, 0 or 1 each.
+class LabelsEnsembleHead(_Ensemble, MultiRegressor, kind="labels_ensemble"):
+    """A mean of heads that predict labels, 0 or 1.
 
     Parameters and attributes are those of `EnsembleHead`, but ``select``; a score is minus the mean square error
-    (Brier, 1950), so that what is predicted is about how likely a label is, and not only an order.
+    (Brier, 1950), so that a prediction is about how likely a label is, and not only an order.
     """
 
-    def _checked(self, y: ArrayLike, rows: int) -> Float64:
+    def _checked_target(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.ndim != 2 or len(target) != rows or not target.shape[1] or not np.isin(target, (0, 1)).all():
             raise HeadError(f"labels of shape {target.shape} for {rows} rows; rows of 0 and 1 are needed")
@@ -233,22 +237,24 @@ class LabelsEnsembleHead(_Ensemble, Labels, kind="labels_ensemble"):
         return target
 
     def probabilities(self, X: ArrayLike) -> Float64:
-        """(n, P) how likely each label is: what `predict` says, cut to 0 and 1."""
+        """(n, P) how likely each label is: what `predict` gives, cut to 0 and 1."""
         return np.clip(self.predict(X), 0.0, 1.0)
 
 
 # -- caution -------------------------------------------------------------------------------------------
 def best_margin(preference: Float64, costs: Float64, default: int, most_slow: float) -> tuple[float, float]:
-    """The head start of the default, in log cost, with which held-out rows win most while few of them are slowed down.
+    """The margin with which leaving the default wins most on held-out rows, while few of them become slower.
 
-    Of preferences and costs (n, K), NaN: nobody may ask; at most the share ``most_slow`` of the rows may be more than
-    2 % slower than the default. Also gives the mean over all rows of log(cost of the default / cost of the choice).
+    A row leaves the default where its expected gain, in log cost, is above the margin. Of preferences and costs (n, K),
+    NaN where a setting may not be asked for; at most the share ``most_slow`` of the rows may be more than 2 % slower
+    than the default. Returns the margin and the mean over all rows of log(cost of the default / cost of the choice).
     """
     asked = np.where(np.isfinite(costs), preference, -1.0)
     asked[:, default] = -1.0
     best = asked.argmax(axis=1)
     rows = np.arange(len(costs))
-    gain = np.log(np.maximum(asked[rows, best], _LEAST) / np.maximum(preference[:, default], _LEAST)) / SHARPNESS
+    gain = np.maximum(asked[rows, best], LEAST_PREFERENCE) / np.maximum(preference[:, default], LEAST_PREFERENCE)
+    gain = np.log(gain) / SHARPNESS
     order = np.argsort(-gain, kind="stable")
     order = order[gain[order] > 0]
     ratio = costs[rows, default] / np.where(np.isfinite(costs[rows, best]), costs[rows, best], costs[rows, default])
@@ -264,10 +270,10 @@ def best_margin(preference: Float64, costs: Float64, default: int, most_slow: fl
 
 @dataclass(eq=False, repr=False)
 class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
-    """A mean of heads that choose, with a head start for the default: ``margin_``, in log cost (`best_margin`).
+    """A mean of heads that choose, which leaves the default only for an expected gain above ``margin_``, in log cost.
 
-    A mean of predictions prefers some setting to the default wherever it is a hair better, and half of those are a hair
-    worse. What a person minds is code that became slower: the default is left for an expected gain above ``margin_``.
+    A mean of predictions prefers some setting to the default wherever it is a little better, and half of those are a
+    little worse. What people mind is code that became slower, so the margin is learned (`best_margin`).
 
     ``members`` and ``picks`` are as those of `EnsembleHead`; a member is judged by the mean log speedup that it brings
     with the margin that suits it. ``default`` is the column of the default, ``most_slow`` the share of held-out
@@ -278,7 +284,7 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
     select: str = field(default="speedup", init=False)
     default: int = 0
     most_slow: float = 0.05
-    _HOLDS_OUT = True
+    _ALWAYS_HOLDS_OUT = True
 
     def _check_parameters(self, columns: int) -> None:
         if self.default not in range(self.n_choices_):
@@ -289,31 +295,31 @@ class CautiousEnsembleHead(EnsembleHead, kind="cautious_ensemble"):
         super()._check_parameters(columns)
 
     def _score(self, predicted: Float64, target: Float64) -> float:
-        """What it wins with a margin of its own: a member that is bold and right is not drowned by its losses."""
-        _, won = best_margin(predicted, target, self.default, self.most_slow)
-        return won
+        """What it wins with a margin of its own, so that a bold member that is right is not dropped for its losses."""
+        return best_margin(predicted, target, self.default, self.most_slow)[1]
 
     def _after_search(self, mean: Float64, target: Float64) -> None:
         self.margin_, _ = best_margin(mean, target, self.default, self.most_slow)
 
-    def _answer(self, features: Float64, settings: Known = None) -> Float64:
+    def _answer(self, features: Float64, settings: SettingViews = None) -> Float64:
         raised = super()._answer(features, settings)
-        raised[:, self.default] = np.maximum(raised[:, self.default], _LEAST) * math.exp(SHARPNESS * self.margin_)
+        raised[:, self.default] = np.maximum(raised[:, self.default], LEAST_PREFERENCE)
+        raised[:, self.default] *= math.exp(SHARPNESS * self.margin_)
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
 @dataclass(eq=False, repr=False)
 class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
-    """A cautious mean whose proposals hedge: of several settings to try, one is to be good whichever way it errs.
+    """A cautious mean whose proposals hedge: of several settings to try, one is good whichever way predictions err.
 
-    Errors of settings that are neighbours are alike, so the first few of an order are often wrong together. Here the
-    settings are chosen one by one, each to help most beside those before it, over errors like those of held-out rows:
-    ``errors_`` (S, K), log cost over that of the default, less the expected one; 0 where not measured.
+    Errors of neighbouring settings are alike, so the first few of an order are often wrong together. Here settings are
+    chosen one by one, each to help most beside those before it, over errors like those of held-out rows: ``errors_``
+    (S, K), log cost over that of the default, less the expected one; 0 where not measured.
     """
 
     def _after_search(self, mean: Float64, target: Float64) -> None:
         super()._after_search(mean, target)
-        rows = np.random.default_rng(0).permutation(len(mean))[:_ERRORS]
+        rows = np.random.default_rng(0).permutation(len(mean))[:_MOST_ERRORS]
         expected, logs = _log_costs(mean[rows]), np.log(target[rows])
         errors = logs - logs[:, self.default, None] - (expected - expected[:, self.default, None])
         self.errors_ = np.clip(np.where(np.isfinite(errors), errors, 0.0), -1.0, 1.0)
@@ -322,8 +328,8 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
         expected = _log_costs(preference)
         expected[:, self.default] += self.margin_
         found = np.empty((len(preference), count), dtype=np.int64)
-        for row, there in enumerate(preference > 0):
-            allowed = np.flatnonzero(there)
+        for row, allowed_mask in enumerate(preference > 0):
+            allowed = np.flatnonzero(allowed_mask)
             best = allowed[portfolio(expected[row, allowed] + self.errors_[:, allowed], count)]
             found[row] = best[np.minimum(np.arange(count), len(best) - 1)]
         return found
@@ -331,4 +337,4 @@ class HedgingEnsembleHead(CautiousEnsembleHead, kind="hedging_ensemble"):
 
 def _log_costs(preference: Float64) -> Float64:
     """The log costs that preferences stand for, up to a constant of the row. (n, K)."""
-    return np.asarray(-np.log(np.maximum(preference, _LEAST)) / SHARPNESS)
+    return np.asarray(-np.log(np.maximum(preference, LEAST_PREFERENCE)) / SHARPNESS)

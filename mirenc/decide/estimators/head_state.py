@@ -1,9 +1,9 @@
-"""What a head is made of: a description that JSON can hold, and arrays. No pickle.
+"""Heads as a description that JSON can hold and arrays, and back; without pickle.
 
-A head is its parameters and what it learned (`mirenc.decide.estimators.base.Head`): numbers, names, arrays, other
-heads, and lists and dicts of these. Another class joins with ``@register("name")``, ``_state()`` and, the way back,
-``_from_state``. A description never names a module or a class: what a stranger's folder can bring to life is what is
-registered, and it is refused where it cannot answer.
+A head consists of parameters and learned attributes (`mirenc.decide.estimators.base.Head`): numbers, names, arrays,
+other heads, and lists and dicts of these. Another class takes part with ``@register("name")``, ``_state()`` and
+``_from_state``. A description never names a module or a class: a stranger's folder can create registered kinds only,
+and a head that cannot answer is refused.
 """
 
 import re
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from mirenc.base.errors import HeadError, MirencError
 
 _SEPARATOR = "/"  # between a prefix and an array's name
-# What no table of measurements comes near: a head that says more was not made by training.
+# Counts that no table of measurements comes near: a head with more was not made by training.
 _COUNTS = (("n_features_in_", "features", 0, 1_000_000), ("n_choices_", "choices", 1, 100_000))
 _SUM_ERROR = 1e-3
-# Types of labels that are text; numpy gives each the room that its type says, whatever its length.
+# Types of labels that are text. Their size is bounded, as numpy reserves it for each label, whatever its length.
 _TEXT = re.compile(r"[<>]U\d{1,4}|\|O")
-# What a description or arrays that do not fit each other may raise.
+# What may be raised where a description and arrays do not fit each other.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -31,11 +31,11 @@ _CLASSES: dict[str, type[Any]] = {}
 
 
 def register(kind: str) -> Callable[[HeadClass], HeadClass]:
-    """Class decorator: ``kind`` is the class's name in head.json, and never changes; `HeadError` where it is taken."""
+    """Class decorator: ``kind`` names the class in head.json and must never change. Raises HeadError: it is taken."""
 
     def join(head_class: HeadClass) -> HeadClass:
         taken = _CLASSES.setdefault(kind, head_class)
-        # The same class again is a module loaded a second time, in a notebook for one.
+        # The same class again: a module that was loaded a second time, as in a notebook.
         if (taken.__module__, taken.__qualname__) != (head_class.__module__, head_class.__qualname__):
             raise HeadError(f"head kind {kind!r} is taken by {taken.__qualname__}. Register under another name")
         _CLASSES[kind] = head_class
@@ -45,7 +45,7 @@ def register(kind: str) -> Callable[[HeadClass], HeadClass]:
 
 
 def kind_of_head(head: Any) -> str:
-    """Name under which the class of a head is registered; `HeadError` where it is not."""
+    """The name under which the class of a head is registered. Raises HeadError: it is not."""
     for kind, head_class in _CLASSES.items():
         if type(head) is head_class:
             return kind
@@ -54,13 +54,13 @@ def kind_of_head(head: Any) -> str:
 
 
 def pack(head: Any, prefix: str = "") -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """A head as JSON can hold it, and its arrays by names that start with the prefix: what `unpack` wants back."""
+    """A head as JSON can hold it, and its arrays by names that start with the prefix; `unpack` reverses it."""
     arrays: dict[str, NDArray[Any]] = {}
     return _packed(head, prefix, arrays), arrays
 
 
 def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
-    """What stands in JSON for a value; arrays go to ``arrays``."""
+    """A value as JSON can hold it; arrays are added to ``arrays``."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         arrays[name] = value
         return {"array": name, "shape": [*value.shape]}
@@ -75,9 +75,9 @@ def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
     if value is None or isinstance(value, bool | int | float | str):
         return value
 
-    def below_name(each: Mapping[Any, Any]) -> dict[str, Any]:
+    def below_name(children: Mapping[Any, Any]) -> dict[str, Any]:
         start = f"{name}{_SEPARATOR}" if name else ""
-        return {str(key): _packed(child, f"{start}{key}", arrays) for key, child in each.items()}
+        return {str(key): _packed(child, f"{start}{key}", arrays) for key, child in children.items()}
 
     if isinstance(value, dict):
         return {"dict": below_name(value)}
@@ -87,7 +87,7 @@ def _packed(value: Any, name: str, arrays: dict[str, NDArray[Any]]) -> Any:
 
 
 def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
-    """What `pack` was given; `HeadError`, which says ``where``, for a head that cannot be made, or could not answer."""
+    """Reverse `pack`. Raises HeadError, which says ``where``: no such head, or one that cannot answer."""
     match entry:
         case None | bool() | int() | float() | str():
             return entry
@@ -95,7 +95,7 @@ def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
             if name not in arrays:
                 raise damaged(where, f"array {name!r} is missing")
             shape = [*arrays[name].shape]
-            if entry.get("shape", shape) != shape:  # heads of an earlier checkout say nothing of it
+            if entry.get("shape", shape) != shape:  # older heads do not say the shape
                 raise damaged(where, f"array {name!r} has shape {shape}, not {entry['shape']}")
             return arrays[name]
         case {"labels": {"dtype": str(kind), "values": list(labels)}}:
@@ -103,18 +103,18 @@ def unpack(entry: Any, arrays: Arrays, where: str) -> Any:
                 raise damaged(where, f"labels of type {kind} are none that mirenc writes")
             return np.array(labels, dtype=kind)
         case {"dict": dict(items)}:
-            return {key: unpack(each, arrays, where) for key, each in items.items()}
+            return {key: unpack(item, arrays, where) for key, item in items.items()}
         case {"list": list(items)}:
-            return [unpack(each, arrays, where) for each in items]
+            return [unpack(item, arrays, where) for item in items]
         case {"tuple": list(items)}:
-            return tuple(unpack(each, arrays, where) for each in items)
+            return tuple(unpack(item, arrays, where) for item in items)
         case {"kind": str(kind), "state": dict(state)}:
-            return _head_of(kind, {key: unpack(each, arrays, where) for key, each in state.items()}, where)
+            return _head_of(kind, {key: unpack(item, arrays, where) for key, item in state.items()}, where)
     raise HeadError(f"{where}: describes no head: 'kind' or 'state' is missing. Save the head again")
 
 
 def below(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
-    """Arrays that were stored under a prefix, by their own names."""
+    """The arrays stored under a prefix, by their names without it."""
     start = f"{prefix}{_SEPARATOR}"
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
@@ -131,7 +131,7 @@ def _head_of(kind: str, state: dict[str, Any], where: str) -> Any:
         raise HeadError(f"{where}: {error}") from None
     except _DAMAGE as error:
         raise damaged(where, f"{type(error).__name__}: {error}") from error
-    # Before memory is taken for counts that the arrays of a head need not bear out.
+    # Before memory is reserved for counts that the arrays need not agree with.
     for name, what, least, most in _COUNTS:
         count = getattr(head, name, least)
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not least <= count <= most:
@@ -142,22 +142,22 @@ def _head_of(kind: str, state: dict[str, Any], where: str) -> Any:
 
 
 def damaged(where: str, why: object) -> HeadError:
-    """The error of a file or a head that is not what was saved."""
+    """The error for a file or a head that is not what was saved."""
     return HeadError(f"{where} is damaged: {why}. Save the head again, or train it anew")
 
 
 def _check_answer(head: Any, where: str) -> None:
-    """Refuse a head that cannot answer: arrays that do not fit each other show when they are used."""
+    """Refuse a head that cannot answer two rows: arrays that do not fit each other show when they are used."""
     chooses = hasattr(head, "predict_proba")
     ask = getattr(head, "predict_proba", getattr(head, "predict", None))
     if ask is None or not hasattr(head, "n_features_in_"):
-        return  # no head, or one that was never trained
+        return  # not a head, or one that was never trained
     rows = np.repeat([[0.0], [1.0]], head.n_features_in_, axis=1)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            known = head._any_settings(len(rows)) if getattr(head, "takes_settings", False) else None
-            answer = np.asarray(ask(rows) if known is None else ask(rows, known), dtype=np.float64)
+            settings = head._any_settings(len(rows)) if getattr(head, "takes_settings", False) else None
+            answer = np.asarray(ask(rows) if settings is None else ask(rows, settings), dtype=np.float64)
     except (HeadError, *_DAMAGE) as error:
         raise damaged(
             where, f"it cannot answer for {rows.shape[1]} features ({type(error).__name__}: {error})"

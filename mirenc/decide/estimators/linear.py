@@ -1,10 +1,10 @@
-"""Heads that are linear: in all columns (ridge regression), or in the kernel of some landmarks.
+"""Linear heads: in all columns (ridge regression), or in the kernel of some landmarks.
 
 Ridge: W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970).
 
-Landmarks: kernel ridge regression whose memory does not grow with n^2: a sum over m landmarks drawn among the training
-rows (Williams & Seeger, "Using the Nystroem Method to Speed Up Kernel Machines", NIPS 2000), w = (K'K / n + alpha
-K_mm)^-1 K'Y / n with K the (n, m) kernel of rows and landmarks.
+Landmarks: kernel ridge regression whose memory does not grow with n^2, as a sum over m landmarks drawn among the
+training rows (Williams & Seeger, "Using the Nystroem Method to Speed Up Kernel Machines", NIPS 2000): w = (K'K / n +
+alpha K_mm)^-1 K'Y / n with K the (n, m) kernel of rows and landmarks.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg as la
 
 from mirenc.base.arrays import Float64
-from mirenc.decide.estimators.base import Head, Labels, Number, scaling
+from mirenc.decide.estimators.base import Head, MultiRegressor, Regressor, scaling
 from mirenc.decide.estimators.chooser import CostRegressor, relative_log_costs
 from mirenc.decide.estimators.reduce_columns import Reducing
 
@@ -53,13 +53,13 @@ class RidgeHead(_Ridge, CostRegressor, kind="ridge"):
 
 
 @dataclass(eq=False, repr=False)
-class RidgeRegressor(_Ridge, Number, kind="ridge_number"):
+class RidgeRegressor(_Ridge, Regressor, kind="ridge_number"):
     """Ridge regression of a number; ``alpha`` is the penalty, in units of a column's variance."""
 
 
 @dataclass(eq=False, repr=False)
-class RidgeLabels(_Ridge, Labels, kind="ridge_labels"):
-    """Ridge regression of labels, 0 or 1 each; ``alpha`` as that of `RidgeRegressor`."""
+class RidgeLabels(_Ridge, MultiRegressor, kind="ridge_labels"):
+    """Ridge regression of labels, 0 or 1; ``alpha`` as that of `RidgeRegressor`."""
 
 
 @dataclass(eq=False, repr=False)
@@ -80,7 +80,7 @@ class _Landmarks(Reducing):
         reduced = self._reduced(features)
         self.middle_: Float64 = reduced.mean(axis=0)
         spread = reduced.std(axis=0)
-        # Each context feature weighs one, and so does all code together.
+        # Each context feature weighs one, and so do all code columns together.
         spread[context:] = float(np.sqrt((spread[context:] ** 2).sum())) / math.sqrt(max(context, 1))
         self.spread_ = np.where(spread > 1e-9 * np.maximum(1.0, np.abs(self.middle_)), spread, np.inf)
         rows = (reduced - self.middle_) / self.spread_
@@ -98,10 +98,10 @@ class _Landmarks(Reducing):
         self.weights_: Float64 = la.solve(penalised, moment / len(rows), assume_a="pos")
 
     def _kernel(self, rows: Float64) -> Float64:
-        """A Gaussian, for what is near, and the inner product, for what is far from all. (n, C) -> (n, m)."""
+        """A Gaussian, for what is near, plus the inner product, for what is far from all. (n, C) -> (n, m)."""
         product = rows @ self.landmarks_.T
         square = (rows**2).sum(axis=1)[:, None] + (self.landmarks_**2).sum(axis=1)[None] - 2 * product
-        # Rows are two variances of each column apart on average.
+        # Two rows are two variances of each column apart on average.
         scale = 2 * self.length_scale**2 * max(2 * min(self.context_columns, rows.shape[1]), 2)
         return np.asarray(np.exp(-np.maximum(square, 0) / scale) + product / rows.shape[1])
 
@@ -112,16 +112,16 @@ class _Landmarks(Reducing):
 
 
 @dataclass(eq=False, repr=False)
-class LandmarkRegressor(_Landmarks, Number, kind="landmark_number"):
+class LandmarkRegressor(_Landmarks, Regressor, kind="landmark_number"):
     """Kernel ridge regression of a number.
 
     The first ``context_columns`` columns are context features; code columns beyond ``components`` are first reduced to
-    so many principal components. ``landmarks``: rows of training that the function is a sum over, drawn by
+    so many principal components. ``landmarks``: training rows that the function is a sum over, drawn by
     ``random_state``. ``length_scale``: of the Gaussian, in units of the mean distance of two rows. ``alpha``: penalty,
     in units of the kernel.
     """
 
 
 @dataclass(eq=False, repr=False)
-class LandmarkLabels(_Landmarks, Labels, kind="landmark_labels"):
-    """Kernel ridge regression of labels, 0 or 1 each; parameters as those of `LandmarkRegressor`."""
+class LandmarkLabels(_Landmarks, MultiRegressor, kind="landmark_labels"):
+    """Kernel ridge regression of labels, 0 or 1; parameters as those of `LandmarkRegressor`."""

@@ -28,12 +28,12 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
     """A classifier of three linear layers with ReLU between them, on standardised columns.
 
     ``hidden``: widths between the layers; two of them make three layers. ``alpha``: strength of the L2 penalty.
-    ``learning_rate``: Adam's. ``epochs``: passes over the rows, all of which are taken. ``batch_size``: rows a step.
-    ``random_state``: of first weights and the order of the rows.
+    ``learning_rate``: Adam's. ``epochs``: passes over the rows; training never stops early. ``batch_size``: rows a
+    step. ``random_state``: of the initial weights and of the order of the rows.
 
-    ``classes_`` (K,) are the labels, sorted; ``mean_`` and ``scale_`` (D,) what columns are standardised with;
-    ``coefs_`` (rows, columns) and ``intercepts_`` (columns,) one a layer, none where all rows had one label, which is
-    then always the answer; ``n_iter_`` the epochs taken.
+    ``classes_`` (K,) are the labels, sorted; ``mean_`` and ``scale_`` (D,) standardise columns; ``coefs_`` (rows,
+    columns) and ``intercepts_`` (columns,) are of each layer, empty where all rows had one label, which is then always
+    the answer; ``n_iter_`` is the number of epochs taken.
     """
 
     hidden: tuple[int, ...] = (128, 64)
@@ -61,7 +61,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
         Raises ConfigError: a parameter out of range; ValueError: NaN or infinity in ``X``, labels with a fraction,
         wrong shapes.
         """
-        features, labels = self._training_rows(X, y)
+        features, labels = self._checked_training(X, y)
         check_classification_targets(labels)
         self.classes_, code = np.unique(labels, return_inverse=True)
         scaler = StandardScaler().fit(features)
@@ -83,11 +83,11 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
             n_iter_no_change=self.epochs,
             random_state=self.random_state,
         )
-        # Threads of BLAS wait for each other longer than such small products take.
+        # For such small products, threads of BLAS wait for each other longer than they compute.
         with warnings.catch_warnings(), threadpool_limits(1, "blas"):
-            # The number of epochs is the user's choice, searched like any other: taking all of them is no failure.
+            # The number of epochs is a parameter like any other: taking all of them is no failure.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            # scikit-learn answers Ctrl-C with this warning and a half-trained network.
+            # On Ctrl-C scikit-learn warns and returns a half-trained network.
             warnings.filterwarnings("error", "Training interrupted by user", UserWarning)
             try:
                 network.fit(X, code)
@@ -97,7 +97,7 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 
     def predict_proba(self, X: ArrayLike) -> Float64:
         """(n, K) float64 probability of each of ``classes_``."""
-        rows = self._rows(X)
+        rows = self._checked_rows(X)
         if not self.coefs_:
             return np.ones((len(rows), 1))
         out = (rows - self.mean_) / self.scale_
@@ -110,16 +110,16 @@ class MLPHead(ClassifierMixin, Head, kind="mlp"):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """(n,) label of the highest probability; the first of ``classes_`` where two are equal."""
-        chosen = self.predict_proba(X).argmax(axis=1)  # which checks that there are classes
+        chosen = self.predict_proba(X).argmax(axis=1)  # raises NotFittedError before ``classes_`` is read
         return np.asarray(self.classes_[chosen])
 
 
 @dataclass(eq=False, repr=False)
 class LabelHead(Chooser, kind="label"):
-    """A classifier trained on the setting of least cost, as the paper's is.
+    """A classifier of which setting costs least, as the paper's is.
 
     ``classifier``: `MLPHead`, or any with ``predict_proba``; to be saved it must be one of mirenc's. Its classes are
-    indices of settings; a setting that never was the best has no preference.
+    indices of settings; a setting that never was the best has a preference of 0.
     """
 
     classifier: Any

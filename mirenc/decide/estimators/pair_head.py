@@ -1,6 +1,6 @@
-"""`PairHead`: one model for all settings, which are numbers beside the code's.
+"""`PairHead`: one regressor for all settings, which it sees as numbers beside the code's.
 
-So spaces may be large, sparse, or differ from sample to sample, and one measurement teaches about its neighbours.
+So spaces may be large, sparse, or differ from sample to sample, and a measurement tells about neighbouring settings.
 """
 
 import math
@@ -17,25 +17,24 @@ from mirenc.decide.estimators.chooser import CostRegressor, Settings, additive_e
 from mirenc.decide.estimators.reduce_columns import Reducing
 from mirenc.decide.metrics import PLAIN_SLOWDOWN
 
-_BLOCK = 65536  # pairs that are predicted at once
+_BLOCK = 65536  # pairs that are predicted together
 
 
 @dataclass(eq=False, repr=False)
 class PairHead(Reducing, CostRegressor, kind="pairs"):
     """A regressor of relative log costs over pairs of a sample and a setting.
 
-    The target of a pair is log(cost) less the sample's own effect (`additive_effects`), so that code and context need
-    not explain how long a kernel runs, only which setting suits it.
+    The target of a pair is log(cost) minus the effect of the sample (`additive_effects`), so that code and context
+    need not explain how long a kernel runs, only which setting suits it.
 
     ``regressor``: `RidgeRegressor`, `BoostedRegressor`, or any; to be saved it must be one of mirenc's. The first
     ``context_columns`` columns of X are context features; without ``use_code`` only they are looked at.
-    ``components``: principal components of the code columns. ``products``: the regressor also gets those of the
-    sample's columns with the setting's: a linear one needs them, since without them every sample gets the same order of
-    settings. ``clip``: relative log costs are cut at plus and minus this. ``unseen``: so many of the last columns of
-    settings are not looked at. ``risk``: what a pair counts beside its cost, in log cost, where it was more than 2 %
-    slower than the setting of column ``default``, which runs when nobody decides; so one that may be slower is avoided,
-    and not only one that is slower in the mean. ``most_pairs``: of more pairs, so many are drawn, spread over the
-    samples.
+    ``components``: principal components of the code columns. ``products``: the regressor also gets the products of
+    the sample's columns and the setting's; a linear one needs them, or it orders settings alike for every sample.
+    ``clip``: relative log costs are cut at plus and minus this. ``unseen``: this many of the last columns of settings
+    are ignored. ``risk``: a penalty, in log cost, for pairs that were more than 2 % slower than the setting of column
+    ``default``, which runs when nobody decides; so settings that may be slower are avoided, and not only those that are
+    slower on average. ``most_pairs``: where there are more pairs, this many are drawn.
     """
 
     regressor: Any
@@ -69,8 +68,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
             raise HeadError("no cost belongs to a setting. Give a row of `settings` for each that was measured")
         setting = settings.row[sample, column]
         logs = np.log(costs[sample, column])
-        of_sample, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
-        relative = np.clip(logs - of_sample[sample], -self.clip, self.clip)
+        sample_effect, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
+        relative = np.clip(logs - sample_effect[sample], -self.clip, self.clip)
         if self.risk:
             relative += self.risk * (logs - np.log(costs[sample, self.default]) > math.log(PLAIN_SLOWDOWN))
         if len(sample) > self.most_pairs:
@@ -84,7 +83,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         scaled = (features - self.setting_middle_) / self.setting_spread_
         if not self.products:
             return scaled
-        first, second = np.triu_indices(scaled.shape[1])  # squares let a linear one have a best value in the middle
+        first, second = np.triu_indices(scaled.shape[1])  # with squares, a linear one can prefer a middle value
         return np.concatenate([scaled, scaled[:, first] * scaled[:, second]], axis=1)
 
     def _pairs(self, reduced: Float64, columns: Float64, sample: Int64, setting: Int64) -> Float64:
@@ -97,10 +96,10 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
     def _answer(self, features: Float64, settings: Settings | None = None) -> Float64:
         features = self._seen(features)
         settings = settings or _numbered(self.n_choices_, len(features))
-        wide, known = settings.features.shape[1], len(self.setting_middle_)
-        if len(settings) != len(features) or wide != known:
-            found = f"{len(features)} rows of features and settings {settings.row.shape} of {wide} columns"
-            raise HeadError(f"{found}; one row a sample and {known} columns are needed")
+        width, wanted = settings.features.shape[1], len(self.setting_middle_)
+        if len(settings) != len(features) or width != wanted:
+            found = f"{len(features)} rows of features and settings {settings.row.shape} of {width} columns"
+            raise HeadError(f"{found}; one row a sample and {wanted} columns are needed")
         reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
         sample, place = np.nonzero(settings.row >= 0)
@@ -115,5 +114,5 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
 
 
 def _numbered(count: int, samples: int) -> Settings:
-    """Settings of which nothing is known: each a column of its own."""
+    """Settings of which nothing is known: an indicator column for each."""
     return Settings(np.eye(count), np.broadcast_to(np.arange(count), (samples, count)))

@@ -1,4 +1,4 @@
-"""`Reducing`: context columns as they are, and hundreds of code columns as a few principal components."""
+"""`Reducing`: replaces hundreds of code columns by a few principal components; context columns stay as they are."""
 
 import numpy as np
 from sklearn.decomposition import PCA
@@ -8,22 +8,23 @@ from mirenc.decide.estimators.base import Head
 
 
 class Reducing(Head):
-    """Principal components of the code columns, where these are more than ``components``.
+    """A head that first reduces the code columns, where these are more than ``components``.
 
-    ``center_`` (E,) and ``axes_`` (E, C) are of the code columns; C = 0: they are kept as they are.
+    ``center_`` (E,) and ``axes_`` (E, C) are of the code columns; C = 0: the columns are kept.
     """
 
     context_columns: int
     components: int
 
     def _seen(self, features: Float64) -> Float64:
+        """The columns that the head looks at: all, or without ``use_code`` the context columns."""
         return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
 
     def _find_components(self, seen: Float64) -> None:
         code = seen[:, self.context_columns :]
         self.center_, self.axes_ = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
         if code.shape[1] > self.components:
-            # One row alone has no variance to divide by; whatever axis comes of it, the row is at 0.
+            # A single row has no variance to divide by; whatever axis is found, the row is at 0.
             with np.errstate(invalid="ignore"):
                 found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
             self.center_, self.axes_ = found.mean_, found.components_.T

@@ -1,7 +1,7 @@
 """Heads on disk: numbers in head.safetensors, everything else in head.json.
 
-Each array stands there once, in the narrowest type that holds all of its numbers exactly. A head that is kept is
-`rounded` first: what training gives has 16 digits, of which the first three come from the data.
+Each array is written once, in the narrowest type that holds all of its numbers exactly. A head of a task is `rounded`
+before: training gives 16 digits, of which about three come from the data.
 """
 
 import hashlib
@@ -28,13 +28,13 @@ FORMAT = 3
 HEAD_FILE = "head.json"
 ARRAY_FILE = "head.safetensors"
 _EXTRA = "extra"  # prefix of arrays that are not the head's own
-# A column that said nothing in training is divided by infinity; every other number of a head is finite.
+# A column that did not vary in training is divided by infinity; every other number of a head is finite.
 _SPREAD = "spread_"
 _NARROW: dict[str, tuple[type[np.generic], ...]] = {
     "i": (np.uint8, np.int8, np.uint16, np.int16, np.int32),
     "f": (np.float16, np.float32),
 }
-_LARGE = 8192  # numbers of a matrix; below, there is nothing to win by rounding
+_LARGE = 8192  # numbers of a matrix; smaller ones are not rounded
 _LARGEST = 3e4  # what half precision holds with room to spare
 _LEVELS = 256
 _LEAVES = "value_"
@@ -45,14 +45,13 @@ Head = TypeVar("Head")
 def save_head(
     head: Any, folder: str | os.PathLike[str], *, extra: dict[str, Any] | None = None, arrays: Arrays | None = None
 ) -> Path:
-    """Write a fitted head: head.json and head.safetensors in the folder, which is made where it is missing.
+    """Write a fitted head: head.json and head.safetensors in the folder, which is created where it is missing.
 
-    Both files are complete before either gets its name. A head that was there before is replaced. ``extra`` is what
-    else belongs to the head, as JSON can hold it, and ``arrays`` what else belongs to it and is numbers. Raises
-    HeadError: class not registered, something in parameters or ``extra`` that JSON cannot hold, or a folder that cannot
-    be written; `sklearn.exceptions.NotFittedError`.
+    Both files are complete before either gets its name; a previous head is replaced. ``extra`` and ``arrays``: what
+    else is to be kept with the head, as JSON and as numbers. Raises HeadError: class not registered, something in
+    parameters or ``extra`` that JSON cannot hold, or a folder that cannot be written; `NotFittedError` of scikit-learn.
     """
-    kind_of_head(head)  # a head, and not some list that could be packed, too
+    kind_of_head(head)  # raises for anything else that could be packed, such as a list
     if hasattr(head, "fit"):
         check_is_fitted(head)
     description, learned = pack(head)
@@ -87,7 +86,7 @@ def _plain(value: Any) -> Any:
 
 
 def _once_each(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Each different array once, and for the others the name of their like: members keep the same training rows."""
+    """Each distinct array once, and for the others the name of an equal one: members share their training rows."""
     plain = {name: np.asarray(array, order="C") for name, array in arrays.items()}
     names: dict[tuple[str, tuple[int, ...], bytes], str] = {}
     first = {
@@ -99,15 +98,15 @@ def _once_each(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]
 
 
 def load_head(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
-    """What `save_head` wrote: the head, ready to predict, and ``extra``.
+    """The head that `save_head` wrote, and ``extra``.
 
-    HeadError: no head in the folder, damaged files, an unknown kind, or a format this release does not read.
+    Raises HeadError: no head in the folder, damaged files, an unknown kind, or a format this release does not read.
     """
     return load_head_and_arrays(folder)[:2]
 
 
 def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str, Any], dict[str, NDArray[Any]]]:
-    """As `load_head`, and the arrays that were given to `save_head`."""
+    """As `load_head`, and the ``arrays`` of `save_head`."""
     home = Path(folder)
     for name in (HEAD_FILE, ARRAY_FILE):
         if not (home / name).is_file():
@@ -124,7 +123,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
     except (ValueError, RecursionError) as error:
         raise damaged(f"{home}/{HEAD_FILE}", error) from None
     _check_format(home, description)
-    # Two files are renamed one after the other, and may be copied apart: only the checksum says they are a pair.
+    # The files are renamed one after the other, and may be copied apart: the checksum tells whether they are a pair.
     if hashlib.sha256(data).hexdigest() != description.get("sha256"):
         problem = f"{ARRAY_FILE} is damaged, or not the one that {HEAD_FILE} was saved with"
         raise HeadError(f"{home}: {problem}. Copy both files again, or save the head again")
@@ -178,7 +177,7 @@ def _check_numbers(arrays: Arrays, where: str) -> None:
 
 
 def narrowed(arrays: Arrays) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
-    """Arrays in narrower types where these hold the same numbers, and the types that those had before."""
+    """Arrays in narrower types where these hold the same numbers, and their types before."""
     narrow = {name: _narrowest(array) for name, array in arrays.items()}
     return narrow, {name: array.dtype.str for name, array in arrays.items() if narrow[name].dtype != array.dtype}
 
@@ -195,7 +194,7 @@ def _narrowest(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]:
-    """What was given to `narrowed`; AttributeError, TypeError or ValueError for types that are none of numbers."""
+    """Reverse `narrowed`. Raises AttributeError, TypeError or ValueError: types that are none of numbers."""
     kinds = {name: np.dtype(kind) for name, kind in types.items()}
     if not all(kind.kind in _NARROW for kind in kinds.values()):
         raise ValueError("'types' are none of numbers")
@@ -203,7 +202,7 @@ def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]
 
 
 def rounded(head: Head) -> Head:
-    """The fitted head in a fraction of the room, with answers that are hardly other ones.
+    """A fitted head that takes a fraction of the space on disk and answers almost the same.
 
     Large matrices are rounded to half precision, leaves of a forest to 256 values a column.
     """
@@ -214,7 +213,7 @@ def rounded(head: Head) -> Head:
 def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if array.ndim != 2 or array.size < _LARGE or array.dtype.kind != "f":
         return array
-    # A leaf is one of dozens that are averaged. Of boosted trees, which have one number a leaf, hundreds are added up.
+    # Leaves are averaged over dozens of trees, but those of boosted trees, with one number each, are added up.
     if not name.endswith(_LEAVES) or array.shape[1] == 1:
         return in_half(array)
     low = array.min(axis=0)
@@ -223,7 +222,7 @@ def _rounded(name: str, array: NDArray[Any]) -> NDArray[Any]:
 
 
 def in_half(matrix: Floating) -> Floating:
-    """The numbers in half precision, of their type; as they are where one is too large for that."""
+    """Numbers rounded to half precision, in their own type; unchanged where one is too large for that."""
     if float(np.abs(matrix).max(initial=0.0)) >= _LARGEST:
         return matrix
     return matrix.astype(np.float16).astype(matrix.dtype)

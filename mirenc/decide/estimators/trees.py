@@ -1,7 +1,7 @@
-"""Heads of trees. scikit-learn grows them; a `Forest` of arrays is saved, without pickle, for any later release of it.
+"""Heads of trees. scikit-learn grows them; a `Forest` of arrays is saved, without pickle, whatever its release.
 
-Trees cut a single context feature at exact values, which no smooth head does, and that is most of what can be known
-without the code. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boosting over histograms: Ke et al.,
+Trees cut a context feature at exact values, as no smooth head does, and without code that is most of what can be
+known. Extremely randomised trees: Geurts, Ernst, Wehenkel, 2006. Boosting over histograms: Ke et al.,
 LightGBM, 2017.
 """
 
@@ -20,35 +20,35 @@ from sklearn.ensemble import (
 
 from mirenc.base.arrays import Float64, Floating, Int32, Int64
 from mirenc.base.errors import ConfigError, HeadError
-from mirenc.decide.estimators.base import Labels, Number
+from mirenc.decide.estimators.base import MultiRegressor, Regressor
 from mirenc.decide.estimators.chooser import Chooser, CostRegressor
 from mirenc.decide.estimators.head_state import register
 from mirenc.decide.estimators.reduce_columns import Reducing
 from mirenc.decide.metrics import oracle_choice
 
-# A gain counts up to a factor of 7. A loss beyond a factor of 1.6 is a loss: how large teaches nothing about choosing,
-# and would be most of what the trees explain.
+# A gain counts up to a factor of 7, a loss up to a factor of 1.6: how large a loss is says nothing about choosing, and
+# would be most of what the trees explain.
 _MOST_GAIN, _MOST_LOSS = 2.0, 0.5
-_BYTE = 256  # values that a byte tells apart
-_BLOCK = 128  # rows that walk the trees at once: they stay in the processor's cache
-_NEVER = -1000.0  # logarithm of how likely an outcome is that no row had
+_BYTE = 256  # different values of a byte
+_BLOCK = 128  # rows that walk the trees together: they fit the processor's cache
+_NEVER = -1000.0  # log-odds of an outcome that no row had
 _UNFIT = "arrays of trees do not belong together. Save the head again"
 
 
 class Tree(NamedTuple):
-    """One tree of B nodes in preorder: a node's left child follows it, and its right child the whole left side."""
+    """One tree of B nodes in preorder: a node's left subtree follows it, and then its right subtree."""
 
     column: NDArray[Any]  # (B,) negative: a leaf
-    cut: NDArray[Any]  # (B,) a row goes left where its column is at most the cut
+    cut: NDArray[Any]  # (B,) a row goes left if its column is at most the cut
     value: NDArray[Any]  # (B, V)
 
 
 @register("forest")
 @dataclass(eq=False)
 class Forest:
-    """Trees in preorder, one after the other. A nodes, I of them inner and L leaves, V values a leaf.
+    """Trees in preorder, one after the other: A nodes, of which I are inner and L are leaves, with V values each.
 
-    Every walk ends: `HeadError` for arrays that are no whole trees.
+    Raises HeadError: arrays that are no whole trees, so that every walk ends.
     """
 
     column: Int32  # (A,) negative: a leaf
@@ -58,39 +58,39 @@ class Forest:
     def __post_init__(self) -> None:
         inner = self.column >= 0
         nodes = inner.size
-        # How many subtrees are still to come, after each node; a tree ends one below where it began.
+        # How many subtrees are still missing after each node; a tree ends one below where it began.
         left = np.cumsum(np.where(inner, 1, -1))
         ends = np.flatnonzero(np.diff(np.minimum.accumulate(np.minimum(left, 0)), prepend=0) < 0)
         fits = (self.column.ndim, self.cut.ndim, self.value.ndim) == (1, 1, 2) and ends[-1:].tolist() == [nodes - 1]
         if not fits or (len(self.cut), len(self.value)) != (inner.sum(), (~inner).sum()):
             raise HeadError(_UNFIT)
         self._root: Int64 = np.concatenate([[0], ends[:-1] + 1])  # (M,) first node of each tree
-        # The left side of a node ends at the next place that is one below it.
+        # The left subtree of a node ends at the next place that is one below it.
         shifted = left - left.min(initial=0) + 1
         order = np.argsort(shifted, kind="stable")
         next_lower = np.searchsorted(shifted[order] * nodes + order, (shifted - 1) * nodes + np.arange(nodes))
         right = order[np.minimum(next_lower, nodes - 1)] + 1
-        # A leaf is its own child, whatever a row has. (A,), (A,), (2 A,): right and left child; (A,) number of the leaf
+        # A leaf is its own child, whatever a row has.
         here = np.arange(nodes)
         self._column = np.maximum(self.column, 0).astype(np.int64)
         self._last = int(self._column.max())
         self._cut = np.full(nodes, np.inf)
         self._cut[inner] = self.cut
-        self._child = np.where(inner, [right, here + 1], here).T.ravel()
-        self._leaf = np.cumsum(~inner) - 1
+        self._child = np.where(inner, [right, here + 1], here).T.ravel()  # (2 A,): right and left child of each node
+        self._leaf = np.cumsum(~inner) - 1  # (A,) number of the leaf
         self._depth, level = 0, self._root
         while (level := level[inner[level]]).size:
             self._depth, level = self._depth + 1, np.concatenate([level + 1, right[level]])
 
     @classmethod
     def join(cls, trees: Sequence[Tree]) -> Self:
-        """One forest of some trees."""
+        """The forest of some trees."""
         column, cut, value = (np.concatenate([getattr(tree, name) for tree in trees]) for name in Tree._fields)
         inner = column >= 0
         return cls(column.astype(np.int32), cut[inner].astype(np.float64), value[~inner].astype(np.float64))
 
     def leaves(self, rows: Floating) -> Float64:
-        """Values of the leaf that each row falls into in each tree. (n, C) -> (n, M, V)."""
+        """Values of the leaf that each row reaches in each of M trees. (n, C) -> (n, M, V)."""
         if self._last >= rows.shape[1]:
             raise HeadError(_UNFIT)
         node = np.repeat(self._root[None, :], len(rows), axis=0)  # (n, M)
@@ -109,7 +109,7 @@ class Forest:
         return self.summed(rows) / len(self._root)
 
     def _state(self) -> dict[str, Any]:
-        """Where a column of values has few different ones, each is a byte."""
+        """The arrays; values are bytes, which number their levels, where no column has more levels than that."""
         kept: dict[str, Any] = {"column": self.column, "cut": self.cut}
         different = [np.unique(column, return_inverse=True) for column in self.value.T]
         most = max(len(levels) for levels, _ in different)
@@ -128,9 +128,9 @@ class Forest:
 
 
 def extra_tree(grown: Any, value: Float64 | None = None) -> Tree:
-    """A tree that scikit-learn's extremely randomised trees have grown (their ``tree_``), or with other values.
+    """A tree from the ``tree_`` of one of scikit-learn's extremely randomised trees, or with other leaf ``value``.
 
-    They compare numbers in single precision, for which the next lower single is as good a cut.
+    They compare numbers in single precision, so the next lower single is an equal cut.
     """
     cut = grown.threshold.astype(np.float32)
     cut = np.where(cut > grown.threshold, np.nextafter(cut, np.float32(-np.inf)), cut)
@@ -154,17 +154,17 @@ class _Trees(Reducing):
         raise NotImplementedError
 
     def _answer(self, features: Float64) -> Float64:
-        # Trees were grown on single precision, and a cut may lie between two doubles that are one float.
+        # Trees were grown in single precision, and a cut may lie between two doubles that are one float.
         return self.forest_.mean(self._reduced(self._seen(features)).astype(np.float32))
 
 
 @dataclass(eq=False, repr=False)
 class TreesHead(_Trees, Chooser, kind="trees"):
-    """Extremely randomised trees over the winning settings.
+    """Extremely randomised trees that classify which setting costs least.
 
     The first ``context_columns`` columns are context features; without ``use_code`` only they are looked at. Code
     features of more columns than ``components`` are first reduced to so many principal components: a tree that draws
-    its cuts among hundreds of columns hardly ever draws a good one. ``share``: of the columns, for each cut.
+    its cuts among hundreds of columns hardly ever draws a good one. ``share``: of the columns, drawn for each cut.
     """
 
     _: KW_ONLY
@@ -174,19 +174,19 @@ class TreesHead(_Trees, Chooser, kind="trees"):
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
         forest = ExtraTreesClassifier(self.trees, max_features=self.share, random_state=self.random_state)
         forest.fit(rows, oracle_choice(target))
-        grown = []
-        for one in forest.estimators_:
-            share = one.tree_.value[:, 0, :]
+        trees = []
+        for estimator in forest.estimators_:
+            share = estimator.tree_.value[:, 0, :]
             value = np.zeros((len(share), target.shape[1]))
             value[:, forest.classes_] = share / share.sum(axis=1, keepdims=True)
-            grown.append(extra_tree(one.tree_, value))
-        return grown
+            trees.append(extra_tree(estimator.tree_, value))
+        return trees
 
 
 def log_ratios(costs: Float64, default: int) -> Float64:
-    """log(cost / cost of the default), cut where it teaches no more. (n, K), NaN: not measured -> (n, K) finite.
+    """log(cost / cost of the default), cut at a large gain and a loss. (n, K), NaN: not measured -> (n, K) finite.
 
-    What was not measured gets the setting's mean over the other samples; a setting that no sample has is a loss.
+    What was not measured gets the setting's mean over the other samples; a setting that no sample has counts as a loss.
     """
     ratios = np.clip(np.log(costs / costs[:, default, None]), -_MOST_GAIN, _MOST_LOSS)
     measured = np.isfinite(ratios)
@@ -206,19 +206,19 @@ class _RegressionTrees(_Trees):
             self.trees, max_features=self.share, min_samples_leaf=self.leaf, random_state=self.random_state
         )
         forest.fit(rows, target[:, 0] if target.shape[1] == 1 else target)
-        return [extra_tree(one.tree_) for one in forest.estimators_]
+        return [extra_tree(estimator.tree_) for estimator in forest.estimators_]
 
 
 @dataclass(eq=False, repr=False)
 class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
-    """Extremely randomised trees of log cost ratios to the default, for thousands of samples under dozens of settings.
+    """Extremely randomised trees of log cost ratios to the default, for thousands of samples and dozens of settings.
 
-    A tree is grown for all settings at once, on few numbers, because settings that are neighbours cost alike (principal
-    components of the targets, as in reduced-rank regression: Izenman, 1975).
+    Each tree predicts a few principal components of the ratios of all settings, because neighbouring settings cost
+    alike (reduced-rank regression: Izenman, 1975).
 
-    ``default`` is the setting that runs when nobody decides: measured on every row. ``components`` are of the different
-    pieces of code: however often one was measured, it is one. ``outputs``: principal components of the targets that are
-    learned. ``leaf``: rows of a leaf, at least. All else is as with `TreesHead`.
+    ``default`` is the setting that runs when nobody decides, measured on every row. ``components`` of the code columns
+    are of the distinct pieces of code, however often each was measured. ``outputs``: principal components of the ratios
+    that are learned. ``leaf``: rows of a leaf, at least. Other parameters are as those of `TreesHead`.
     """
 
     _: KW_ONLY
@@ -240,7 +240,7 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
         super()._learn(features, (ratios - self.mean_) @ self.directions_.T)
 
     def _find_components(self, seen: Float64) -> None:
-        # As bytes: sorting thousands of rows of hundreds of numbers takes longer than finding their components.
+        # Hashing rows as bytes: sorting thousands of them takes longer than finding their components.
         rows: dict[bytes, int] = {}
         for row, code in enumerate(seen[:, self.context_columns :] + 0.0):  # minus zero is zero
             rows.setdefault(code.tobytes(), row)
@@ -251,8 +251,8 @@ class RatioTreesHead(_RegressionTrees, CostRegressor, kind="ratio_trees"):
 
 
 @dataclass(eq=False, repr=False)
-class TreesLabels(_RegressionTrees, Labels, kind="trees_labels"):
-    """Extremely randomised trees of all labels at once, 0 or 1 each; parameters as those of `RatioTreesHead`."""
+class TreesLabels(_RegressionTrees, MultiRegressor, kind="trees_labels"):
+    """Extremely randomised trees of all labels at once, 0 or 1; parameters as those of `RatioTreesHead`."""
 
     _: KW_ONLY
     components: int = 32
@@ -261,21 +261,21 @@ class TreesLabels(_RegressionTrees, Labels, kind="trees_labels"):
 
 
 def boosted_trees(boosted: Any) -> list[Tree]:
-    """Trees that scikit-learn has boosted, in double precision; those of one of V outcomes say 0 of the others."""
-    # No public attribute holds the trees; tests/heads/test_boosted.py compares with the estimator's own answers.
-    grown = []
+    """The trees of scikit-learn's gradient boosting; a tree of one of V outcomes has zeros for the others."""
+    # No public attribute holds the trees; tests/decide/estimators/test_trees.py compares with scikit-learn's answers.
+    trees = []
     for stage in boosted._predictors:
-        for place, one in enumerate(stage):
-            nodes = one.nodes  # in preorder; an infinite cut sends every number left
+        for outcome, predictor in enumerate(stage):
+            nodes = predictor.nodes  # in preorder; an infinite cut sends every number left
             column = np.where(nodes["is_leaf"].astype(bool), -1, nodes["feature_idx"].astype(np.int64))
             value = np.zeros((len(nodes), len(stage)))
-            value[:, place] = nodes["value"]
-            grown.append(Tree(column, nodes["num_threshold"], value))
-    return grown
+            value[:, outcome] = nodes["value"]
+            trees.append(Tree(column, nodes["num_threshold"], value))
+    return trees
 
 
 @dataclass(eq=False, repr=False)
-class BoostedRegressor(_Trees, Number, kind="boosted_number"):
+class BoostedRegressor(_Trees, Regressor, kind="boosted_number"):
     """Gradient boosted trees that predict a number, for thousands of rows; code is reduced as by `TreesHead`."""
 
     _: KW_ONLY
@@ -285,22 +285,26 @@ class BoostedRegressor(_Trees, Number, kind="boosted_number"):
     learning_rate: float = 0.1
 
     def _grown(self, rows: Float64, target: Float64) -> list[Tree]:
-        how = {"learning_rate": self.learning_rate, "early_stopping": False, "random_state": self.random_state}
-        boosted = HistGradientBoostingRegressor(max_iter=self.trees, max_leaf_nodes=self.leaves, **how)
-        boosted.fit(rows, target[:, 0])
+        boosted = HistGradientBoostingRegressor(
+            learning_rate=self.learning_rate,
+            max_iter=self.trees,
+            max_leaf_nodes=self.leaves,
+            early_stopping=False,
+            random_state=self.random_state,
+        ).fit(rows, target[:, 0])
         self.start_ = float(boosted._baseline_prediction.item())
         return boosted_trees(boosted)
 
     def _answer(self, features: Float64) -> Float64:
-        return self.start_ + self.forest_.summed(self._reduced(features))  # boosted on double precision
+        return self.start_ + self.forest_.summed(self._reduced(features))  # these trees compare in double precision
 
 
 @dataclass(eq=False, repr=False)
-class BoostedChances(Labels, kind="boosted_chances"):
-    """Gradient boosted trees of how likely each of K outcomes is, learned from the shares that each had.
+class BoostedChances(MultiRegressor, kind="boosted_chances"):
+    """Gradient boosted trees of how likely each of K outcomes is, learned from the share that each had.
 
-    ``bags`` such are grown, each from other draws of the columns that a cut looks at (``share`` of them), and averaged:
-    one alone errs by chance about as much as what is to be learned of thousands of rows.
+    ``bags`` ensembles are grown, which differ in the columns drawn for each cut (``share`` of them), and averaged: the
+    random error of one is about as large as the effects that thousands of rows show.
     """
 
     _: KW_ONLY
@@ -314,24 +318,24 @@ class BoostedChances(Labels, kind="boosted_chances"):
     _POSITIVE = ("learning_rate", "share")
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Train on rows (n, A) with shares (n, K), which sum to 1, and on how much each row weighs (n,)."""
-        features, shares = self._training_rows(X, y, multi_output=True, y_numeric=True)
+        """Train on rows (n, A), shares (n, K), which sum to 1, and weights of rows (n,)."""
+        features, shares = self._checked_training(X, y, multi_output=True, y_numeric=True)
         weight = shares * (1.0 if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)[:, None])
         row, outcome = np.nonzero(weight)
         present = np.unique(outcome)
         if len(present) < 2:
             raise HeadError(f"{len(present)} of {shares.shape[1]} outcomes have a share in any row; 2 are needed")
-        how = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
-        how |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves, "l2_regularization": 1.0}
-        # Of two outcomes one number tells both.
+        options = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
+        options |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves, "l2_regularization": 1.0}
+        # From the outcomes that are present to all K; of two outcomes one number describes both.
         wide = np.eye(shares.shape[1])[present] if shares.shape[1] > 2 else np.eye(2)
         wide = wide[1:] if len(present) == 2 else wide
         wide = wide[:, 1:] if shares.shape[1] == 2 else wide
         grown = []
         for bag in range(self.bags):
-            boosted = HistGradientBoostingClassifier(**how, random_state=self.random_state + bag)
+            boosted = HistGradientBoostingClassifier(**options, random_state=self.random_state + bag)
             boosted.fit(features[row], outcome, sample_weight=weight[row, outcome])
-            grown += [one._replace(value=one.value @ wide / self.bags) for one in boosted_trees(boosted)]
+            grown += [tree._replace(value=tree.value @ wide / self.bags) for tree in boosted_trees(boosted)]
         self.start_ = np.asarray(boosted._baseline_prediction, dtype=np.float64).ravel() @ wide  # (V,): K, or 1 for two
         if shares.shape[1] > 2:
             self.start_[np.setdiff1d(np.arange(shares.shape[1]), present)] = _NEVER

@@ -1,7 +1,7 @@
-"""`evaluate`: a task, its protocols, its baselines and the embedding, in one report.
+"""`evaluate`: cross-validates the embedding and its baselines on a task, under each protocol, into one report.
 
-For each protocol, seed and fold, each row's head is searched and trained on the training rows alone, and answers for
-the test rows; what is kept is the answers.
+For each protocol, seed and fold, the head of each row is chosen and fitted on the training samples alone and answers
+for the test samples; the record holds these answers.
 """
 
 import itertools
@@ -31,7 +31,7 @@ SEEDS = (0, 1, 2, 3, 4)
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A task with its samples read and embedded, once for all protocols: ``features`` are one a row of the table."""
+    """A task whose samples are read and embedded, once for all protocols; ``features`` are of the rows of the table."""
 
     task: Task
     data: TaskData
@@ -69,7 +69,7 @@ class Evaluation:
         previous: Sequence[TaskReport] = (),
         keep: Callable[[TaskReport], object] | None = None,
     ) -> TaskReport:
-        """Train and ask heads; parameters as those of `evaluate`."""
+        """Fit and ask heads; parameters as those of `evaluate`."""
         chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or list(self.task.protocols)
         work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
         digests = {job.key: job.digest() for job in work}
@@ -85,10 +85,10 @@ class Evaluation:
         self, protocols: list[Protocol], seeds: Sequence[int], digests: Mapping[Key, str], done: Mapping[Key, Result]
     ) -> TaskReport:
         data, task = self.data, self.task
-        kept: dict[str, dict[str, Any]] = {}
+        complete: dict[str, dict[str, Any]] = {}
         for protocol, seed in itertools.product(protocols, seeds):
             if all((protocol.name, seed, row.row) in done for row in self.features):
-                runs = kept.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
+                runs = complete.setdefault(protocol.name, {"title": protocol.title, "seeds": {}})["seeds"]
                 runs[str(seed)] = self._run_record(protocol, seed, digests, done)
         record = {
             "format_version": FORMAT,
@@ -102,7 +102,7 @@ class Evaluation:
             "model": self.model,
             "seeds": list(dict.fromkeys(seed for _, seed, _ in done)) if self.features else list(seeds),
             "rows": {row.row: {"note": row.note, "columns": row.matrix.shape[1]} for row in self.features},
-            "protocols": kept,
+            "protocols": complete,
         }
         return TaskReport(record, task, data)
 
@@ -110,15 +110,17 @@ class Evaluation:
         self, protocol: Protocol, seed: int, digests: Mapping[Key, str], done: Mapping[Key, Result]
     ) -> dict[str, Any]:
         folds = list(protocol.split(self.data, seed))
-        fold = np.full(len(self.data), -1, dtype=np.int64)  # none tests it
+        fold = np.full(len(self.data), -1, dtype=np.int64)  # -1: no fold tests the sample
         for index, (_, test) in enumerate(folds):
             fold[test] = index
         static = target_of(self.data, self.task.select).static_rows(folds, self.task.portfolios)
-        rows: dict[str, Any] = {name: {"said": pack_predictions(said, fold)} for name, said in static.items()}
+        rows: dict[str, Any] = {
+            name: {"said": pack_predictions(predictions, fold)} for name, predictions in static.items()
+        }
         for features in self.features:
             key = (protocol.name, seed, features.row)
-            said, heads, three = done[key]
-            rows[features.row] = {"inputs": digests[key], "said": pack_predictions(said, fold), "heads": heads}
+            predictions, heads, three = done[key]
+            rows[features.row] = {"inputs": digests[key], "said": pack_predictions(predictions, fold), "heads": heads}
             if three is not None:
                 rows[features.row]["best_of_three"] = pack_predictions(three, fold)
         return {"fold": fold.tolist(), "rows": rows}
@@ -140,14 +142,14 @@ def evaluate(
 ) -> TaskReport:
     """Evaluate the embedding on a task, beside its baselines. Raises TaskError: unknown names, bad data (`Task.load`).
 
-    ``task``: one, its name, or the `Path` of a file that defines one, which is executed. ``data``: the samples, or
-    where the data sets are; ``MIRENC_DATA`` or the download folder if left out. Left out, ``variant`` is the task's
-    first, ``encoder`` the default model, ``protocols`` (`Task.protocols`) and ``rows``
-    (`mirenc.decide.features.feature_matrix.ROW_TITLES`) are all.
+    ``task``: a `Task`, its name, or the `Path` of a file that defines one, which is executed. ``data``: the samples, or
+    the folder of the data sets; ``MIRENC_DATA`` or the download folder if left out. Left out, ``variant`` is the task's
+    first, ``encoder`` the default model, ``protocols`` those of the task, and ``rows`` all of
+    `mirenc.decide.features.feature_matrix.ROW_TITLES`.
 
-    Each of the ``seeds`` shuffles folds and starts heads anew; ``jobs`` processes train them, and ``advance(done,
-    total=..., note=...)`` is called meanwhile. What ``previous`` reports of the same task and data hold of the same
-    features, folds and heads is not made again. ``keep`` is called with the report so far when a seed is done and
+    Each of the ``seeds`` cuts other folds and starts heads from other random states, in ``jobs`` processes;
+    ``advance(done, total=..., note=...)`` is called meanwhile. Results in ``previous`` reports are reused where
+    features, folds and candidates are the same. ``keep`` is called with the report so far when a seed is done and
     others are left.
     """
     task = task if isinstance(task, Task) else get_task(task)
@@ -162,7 +164,7 @@ def evaluate(
 
 
 def _several(name: str, given: Sequence[str] | None) -> list[str]:
-    """The names as a list. A lone string would be read letter by letter."""
+    """The names as a list. Raises TaskError: a single string, whose letters would be taken for names."""
     if isinstance(given, str):
         raise TaskError(f"{name} is {given!r}; it is a sequence of names: {name}=[{given!r}]")
     return list(given or ())

@@ -1,4 +1,4 @@
-"""Which figures a target has, what intervals are of, and which of them people see: a class for each target."""
+"""The figures of a table for each kind of target: what they are, what has intervals, and the columns of the table."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -13,8 +13,8 @@ from mirenc.decide.metrics import RankedPairs, brier, decision_figures, geometri
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 
-_FEW = 12  # settings, of which people want to know how often the best one was named
-# What costs are -> how gains and losses are called: over a baseline, from 1 % on, from 2 % on, with headroom.
+_FEW = 12  # settings: with more, how often the best one was chosen says little
+# Unit of costs -> words for a gain over a baseline, a loss of more than 1 %, of more than 2 %, a gain with headroom.
 _WORDS = {
     "seconds": ("speedup over", "slowdowns", "slower by 2 %", "speedup"),
     "bytes": ("times smaller than", "larger", "larger by 2 %", "times smaller"),
@@ -23,34 +23,33 @@ _OF_THREE = ("speedup_geometric", "oracle_gain_share", "slowdowns_2", "headroom_
 
 
 class Figures(ABC):
-    """The figures of a task's data. n samples, of which ``inside`` (m,) are asked for; S seeds."""
+    """Figures of a task's data: n samples, of which those ``inside`` (m,) count; S seeds."""
 
-    proof: ClassVar[str]  # the figure that says whether a record that was kept is of these data (`TaskReport.proves`)
+    proof: ClassVar[str]  # the figure that shows whether a saved record is of these data (`TaskReport.proves`)
     judged_by: str  # what a row is compared with the no-code row by: ``accuracy``, ``speedup``, ``mae`` or ``auc``
-    # (n, P) bool, or None: Labels, or whether a number's event happens; None where there is neither
-    events: Bool | None = None
+    events: Bool | None = None  # (n, P) labels, or whether a number's event happens; None where there is neither
 
     def __init__(self, task: Task, variant: str, data: TaskData) -> None:
         self.task, self.variant, self.data = task, variant, data
 
     @abstractmethod
-    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
-        """Figures of one seed. (n,) settings or numbers, or (n, P) labels."""
+    def of_run(self, predictions: NDArray[Any], inside: Int64) -> dict[str, float]:
+        """Figures of the predictions of one seed: (n,) settings or numbers, or (n, P) labels."""
 
-    def proof_of(self, said: NDArray[Any], inside: Int64) -> float:
+    def proof_of(self, predictions: NDArray[Any], inside: Int64) -> float:
         """The figure `proof` of one seed."""
-        return self.of_run(said, inside)[self.proof]
+        return self.of_run(predictions, inside)[self.proof]
 
     @abstractmethod
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
-        """What a table says of one row: title of a column -> text."""
+        """The cells of one row of a table: title of the column -> text."""
 
     def per_sample(self, runs: NDArray[Any], inside: Int64) -> dict[str, Float64]:
-        """Mean over the seeds of what intervals are of: hits and log speedups, or absolute errors. (m,) each."""
+        """What has intervals, as a mean over the seeds: hits and log speedups, or absolute errors. (m,) each."""
         return {}
 
     def over_all(self, runs: NDArray[Any], three: Int64 | None, inside: Int64) -> dict[str, Any]:
-        """What is computed of all seeds at once; ``three``: (S, n) best of the three preferred settings, where kept."""
+        """Figures of all seeds together; ``three`` (S, n): the best of the three preferred settings, where known."""
         return {}
 
 
@@ -61,8 +60,8 @@ class _Choices(Figures):
     def judged_by(self) -> str:  # type: ignore[override]
         return self.task.select
 
-    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
-        data, choice = self.data, self.data.resolve(said)[inside]
+    def of_run(self, predictions: NDArray[Any], inside: Int64) -> dict[str, float]:
+        data, choice = self.data, self.data.resolve(predictions)[inside]
         default, best = data.paid_baseline[inside], data.labels[inside]
         return decision_figures(data.known[inside], choice, default, best, paid=data.paid[inside])
 
@@ -79,7 +78,7 @@ class _Choices(Figures):
         over = {}
         for name, choice in self.task.baselines.items():
             there = np.isfinite(paid[:, choice])
-            if not there.any():  # nobody may ask for it in this part
+            if not there.any():  # it may not be asked for in this part
                 continue
             ratio = paid[there, choice] / cost[:, there]  # (S, m)
             best = paid[there, choice] / least[there]
@@ -91,9 +90,9 @@ class _Choices(Figures):
             }
         out: dict[str, Any] = {"speedup_over": over}
         if three is not None:
-            each = [self.of_run(run, inside) for run in three]
-            kept = [key for key in _OF_THREE if key in each[0]]
-            out["best_of_three"] = {key: float(np.mean([one[key] for one in each])) for key in kept}
+            by_seed = [self.of_run(run, inside) for run in three]
+            keys = [key for key in _OF_THREE if key in by_seed[0]]
+            out["best_of_three"] = {key: float(np.mean([figures[key] for figures in by_seed])) for key in keys}
         return out
 
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
@@ -131,13 +130,13 @@ class _Numbers(Figures):
         if variant in task.events:
             self.events = data.value[:, None] >= task.events[variant][1]
 
-    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
+    def of_run(self, predictions: NDArray[Any], inside: Int64) -> dict[str, float]:
         truth = self.data.value[inside]
-        figures = number_figures(truth, said[inside])
+        figures = number_figures(truth, predictions[inside])
         if self.task.logarithm:
-            figures["mape"] = float(np.abs(np.expm1(said[inside] - truth)).mean())
+            figures["mape"] = float(np.abs(np.expm1(predictions[inside] - truth)).mean())
         if self.events is not None and 0 < self.events[inside].sum() < len(inside):
-            event = label_figures(self.events[inside], said[inside, None])
+            event = label_figures(self.events[inside], predictions[inside, None])
             figures |= {key: event[key] for key in ("auc", "average_precision", "rate")}
         return figures
 
@@ -171,12 +170,12 @@ class _Labels(Figures):
         super().__init__(task, variant, data)
         self.events = data.label_table
 
-    def of_run(self, said: NDArray[Any], inside: Int64) -> dict[str, float]:
-        return label_figures(self.data.label_table[inside], said[inside])
+    def of_run(self, predictions: NDArray[Any], inside: Int64) -> dict[str, float]:
+        return label_figures(self.data.label_table[inside], predictions[inside])
 
-    def proof_of(self, said: NDArray[Any], inside: Int64) -> float:
-        """Without the others, which rank the samples by each label: seconds of a large record."""
-        return brier(self.data.label_table[inside], said[inside])
+    def proof_of(self, predictions: NDArray[Any], inside: Int64) -> float:
+        """Not with `of_run`, which ranks samples by each label and takes seconds for a large record."""
+        return brier(self.data.label_table[inside], predictions[inside])
 
     def columns(self, figures: Mapping[str, Any]) -> dict[str, str]:
         return {
@@ -202,16 +201,16 @@ def area_figures(
 ) -> dict[str, Any]:
     """Areas under the ROC curve of labels that some samples have and others have not; {} where there is no such label.
 
-    ``truth``: (m, P); ``runs``: (S, m, P), what was predicted, S seeds; ``against``: (S', m, P), by another row.
-    Samples of one ``group`` are drawn together. Returns auc_interval (95 %, of the mean); auc_gain and
-    auc_gain_interval over ``against``; where ``names`` are given, labels: auc, average_precision and rate of each.
+    ``truth`` (m, P); ``runs`` (S, m, P): predictions of S seeds; ``against`` (S', m, P): those of another row.
+    Bootstrap samples are of whole groups. Returns auc_interval (95 %, of the mean); auc_gain and auc_gain_interval over
+    ``against``; with ``names``, labels: auc, average_precision and rate of each.
     """
     both = np.flatnonzero(truth.any(axis=0) & ~truth.all(axis=0))
     if not len(both):
         return {}
 
-    def pairs_of(told: Float64) -> RankedPairs:
-        return RankedPairs.mean([RankedPairs.of(truth[:, both], run[:, both], group) for run in told])
+    def pairs_of(runs: Float64) -> RankedPairs:
+        return RankedPairs.mean([RankedPairs.of(truth[:, both], run[:, both], group) for run in runs])
 
     pairs = pairs_of(runs)
     out: dict[str, Any] = {"auc_interval": pairs.interval()}
@@ -221,8 +220,8 @@ def area_figures(
     if names:
         scores = [average_precision_score(truth[:, both], run[:, both], average=None) for run in runs]
         precision = np.atleast_1d(np.mean(scores, axis=0))  # of one label scikit-learn gives a number
-        each = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
+        figures = np.stack([pairs.each, precision, truth[:, both].mean(axis=0)], axis=1).tolist()
         keys = ("auc", "average_precision", "rate")
-        told = [names[label] for label in both.tolist()]
-        out["labels"] = {name: dict(zip(keys, one, strict=True)) for name, one in zip(told, each, strict=True)}
+        labels = zip((names[label] for label in both.tolist()), figures, strict=True)
+        out["labels"] = {name: dict(zip(keys, row, strict=True)) for name, row in labels}
     return out

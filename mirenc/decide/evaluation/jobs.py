@@ -1,7 +1,7 @@
-"""Jobs: one row of a table under one protocol and seed, what a worker process gets and gives back.
+"""Jobs: the cross-validation of one row of a table under one protocol and seed, run by worker processes.
 
-A result is taken again where the digest of its inputs is the same, so an evaluation that was stopped goes on, and
-another model leaves the baselines as they are. Features count by their bits, which another processor may move.
+A result is reused where the digest of its inputs is the same, so that an evaluation can be resumed, and another model
+leaves the baselines as they are. The digest is of the bits of features, which may differ on another processor.
 """
 
 import base64
@@ -21,29 +21,29 @@ from threadpoolctl import threadpool_limits
 from mirenc import __version__
 from mirenc.base.arrays import Int64
 from mirenc.base.errors import TaskError
-from mirenc.decide.estimators.candidates import head_search
+from mirenc.decide.estimators.candidates import candidate_search
 from mirenc.decide.estimators.ensemble import CautiousEnsembleHead
 from mirenc.decide.features.feature_matrix import Features
 from mirenc.decide.protocols import Fold, Protocol
-from mirenc.decide.target import Costs, Target
+from mirenc.decide.target import CostTarget, Target
 from mirenc.decide.task_data import TaskData
 
 Key = tuple[str, int, str]  # protocol, seed, row
 
 
 class Result(NamedTuple):
-    """What came of a job."""
+    """The result of a job."""
 
-    # (n,) int64 or float64, or (n, P) float64: what a head that did not see its fold says of each sample, else 0
+    # (n,) or (n, P): setting, number or labels predicted for each sample by a head fitted without its fold, else 0
     predictions: NDArray[Any]
     heads: list[dict[str, float]]  # for each fold, the weights of the members of its head
-    # (n,) int64: the setting of least cost among the three that the head prefers; None where there are no others
+    # (n,) the setting of least cost among the three that the head prefers; None where there are no more
     best_of_three: Int64 | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One row under one protocol and seed: what a worker process gets."""
+    """One row under one protocol and seed."""
 
     protocol: str
     seed: int
@@ -57,9 +57,11 @@ class Job:
         return self.protocol, self.seed, self.features.row
 
     def digest(self) -> str:
-        """SHA-256 over everything the result follows from: features, target, folds, the menu of heads, the release."""
+        """SHA-256 of everything the result depends on: features, target, folds, candidates, release."""
         target, features = self.target, self.features
-        head = head_search(target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.only)
+        head = candidate_search(
+            target.shape(features, np.arange(len(self.unit))), self.seed, target.select, features.only
+        )
         members = [(name, type(member).__name__, repr(member.get_params())) for name, member in head.members]
         search = [__version__, self.seed, features.context, target.select, members, head.picks]
         if isinstance(head, CautiousEnsembleHead):
@@ -68,9 +70,9 @@ class Job:
         for names in (self.unit, target.group):
             content.update(json.dumps(names.tolist()).encode())
         arrays = [features.matrix, target.values, target.strata]
-        if isinstance(target, Costs):
-            for one in (features.settings or target.settings, *(features.asked or ())):
-                arrays += [one.features, one.row]
+        if isinstance(target, CostTarget):
+            for settings in (features.settings or target.settings, *(features.asked or ())):
+                arrays += [settings.features, settings.row]
         for array in [*arrays, *(part for fold in self.folds for part in fold)]:
             content.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return content.hexdigest()
@@ -92,12 +94,12 @@ def plan_jobs(
 def run_jobs(
     work: Sequence[Job], jobs: int, advance: Callable[..., None] | None = None, known: Mapping[Key, Result] = {}
 ) -> Iterator[Result]:
-    """Results in the order of the work, as they are done, by so many processes; what is ``known`` is not made anew."""
-    # joblib hands a large array to its processes once, as a file in memory, however many jobs share it.
+    """Results in the order of the work, as they are done, by so many processes; ``known`` ones are not computed."""
+    # joblib shares a large array with its processes once, as a file in memory, however many jobs have it.
     left = (delayed(_run)(job) for job in work if job.key not in known)
-    made: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(left))
+    computed: Iterator[Any] = iter(Parallel(n_jobs=jobs, return_as="generator", pre_dispatch="2*n_jobs")(left))
     for job in work:
-        yield known[job.key] if job.key in known else next(made)
+        yield known[job.key] if job.key in known else next(computed)
         if advance is not None:
             advance(1, total=len(work), note=f"{job.protocol}, seed {job.seed}, {job.features.row}")
 
@@ -109,39 +111,39 @@ def _run(job: Job) -> Result:
             head = job.target.fit(job.features, training, job.unit, job.seed)
             answers.append(job.target.decide(head, job.features, test))
             heads.append({name: round(weight, 4) for name, weight in head.weights_.items()})
-    said, best = zip(*answers, strict=True)
-    return Result(_placed(job, said), heads, None if best[0] is None else _placed(job, best))
+    predictions, best = zip(*answers, strict=True)
+    return Result(_placed(job, predictions), heads, None if best[0] is None else _placed(job, best))
 
 
 def _placed(job: Job, answers: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """What was said of the rows that each fold tests, at their places; 0 where none does."""
+    """The answers about the test rows of each fold, at the places of these rows; 0 where no fold tests a row."""
     found: NDArray[Any] = np.zeros((len(job.unit), *answers[0].shape[1:]), dtype=answers[0].dtype)
-    for (_, test), said in zip(job.folds, answers, strict=True):
-        found[test] = said
+    for (_, test), answer in zip(job.folds, answers, strict=True):
+        found[test] = answer
     return found
 
 
 def pack_predictions(predictions: NDArray[Any], fold: Int64) -> Any:
-    """Predictions, (n,) int64 or float64, or (n, P) float64, as JSON can hold them: of samples that a fold tested.
+    """Predictions (n,) or (n, P) of the samples that a fold tested, as JSON can hold them.
 
-    Labels are many, so they are kept in half precision, which has four digits near 0, where most of them are.
+    Labels are many, so they are stored in half precision, which has four digits near 0, where most of them are.
     """
     tested = predictions[fold >= 0]
     if tested.ndim == 1:
-        return [float(f"{one:.7g}") for one in tested.tolist()] if tested.dtype.kind == "f" else tested.tolist()
+        return [float(f"{number:.7g}") for number in tested.tolist()] if tested.dtype.kind == "f" else tested.tolist()
     packed = zlib.compress(np.ascontiguousarray(tested, dtype="<f2").tobytes(), 9)
     return {"labels": tested.shape[1], "float16": base64.b64encode(packed).decode("ascii")}
 
 
 def unpack_predictions(kept: Any, fold: Int64) -> NDArray[Any]:
-    """What `pack_predictions` was given; 0 for samples that were not tested. Raises TaskError: something else."""
+    """Reverse `pack_predictions`; 0 for samples that were not tested. Raises TaskError: damaged content."""
     tested = fold >= 0
     try:
         if isinstance(kept, dict):
             content = zlib.decompress(base64.b64decode(kept["float16"], validate=True))
             values = np.frombuffer(content, dtype="<f2").astype(np.float64).reshape(-1, kept["labels"])
         else:
-            values = np.array(kept, dtype=np.float64 if any(isinstance(one, float) for one in kept) else np.int64)
+            values = np.array(kept, dtype=np.float64 if any(isinstance(value, float) for value in kept) else np.int64)
         predictions = np.zeros((len(fold), *values.shape[1:]), dtype=values.dtype)
         predictions[tested] = values
     except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:

@@ -1,4 +1,4 @@
-"""Pictures of a report: every row with its interval, one panel a protocol."""
+"""Plots of a report: each row with its interval, a panel for each protocol."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _CODE = ("text", "graph", "both", "both_histogram", "both_mlp")
 
 
 def plot_report(report: TaskReport, path: str | Path) -> Path:
-    """Dots with 95 % intervals: accuracy, geometric speedup, absolute error or area, whichever the task is judged by.
+    """Plot the figure that the task is judged by, with 95 % intervals, and return ``path``.
 
     Raises MissingExtraError: matplotlib is missing.
     """

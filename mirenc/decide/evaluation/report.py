@@ -1,4 +1,4 @@
-"""`TaskReport`: the figures of an evaluation, computed from what its record says was predicted whenever wanted."""
+"""`TaskReport`: the tables of an evaluation, whose figures are computed from the predictions in its record."""
 
 import html
 import io
@@ -29,17 +29,17 @@ from mirenc.decide.task_data import TaskData
 
 FORMAT = 2
 _AGAINST = "no_code"  # the row that every other is compared with
-# Where a compiler's own choice is known (`Task.compiler_context`), code must beat that too.
+# Where a compiler's own choice is a context feature (`Feature.known_from`), code must beat that, too.
 _RIVALS = {"gain": _AGAINST, "gain_over_compiler": "compiler"}
-# Of fewer groups, what wins in every one may do so by chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
+# With fewer groups, a win in each of them may be chance: 2 / 2**5 is more than 5 % (sign test, two-sided).
 _LEAST_GROUPS = 6
-# Of features that were kept (`downstream/kept_features.py`).
+# Titles of rows from stored features (`downstream/kept_features.py`).
 _PART_TITLES = {
     "taught": "embedding, what a compiler taught",
     "autophase": "AutoPhase's 56 counts",
     "statements": "bag of statements",
 }
-# By what a row is worth beside the no-code row: how that is written, and in which unit.
+# Figure that rows are judged by -> format of its gain over the no-code row, and factor.
 _GAINS = {
     "speedup": ("x {:.3f} [{:.3f}, {:.3f}]", 1),
     "accuracy": ("{:+.1f} [{:+.1f}, {:+.1f}]", 100),
@@ -49,14 +49,14 @@ _GAINS = {
 
 
 def row_title(row: str) -> str:
-    """What a table calls a row; ``both:NAME`` is that of another model than the table's own."""
+    """The title of a row in a table; ``both:NAME`` is row ``both`` with another model than the table's own."""
     name, _, model = row.partition(":")
     title = {**STATIC_TITLES, **ROW_TITLES, **_PART_TITLES}.get(name, name)
     return f"{title} of {model}" if model else title
 
 
 class TaskReport:
-    """The result of `mirenc.evaluate`: a record of what every row said under every seed and protocol, task and data."""
+    """The result of `mirenc.evaluate`: a record of what each row predicted under each protocol and seed, task, data."""
 
     def __init__(self, record: Mapping[str, Any], task: Task, data: TaskData) -> None:
         self.record = record
@@ -91,7 +91,7 @@ class TaskReport:
 
     @property
     def parts(self) -> list[str]:
-        """Parts of the table that are reported by themselves, in the order of the data."""
+        """The `Sample.part`s that are also reported separately, in the order of the data."""
         return [part for part in dict.fromkeys(self.data.part.tolist()) if part]
 
     @property
@@ -103,16 +103,16 @@ class TaskReport:
         return list(self._runs(protocol)[0]["rows"])
 
     def predictions(self, protocol: str, row: str) -> NDArray[Any]:
-        """What was predicted for each sample while its fold was held out; 0 where no fold tests it (`tested`).
+        """Predictions for each sample while its fold was held out; 0 where no fold tests it (`tested`).
 
-        (seeds, n) settings chosen or numbers, or (seeds, n, P) how likely each label is.
+        (seeds, n) chosen settings or numbers, or (seeds, n, P) how likely each label is.
         """
         return np.array([_result(run, row).predictions for run in self._runs(protocol)])
 
     def best_of_three(self, protocol: str, row: str) -> Int64 | None:
         """(seeds, n) best of the three preferred settings (`jobs.Result`); None where none was kept."""
         kept = [_result(run, row).best_of_three for run in self._runs(protocol)]
-        return None if any(one is None for one in kept) else np.array(kept)
+        return None if any(setting is None for setting in kept) else np.array(kept)
 
     def tested(self, protocol: str) -> Bool:
         """(n,) whether a fold of the protocol tests each sample."""
@@ -122,7 +122,7 @@ class TaskReport:
         return list(self.record["protocols"][protocol]["seeds"].values())
 
     def known(self, digests: Mapping[Key, str]) -> dict[Key, Result]:
-        """Results whose inputs had these digests, by `Job.key`. Static rows have none."""
+        """Results whose inputs have these digests, by `Job.key`. Static rows have none."""
         return {
             (protocol, int(seed), name): _result(run, name)
             for protocol, runs in self.record["protocols"].items()
@@ -132,44 +132,47 @@ class TaskReport:
         }
 
     def proves(self, kept: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> bool:
-        """Whether figures that were kept are of these data: variants of a task share their files' hash."""
+        """Whether saved figures are of these data, which the hash does not show: variants of a task share files."""
         try:
-            for protocol, row, one in [(name, row, one) for name, rows in kept.items() for row, one in rows.items()]:
+            for protocol, rows in kept.items():
                 inside = np.flatnonzero(self.tested(protocol))
-                now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
-                if not math.isclose(one[self._figures.proof], now, rel_tol=1e-9):
-                    return False
+                for row, figures in rows.items():
+                    now = np.mean([self._figures.proof_of(run, inside) for run in self.predictions(protocol, row)])
+                    if not math.isclose(figures[self._figures.proof], now, rel_tol=1e-9):
+                        return False
         except (AttributeError, KeyError, TypeError, ValueError):
             return False
         return True
 
     # -- figures ---------------------------------------------------------------------------------------
     def figures(self, protocol: str, row: str, part: str = "") -> dict[str, Any]:
-        """Figures of one row, of the samples that the protocol tests; of a `Sample.part` alone, if given.
+        """Figures of one row, for the samples that the protocol tests; for those of one `Sample.part`, if given.
 
-        For each key of `mirenc.decide.metrics.decision_figures`, `number_figures` or `label_figures`: mean over the
-        seeds, and ``<key>_sd``. Intervals (95 %, whole groups resampled, samples averaged over seeds):
-        ``<value>_interval``, and against the no-code row ``<value>_gain`` and ``<value>_gain_interval``, where value is
-        ``accuracy`` and ``speedup`` (geometric), ``mae`` or ``auc``. ``mape``: the mean share by which a size is
-        missed, where the number is its logarithm. Where a number has an event (`Task.events`), its figures are those of
-        a label, too.
-        ``labels``: what `area_figures` says of each. ``speedup_over``: geometric and arithmetic, over each static
-        baseline. ``best_of_three``: some of the keys, where the three preferred settings are measured and the best is
-        taken.
+        - Each key of `mirenc.decide.metrics.decision_figures`, `number_figures` or `label_figures` (a number that has
+          an event (`Task.events`) has those of a label, too): mean over the seeds, and ``<key>_sd``. ``mape``: mean
+          relative error of a size whose logarithm the number is.
+        - ``<value>_interval`` (95 %, bootstrap over groups, samples averaged over seeds), and against the no-code row
+          ``<value>_gain`` and ``<value>_gain_interval``, where value is ``accuracy``, ``speedup`` (geometric), ``mae``
+          or ``auc``.
+        - ``labels``: see `area_figures`. ``speedup_over``: geometric and arithmetic, over each static baseline.
+          ``best_of_three``: some of the keys, if the three preferred settings are measured and the best is kept.
         """
         inside = np.flatnonzero(self.tested(protocol) & ((self.data.part == part) | (not part)))
         group = self.data.group[inside]
         runs = self.predictions(protocol, row)
-        each = [self._figures.of_run(run, inside) for run in runs]
+        by_seed = [self._figures.of_run(run, inside) for run in runs]
         out: dict[str, Any] = {}
-        for key in each[0]:
-            values = np.array([figures[key] for figures in each])
+        for key in by_seed[0]:
+            values = np.array([figures[key] for figures in by_seed])
             out[key] = float(values.mean())
             out[f"{key}_sd"] = float(values.std(ddof=1)) if len(values) > 1 else 0.0
-        there = {name: rival for name, rival in _RIVALS.items() if rival in self.rows(protocol)}
-        of = self._figures.per_sample
-        rivals = {name: of(self.predictions(protocol, rival), inside) for name, rival in there.items()}
-        for value, own in self._figures.per_sample(runs, inside).items():
+        per_sample = self._figures.per_sample
+        rivals = {
+            name: per_sample(self.predictions(protocol, rival), inside)
+            for name, rival in _RIVALS.items()
+            if rival in self.rows(protocol)
+        }
+        for value, own in per_sample(runs, inside).items():
             statistic = np.exp if value == "speedup" else None
             out[f"{value}_interval"] = group_interval(own, group, statistic=statistic)
             for name, against in rivals.items():
@@ -187,23 +190,23 @@ class TaskReport:
 
     # -- output ----------------------------------------------------------------------------------------
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
-        """The record with all figures, by so many threads: what ``--json`` prints and ``downstream/`` keeps."""
-        asked = [(one, row, part) for one in self.protocols for row in self.rows(one) for part in ("", *self.parts)]
+        """The record with all figures, computed by so many threads: what ``--json`` prints and `save` writes."""
+        rows = [(protocol, row) for protocol in self.protocols for row in self.rows(protocol)]
+        asked = [(protocol, row, part) for protocol, row in rows for part in ("", *self.parts)]
         with ThreadPoolExecutor(jobs) as pool:
-            made = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
-
-        def of(protocol: str, row: str) -> dict[str, Any]:
-            return {**made[protocol, row, ""], "parts": {part: made[protocol, row, part] for part in self.parts}}
-
-        figures = {protocol: {row: of(protocol, row) for row in self.rows(protocol)} for protocol in self.protocols}
+            computed = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
+        figures: dict[str, dict[str, Any]] = {protocol: {} for protocol in self.protocols}
+        for protocol, row in rows:
+            parts = {part: computed[protocol, row, part] for part in self.parts}
+            figures[protocol][row] = {**computed[protocol, row, ""], "parts": parts}
         return {**self.record, "figures": figures}
 
     def save(self, path: str | Path, jobs: int = 1) -> Path:
-        """Write record and figures as JSON, one line a row of the table; figures by so many threads."""
+        """Write record and figures as JSON; figures are computed by so many threads."""
         content = self.to_json(jobs)
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Indented for people, but for lists of numbers: those of a row stand in one line.
+        # Indented for people, but for lists of numbers, which get one line.
         text = re.sub(r"\[[-\d.,eE\s]*\]", lambda match: re.sub(r"\s+", "", match[0]), json.dumps(content, indent=1))
         with delivered(target) as part:
             part.write_text(text + "\n", encoding="utf-8")
@@ -216,7 +219,7 @@ class TaskReport:
         return f"{name}: {self.record['protocols'][protocol]['title']}{some}"
 
     def caption(self) -> str:
-        """What the tables are made of, and how to read them."""
+        """What the table was computed from, and how to read it."""
         record, name = self.record, self.task.dataset
         seeds = len(record["seeds"])
         text = (
@@ -229,7 +232,7 @@ class TaskReport:
         return " ".join([text, *notes])
 
     def warning(self, protocol: str) -> str:
-        """Why the figures of a protocol say little, where it tests too few groups; else ""."""
+        """Why the figures of a protocol say little, if it tests too few groups; else ""."""
         groups = len(np.unique(self.data.group[self.tested(protocol)]))
         needed = f"{_LEAST_GROUPS} are needed before even what is better in every one is told from chance at 95 %"
         found = f"protocol {protocol!r} tests {groups} group{'s' * (groups > 1)}; {needed}"
@@ -250,13 +253,13 @@ class TaskReport:
         return table
 
     def _cells(self, protocol: str) -> list[list[str]]:
-        """Titles of the columns, and the lines of the table: "" where a line has no such figure."""
+        """Titles of the columns, then the cells of each line: "" where a line has no such figure."""
         lines = list(self.lines(protocol))
         columns = list(dict.fromkeys(key for line in lines for key in line))
         return [columns, *([line.get(column, "") for column in columns] for line in lines)]
 
     def lines(self, protocol: str) -> Iterator[dict[str, str]]:
-        """Rows of the table, each a title and the figures as text."""
+        """The lines of the table: title of the column -> text."""
         for row in self.rows(protocol):
             figures = self.figures(protocol, row)
             line = {"row": row_title(row), **self._figures.columns(figures)}
@@ -268,7 +271,7 @@ class TaskReport:
 
 
 def _result(run: Mapping[str, Any], name: str) -> Result:
-    """What a row said in one seed; older records have no best of three."""
+    """The result of a row in one seed; older records have no best of three."""
     fold, row = np.array(run["fold"]), run["rows"][name]
     three = unpack_predictions(row["best_of_three"], fold) if "best_of_three" in row else None
     return Result(unpack_predictions(row["said"], fold), row.get("heads", []), three)
@@ -276,20 +279,20 @@ def _result(run: Mapping[str, Any], name: str) -> Result:
 
 def _gain_text(value: str, figures: Mapping[str, Any]) -> str:
     form, unit = _GAINS[value]
-    return form.format(*(unit * one for one in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
+    return form.format(*(unit * number for number in (figures[f"{value}_gain"], *figures[f"{value}_gain_interval"])))
 
 
 def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
-    """What `TaskReport.save` wrote of the data. Raises TaskError: another task, another format, or other data."""
+    """The report that `TaskReport.save` wrote. Raises TaskError: another task, another format, or other data."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        how = f"Make it with `mirenc evaluate ... -o {path}`"
-        raise TaskError(f"record {path} cannot be read: {error}. {how}") from None
+        advice = f"Make it with `mirenc evaluate ... -o {path}`"
+        raise TaskError(f"record {path} cannot be read: {error}. {advice}") from None
     if not isinstance(content, dict) or content.get("format_version") != FORMAT:
         raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
-    of = (content.get("task"), content.get("data_hash"), content.get("samples"))
+    source = (content.get("task"), content.get("data_hash"), content.get("samples"))
     figures = content.pop("figures", None)
-    if of != (task.name, data.content_hash, len(data)) or not TaskReport(content, task, data).proves(figures):
-        raise TaskError(f"record {path} is of task {of[0]!r} or of other data. Evaluate again")
+    if source != (task.name, data.content_hash, len(data)) or not TaskReport(content, task, data).proves(figures):
+        raise TaskError(f"record {path} is of task {source[0]!r} or of other data. Evaluate again")
     return TaskReport(content, task, data)

@@ -1,1 +1,1 @@
-"""Heads as C and as ONNX."""
+"""Heads as C source."""

@@ -3,8 +3,9 @@
  *     $prototype;
  *
  * features: $columns finite numbers, in the order of ${name}_features.$settings
- * score: room for $width: preferences, which sum to 1, where the head chooses, else what is predicted.
- * Returns the place of the highest score where it chooses, else 0; -1 for what is not finite, or no such count.$choices
+ * score: array of $width that is filled: with preferences, which sum to 1, if the head chooses, else with predictions.
+ * Returns the index of the highest score if the head chooses, else 0; -1 if a number is not finite or the count of
+ * settings is out of range.$choices
  */
 #include <math.h>
 

@@ -1,1 +1,1 @@
-"""What a head sees: columns from context and from code."""
+"""What heads see of code and of its context, as numbers."""

@@ -1,8 +1,8 @@
-"""IR2Vec's vectors, for the row of a table that a peer deserves, and modules in the words that it knows.
+"""IR2Vec's vectors, as a baseline, and IR rewritten for the LLVM that it reads.
 
-The wheel (``pip install IR2Vec==2.1.1``) is no dependency. It reads what LLVM <= 16 wrote, ends the process on IR it
-does not like, and keeps the memory of the files before; so a child process computes each vector. It has vectors of
-modules, so a function becomes one. What later LLVMs say beside an instruction are hints, which may be left out.
+The wheel (``pip install IR2Vec==2.1.1``) is no dependency. It reads IR of LLVM 16 and before, ends the process on IR
+that it cannot handle, and never frees memory, so each vector is computed in a child process. It has vectors of modules
+only, so a function is extracted to a module. Attributes and flags of later LLVMs are hints, which may be removed.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def ir2vec_available() -> bool:
 
 
 def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
-    """Flow-aware module vectors, (n, 300) float32, and how many are zeros: IR2Vec gave none, or numbers that are none.
+    """Flow-aware module vectors, (n, 300) float32, and how many are zeros as IR2Vec gave none that is finite.
 
-    What mirenc mends in a text for LLVM 22 (`mirenc.llvm.ir.old_text.modernise`) is mended for IR2Vec, too: both get
-    the same chance. Raises TaskError: the wheel does not run at all.
+    Texts are repaired as mirenc repairs them for itself (`mirenc.llvm.ir.old_text.modernise`). Raises TaskError: the
+    wheel does not run at all.
     """
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
     found = 0
@@ -72,7 +72,7 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
         for row, text in enumerate(texts):
             Path(folder, f"{row}.ll").write_text(modernise(text), encoding="utf-8")
         output = Path(folder, "vectors.jsonl")
-        # As a file, so that the child does not load the package's heads; -P, so that `ir2vec` is not this file.
+        # This file is run as a script, so that the child loads nothing else; with -P, `import ir2vec` is the wheel.
         command = [sys.executable, "-P", __file__, folder, str(len(texts))]
         done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode:
@@ -80,24 +80,24 @@ def ir2vec_vectors(texts: Sequence[str]) -> tuple[Float32, int]:
             raise TaskError(f"IR2Vec does not run ({said}). Leave out row 'ir2vec', or install the wheel again")
         for line in output.read_text(encoding="utf-8").splitlines():
             row, vector = json.loads(line)
-            if np.isfinite(vector).all():  # its flow may run in circles until numbers end
+            if np.isfinite(vector).all():  # the flow analysis may diverge
                 vectors[row] = vector
                 found += 1
     return vectors, len(texts) - found
 
 
 def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
-    """What IR2Vec reads of a piece of code: the module, or the function of a region.
+    """The text that IR2Vec gets for a piece of code: the module, or the function of a region.
 
-    Published bytes are given as their LLVM wrote them. All else is LLVM 22's text, which IR2Vec refuses as it is.
+    Published bytes are passed as they are. All other code is text of LLVM 22, which has to be rewritten.
     """
     if region is not None:
         return function_text(module.text, region.symbol)
-    return ir.decode("utf-8", "replace") if isinstance(ir, bytes) else in_older_words(module.text)
+    return ir.decode("utf-8", "replace") if isinstance(ir, bytes) else for_llvm_16(module.text)
 
 
 def function_text(text: str, symbol: str) -> str:
-    """The function of a module (`IRModule.text`) and what it refers to; other functions become declarations.
+    """A function of a module (`IRModule.text`) with everything it refers to; other functions become declarations.
 
     ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function with a body that can stand alone.
     """
@@ -105,16 +105,16 @@ def function_text(text: str, symbol: str) -> str:
 
     for name, own in extract_functions(text):
         if name == symbol:
-            return in_older_words(own)
+            return for_llvm_16(own)
     raise TaskError(f"no function {symbol!r} with a body that can stand alone. Give IR that has it")
 
 
-def in_older_words(text: str) -> str:
-    """Canonical text of a module (`IRModule.text`) without what LLVM 16 has no word for."""
+def for_llvm_16(text: str) -> str:
+    """Canonical text of a module (`IRModule.text`) without what LLVM 16 does not know."""
     for pattern in (_ATTRIBUTE_GROUP, _METADATA, _LIFETIME):
         text = pattern.sub("", text)
     parts = _QUOTED.split(text)
-    for place in range(0, len(parts), 2):  # the others are a program's own words, and a constant keeps its length
+    for place in range(0, len(parts), 2):  # the others are quoted: names and strings, which stay
         for pattern in (_GROUP_NAME, _NEW_ATTRIBUTES):
             parts[place] = pattern.sub("", parts[place])
         for flag, plain in _NEW_FLAGS:

@@ -1,8 +1,8 @@
-"""`IREmbedder`: IR in, features out, as a scikit-learn transformer, so that a pipeline begins with files.
+"""`IREmbedder`: a scikit-learn transformer from IR to features, so that a pipeline can start with files.
 
     make_pipeline(IREmbedder(), MLPHead()).fit(["a.ll", "b.bc"], ["CPU", "GPU"])
 
-The model is loaded when it is first needed and shared by all embedders of the process: a clone carries no weights.
+The model is loaded when it is first needed and shared by all embedders of the process; clones hold no weights.
 """
 
 import functools
@@ -22,7 +22,7 @@ from mirenc.base.arrays import Float32
 from mirenc.base.errors import ConfigError, UnreadableIRWarning
 from mirenc.encoder import PARTS, PURPOSES, Encoder, OnError, Part, Purpose, load
 from mirenc.encoder.embedding import vector_blocks
-from mirenc.encoder.pipeline import listed
+from mirenc.encoder.outcome import listed
 from mirenc.encoder.weights import find_model
 from mirenc.llvm import IRModule
 from mirenc.llvm.inputs.input import IRInput, resolve_input
@@ -32,17 +32,17 @@ Inputs = Iterable[IRInput] | NDArray[Any]
 
 @functools.lru_cache(maxsize=4)
 def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) -> Encoder:
-    """The model in a folder; ``changed`` (ns) makes a model that was trained anew another one."""
+    """The model in a folder; ``changed``, when it was written (ns), so that a model trained again is loaded again."""
     return load(home, device=device, cache=cache)
 
 
 @dataclass(eq=False, repr=False)
 class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Embed modules: one row for each input; `fit` notes its columns, ``n_features_out_``.
+    """Embed modules, a row for each input; `fit` only sets ``n_features_out_``, the number of columns.
 
-    ``on_error``: ``raise``, and the first input that cannot be read, or has no function body, ends the work: a head
-    would learn from its row. ``skip``, and its row is NaN, and one warning names all such inputs. All else is as
-    `mirenc.load` and `Encoder.embed` take it; ``features``, for the head that follows, is the default.
+    ``on_error``: ``raise`` ends with the first input that cannot be read or has no function body, because an estimator
+    would learn from its row; ``skip`` makes its row NaN, and one warning names all such inputs. Other parameters are
+    those of `mirenc.load` and `Encoder.embed`.
     """
 
     model: str | os.PathLike[str] | None = None
@@ -69,7 +69,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """
         encoder = self._encoder()
         items = _items(X)
-        # One program on several inputs is several rows, but is embedded once.
+        # A program that was run on several inputs has several rows, but is embedded once.
         rows: dict[Any, list[int]] = {}
         for row, item in enumerate(items):
             rows.setdefault(id(item) if isinstance(item, IRModule) else item, []).append(row)
@@ -89,7 +89,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         if failed:
             problem = f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}"
             advice = "Leave them out, or set on_error='raise' to stop at the first"
-            # Past scikit-learn's wrapper, to the caller's line.
+            # The level of the caller, above scikit-learn's wrapper.
             warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=3)
         return out
 
@@ -99,8 +99,8 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
 
     def _columns(self, encoder: Encoder) -> list[str]:
         blocks = vector_blocks(encoder.files.config, self.purpose, self.part)
-        each = ((name, width, column) for name, width in blocks.items() for column in range(width))
-        return [f"log_{name}" if width == 1 else f"{name}_{column}" for name, width, column in each]
+        columns = ((name, width, column) for name, width in blocks.items() for column in range(width))
+        return [f"log_{name}" if width == 1 else f"{name}_{column}" for name, width, column in columns]
 
     def _encoder(self) -> Encoder:
         for name, allowed in (("purpose", PURPOSES), ("part", PARTS), ("on_error", get_args(OnError))):
@@ -114,7 +114,7 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
-        tags.no_validation = True  # inputs are files and texts, which scikit-learn's checks of numbers would refuse
+        tags.no_validation = True  # inputs are files and texts, not numbers
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True

@@ -1,7 +1,7 @@
-"""What a head sees of a look-ahead: the code of each setting, and what it would cost, beside that of the default.
+"""Features from a look-ahead: the code that each setting makes, and its rough cost, beside those of the default.
 
-The costs are no model of a processor: instructions by class, weighed roughly, of the parts that run for a number of
-iterations. They say how prologue, vector body and what is left add up, and a head learns what they leave out.
+The cost is no model of a processor: it adds up instructions by class, with rough weights, of the parts that run for a
+number of iterations (prologue, vector body, remainder). A head learns what it leaves out.
 """
 
 import hashlib
@@ -15,31 +15,52 @@ from mirenc.base.arrays import Float64, Int64
 from mirenc.base.cache import Cache, cache_key
 from mirenc.base.errors import MirencError, TaskError
 from mirenc.decide.estimators.chooser import Settings
-from mirenc.decide.task import Task
+from mirenc.decide.loop_task import LoopTask
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
 from mirenc.llvm.passes.assembly import CLASSES, Loop
 from mirenc.llvm.passes.look_ahead import LoopCode
 
 _COUNTS = len(CLASSES)
-# Cycles of an instruction of each class, roughly, where many are under way at once.
+# Rough cycles of an instruction of each class, where many are in flight at once.
 _CYCLES = {"gather": 8, "divide": 8, "call": 20, "store": 1, "shuffle": 1, "convert": 1, "mask": 1, "spill": 0.7}
 _CYCLES |= {"load": 0.5, "multiply": 0.5, "float": 0.5, "branch": 0.5, "vector": 0.4, "integer": 0.3, "move": 0.15}
 _WEIGHTS = np.array([_CYCLES[name] for name in CLASSES])
 _TURN = 0.5  # cycles that an iteration takes beside its instructions
-# Iterations for which costs are estimated where the trip count is not known.
-TOLD = 5
-"""The last so many columns of settings follow from the trip count; zeros where nobody knows it."""
-_GRID = (2, 4, 8, 16, 32, 64, 256, 1024)
+_GRID = (2, 4, 8, 16, 32, 64, 256, 1024)  # trip counts for which costs are estimated in any case
 TRIP_COUNTS = (2, 4, 8, 16, 24, 40, 75, 200, 1500, 20_000)
-"""What stands for a trip count that nobody knows: each is as likely as another among the project's own loops."""
-# Columns of `numbers`: width, count and unrolling; presence, bits and counts of three bodies; counts around; the whole.
+"""What stands for an unknown trip count: each is about equally likely among the project's own loops."""
+# Columns of `loop_numbers`: width, count, unrolling; presence, bits and counts of three bodies; counts around; totals.
 _HEAD, _PART = 3, 2 + _COUNTS
 NUMBERS = _HEAD + 3 * _PART + _COUNTS + 2
+DEFAULT_NAMES = (
+    *(f"log2 of {name}" for name in ("vector width", "interleave count", "unroll count", "vector bits")),
+    *(f"has {name}" for name in ("vector body", "vector epilogue", "scalar loop")),
+    "number of loops",
+    *(f"log(1 + {name})" for name in ("instructions", "around the loop", "branches around", "in the body")),
+    *(f"{name} for each element" for name in ("instructions", "rough cycles")),
+    *(f"{name} for each element of the scalar loop" for name in ("instructions", "rough cycles")),
+    *(f"{name} instructions for each element" for name in CLASSES),
+)
+"""The columns of `default_columns`."""
+_TRIP_NAMES = (
+    "log rough cost over the default's",
+    *(f"log2 of {name}" for name in ("1 + trip count", "trip count over elements")),
+    "share of iterations in the remainder",
+    "trip count below elements",
+)
+TRIP_COLUMNS = len(_TRIP_NAMES)
+"""The last so many columns of settings follow from the trip count; zeros where it is unknown."""
+SETTING_NAMES = (
+    *(f"{name}, less the default's" for name in DEFAULT_NAMES),
+    *(f"log rough cost over the default's for {count} iterations" for count in _GRID),
+    *_TRIP_NAMES,
+)
+"""The columns of `setting_columns`."""
 
 
-def numbers(code: LoopCode | None) -> Float64:
-    """What became of a loop as numbers. (NUMBERS,), NaN where nothing is known."""
+def loop_numbers(code: LoopCode | None) -> Float64:
+    """The compiled code of a loop as numbers, (NUMBERS,); NaN where it is not known."""
     if code is None:
         return np.full(NUMBERS, np.nan)
 
@@ -52,14 +73,14 @@ def numbers(code: LoopCode | None) -> Float64:
 
 
 class _Columns:
-    """The columns of (K, NUMBERS) by name."""
+    """The columns of a table (K, NUMBERS) by name."""
 
     def __init__(self, table: Float64) -> None:
         self.width, self.count, self.unrolled = table[:, :_HEAD].T
         parts = [table[:, _HEAD + row * _PART : _HEAD + (row + 1) * _PART] for row in range(3)]
-        (self.vector, self.epilogue, self.scalar) = (each[:, 2:] for each in parts)
-        (self.has_vector, self.has_epilogue, self.has_scalar) = (each[:, 0] > 0 for each in parts)
-        self.bits, self.epilogue_bits, _ = (np.maximum(each[:, 1], 64.0) for each in parts)
+        (self.vector, self.epilogue, self.scalar) = (part[:, 2:] for part in parts)
+        (self.has_vector, self.has_epilogue, self.has_scalar) = (part[:, 0] > 0 for part in parts)
+        self.bits, self.epilogue_bits, _ = (np.maximum(part[:, 1], 64.0) for part in parts)
         self.around = table[:, -_COUNTS - 2 : -2]
         self.loops, self.instructions = table[:, -2:].T
         self.elements = self.width * self.count
@@ -67,11 +88,11 @@ class _Columns:
         self.body = np.where(self.has_vector[:, None], self.vector, self.scalar)
 
     def cost(self, iterations: float) -> Float64:
-        """Log cycles, roughly, of entering the loop for so many iterations. (K,)."""
+        """Logarithm of the rough cycles of the loop, entered once for so many iterations. (K,)."""
         vector, epilogue = self.vector @ _WEIGHTS + _TURN, self.epilogue @ _WEIGHTS + _TURN
         scalar = (self.scalar @ _WEIGHTS + _TURN) / self.unrolled
         turns = np.where(self.has_vector, iterations // self.elements, 0.0)
-        # Without a scalar loop, what is left is a turn with lanes that rest.
+        # Without a scalar loop, the remainder is a turn with idle lanes.
         turns += self.has_vector & ~self.has_scalar & (turns * self.elements < iterations)
         left = np.maximum(iterations - turns * self.elements, 0.0)
         narrower = np.where((self.count > 1) | (self.epilogue_bits < self.bits), 1.0, 2.0)
@@ -81,50 +102,50 @@ class _Columns:
         return np.log1p(self.around @ _WEIGHTS + turns * vector + narrow * epilogue + left * scalar)
 
     def static(self) -> Float64:
-        """The code itself. (K, F)."""
-        each = self.body / self.unroll_or_elements[:, None]
+        """Columns about the code alone, `DEFAULT_NAMES`. (K, F)."""
+        body = self.body / self.unroll_or_elements[:, None]
         rest = self.scalar / self.unrolled[:, None]
         branches = self.around[:, CLASSES.index("branch")]
         columns = [
             *(np.log2(self.width), np.log2(self.count), np.log2(self.unrolled), np.log2(self.bits)),
             *(self.has_vector, self.has_epilogue, self.has_scalar, self.loops),
             *(np.log1p(self.instructions), np.log1p(self.around.sum(axis=1)), np.log1p(branches)),
-            *(np.log1p(self.body.sum(axis=1)), each.sum(axis=1), each @ _WEIGHTS),
+            *(np.log1p(self.body.sum(axis=1)), body.sum(axis=1), body @ _WEIGHTS),
             *(rest.sum(axis=1), rest @ _WEIGHTS),
         ]
-        return np.column_stack([*columns, each])
+        return np.column_stack([*columns, body])
 
 
 def default_columns(table: Float64, default: int) -> Float64:
-    """What a head sees of a loop itself: its code where nobody decides. (K, NUMBERS) -> (F,), zeros: not known."""
+    """Features of a loop itself: its code under the default setting. (K, NUMBERS) -> (F,), zeros: not known."""
     return np.nan_to_num(_Columns(table[default, None]).static()[0])
 
 
 def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
-    """What a head sees of each setting of a loop, of `numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
+    """Features of each setting of a loop, from `loop_numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
 
-    How its code differs from that of the ``default``, and its cost over the default's for a few trip counts and for
-    ``iterations``, 0 where nobody knows these.
+    The difference of its code from that of the ``default``, and its rough cost over the default's for a few trip counts
+    and for ``iterations``, 0 where these are not known.
     """
     columns = _Columns(table)
     code = columns.static()
-    grid = np.column_stack([columns.cost(each) for each in _GRID])
-    about = np.zeros((len(table), TOLD))
+    grid = np.column_stack([columns.cost(count) for count in _GRID])
+    trip = np.zeros((len(table), TRIP_COLUMNS))
     if iterations > 0:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
-        about = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
-    return np.concatenate([code - code[default], grid - grid[default], about], axis=1)
+        trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
+    return np.concatenate([code - code[default], grid - grid[default], trip], axis=1)
 
 
-def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
-    """`numbers` of what each setting makes of each sample's loop. (n, K, NUMBERS), NaN where nothing is known.
+def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
+    """`loop_numbers` of each sample's loop under each setting. (n, K, NUMBERS), NaN where nothing is known.
 
-    They are kept in the cache: two dozen compilations a sample. Raises TaskError: IR that cannot be read.
+    They are cached, as a sample takes two dozen compilations. Raises TaskError: IR that cannot be read.
     """
     cache = Cache(hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest())
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
-    keys = [cache_key("look-ahead", repr((one.ir, one.region, one.context))) for one in data.samples]
+    keys = [cache_key("look-ahead", repr((sample.ir, sample.region, sample.context))) for sample in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:
@@ -135,7 +156,7 @@ def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Cal
                 module = task.read_sample(encoder, sample.ir)
             except MirencError as error:
                 raise TaskError(f"sample {sample.name}: {error}") from None
-            tables[row] = [numbers(one) for one in task.look_ahead(module, sample.region, sample.context)]
+            tables[row] = [loop_numbers(code) for code in task.look_ahead(module, sample.region, sample.context)]
             cache.put({key: tables[row].astype(np.float32).tobytes()})
         if advance is not None:
             advance(1, total=len(data), note="look-ahead")
@@ -143,9 +164,9 @@ def look_ahead_tables(task: Task, data: TaskData, encoder: Encoder, advance: Cal
 
 
 def look_ahead_settings(settings: Settings, tables: Float64, default: Int64, iterations: Float64) -> Settings:
-    """Settings with what each makes of each sample's code; one that nothing is known of is not asked for.
+    """Settings with `setting_columns` of each sample appended; those without a known code are left out.
 
-    Of (n, K, NUMBERS), columns (n,), trip counts (n,).
+    ``tables`` (n, K, NUMBERS), ``default`` (n,) columns, ``iterations`` (n,) trip counts, 0: not known.
     """
     features, row, count = [], np.full_like(settings.row, -1), 0
     for sample, (table, own) in enumerate(zip(tables, settings.row, strict=True)):

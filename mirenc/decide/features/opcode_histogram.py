@@ -1,12 +1,11 @@
-"""`opcode_histogram`: what a code feature is worth that needs no model at all."""
+"""`opcode_histogram`: a code feature that needs no model, as a baseline."""
 
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int32
 from mirenc.llvm import IRModule
 
-# Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns mean the same in
-# training and later.
+# Every instruction of LLVM 21's language reference (22 adds ptrtoaddr). Fixed, so that columns keep their meaning.
 OPCODES = tuple(
     "add addrspacecast alloca and ashr atomicrmw bitcast br call callbr catchpad catchret catchswitch cleanuppad "
     "cleanupret cmpxchg extractelement extractvalue fadd fcmp fdiv fence fmul fneg fpext fptosi fptoui fptrunc freeze "
@@ -20,8 +19,8 @@ _OPCODE_COLUMN = {opcode: column for column, opcode in enumerate(OPCODES)}
 def opcode_histogram(module: IRModule, instructions: Int32 | None = None) -> Float32:
     """(66,) float32: square roots of the opcodes' shares, and log(1 + instructions).
 
-    Of a module, or of a region's ``instructions`` (I,), ascending. Shares say what the code does whatever its size; the
-    root keeps rare opcodes visible; the last column is the size.
+    Of a module, or of a region's ``instructions`` (I,), ascending. Shares do not depend on the size of the code; their
+    roots keep rare opcodes visible.
     """
     counts = np.zeros(len(OPCODES))
     forms = module.arrays.form if instructions is None else module.arrays.form[instructions]

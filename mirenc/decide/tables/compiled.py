@@ -1,4 +1,4 @@
-"""Tables that ``mirenc measure passes`` writes: what a compiler's own passes make of functions and modules.
+"""Tables that ``mirenc label`` writes: what a compiler's own passes make of functions and modules.
 
 A folder with ``machine.json`` (what made it), ``pieces.parquet`` (a row a function or module; other files name it by
 its row), ``levels.parquet`` (a row a piece and optimisation level), ``fires.parquet`` (which passes changed a piece),
@@ -17,16 +17,16 @@ import numpy as np
 from mirenc.base.arrays import Bool, Float64, Int8
 from mirenc.base.errors import TaskError
 from mirenc.base.writing import delivered
-from mirenc.decide.tables.table_folder import MACHINE, read_folder, table_errors, write_json, write_parquet
+from mirenc.decide.tables.table_folder import MACHINE, read_folder, write_json, write_parquet
 
 FORMAT = 2
 STATUSES = ("ok", "pipeline", "broken", "backend", "crash", "timeout", "memory")
-"""What became of one run: ok, or how it failed (`mirenc.llvm.passes.engine.Failed`)."""
+"""What became of one run: ok, or how it failed (`mirenc.llvm.passes.size_after_passes.Failed`)."""
 
 _TASK = "passes"
 _LEVEL = 12  # of zstd
 _BATCH = 256  # texts that are written and read at once
-MAKE_ONE = "Make one: mirenc measure passes SOURCES -o FOLDER, then give --data FOLDER"
+MAKE_ONE = "Make one: mirenc label SOURCES -o FOLDER, then give --data FOLDER"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,24 +95,23 @@ class CompiledTable:
         import pyarrow as pa
 
         count, width = self.sizes.status.shape
-        every = np.arange(count, dtype=np.int32)
+        rows = np.arange(count, dtype=np.int32)
         lists = np.tile(np.arange(width, dtype=np.int16), count)
-        names = [field.name for field in fields(Piece)]
         level = pa.array(np.repeat(list(self.levels), count).tolist(), pa.string())
         joined = (np.concatenate([getattr(one, field.name) for one in self.levels.values()]) for field in fields(Sizes))
         fired = [
-            {"piece": row, "level": level, "changed_by": [one.passes[place] for place in np.flatnonzero(changed)]}
-            for level, one in self.fires.items()
-            for row, changed in enumerate(one.changed)
-            if one.known[row]
+            {"piece": row, "level": level, "changed_by": [fires.passes[place] for place in np.flatnonzero(changed)]}
+            for level, fires in self.fires.items()
+            for row, changed in enumerate(fires.changed)
+            if fires.known[row]
         ]
         schema = pa.schema({"piece": pa.int32(), "level": pa.string(), "changed_by": pa.list_(pa.string())})
-        of_levels = {"piece": np.tile(every, len(self.levels)), "level": level, **_size_columns(Sizes(*joined))}
+        sizes = {"piece": np.tile(rows, len(self.levels)), "level": level, **_size_columns(Sizes(*joined))}
         tables = {
-            "pieces": pa.table({name: [getattr(one, name) for one in self.pieces] for name in names}),
-            "levels": pa.table(of_levels),
+            "pieces": pa.Table.from_pylist([asdict(piece) for piece in self.pieces]),
+            "levels": pa.table(sizes),
             "fires": pa.Table.from_pylist(fired, schema),
-            "lists": pa.table({"piece": np.repeat(every, width), "list": lists, **_size_columns(self.sizes)}),
+            "lists": pa.table({"piece": np.repeat(rows, width), "list": lists, **_size_columns(self.sizes)}),
         }
         for name, table in tables.items():
             write_parquet(folder / f"{name}.parquet", table, compression_level=_LEVEL)
@@ -142,24 +141,18 @@ def _size_columns(sizes: Sizes) -> dict[str, Any]:
 
 def read_compiled(folder: str | Path) -> CompiledTable:
     """Read a table, without its IR. Raises TaskError: no table there, of another task or format, or a damaged one."""
-    root = Path(folder)
-    with table_errors(root, "table of passes", MAKE_ONE):
-        names = ["lists.json", *(f"{name}.parquet" for name in ("pieces", "levels", "fires", "lists"))]
-        record, files, content_hash = read_folder(root, _TASK, FORMAT, names, MAKE_ONE)
-        lists, pieces, of_levels, of_fires, of_lists = (files[name] for name in names)
-        count = pieces.num_rows
-        levels = {}
-        for level in record["levels"]:
-            rows = np.array(of_levels["level"].to_pylist(), dtype=object) == level
-            levels[level] = _sizes(of_levels.filter(rows), (count,))
+    names = ["lists.json", *(f"{name}.parquet" for name in ("pieces", "levels", "fires", "lists"))]
+    with read_folder(Path(folder), _TASK, FORMAT, names, title="table of passes", advice=MAKE_ONE) as found:
+        lists, pieces, level_rows, fire_rows, list_rows = found.files
+        count, level_of = pieces.num_rows, np.array(level_rows["level"].to_pylist(), dtype=object)
         return CompiledTable(
-            record,
+            found.machine,
             tuple(Piece(**row) for row in pieces.to_pylist()),
-            levels,
-            {level: _fires(of_fires, level, names, count) for level, names in record["passes"].items()},
-            tuple(PassList(**one) for one in lists),
-            _sizes(of_lists, (count, len(lists))),
-            content_hash,
+            {level: _sizes(level_rows.filter(level_of == level), (count,)) for level in found.machine["levels"]},
+            {level: _fires(fire_rows, level, names, count) for level, names in found.machine["passes"].items()},
+            tuple(PassList(**row) for row in lists),
+            _sizes(list_rows, (count, len(lists))),
+            found.content_hash,
         )
 
 
@@ -217,7 +210,7 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
     except FileNotFoundError:
         raise TaskError(
             f"{path}: the table has no IR beside it, which is not published. Make it again as machine.json says: "
-            "mirenc measure passes SOURCES -o FOLDER"
+            "mirenc label SOURCES -o FOLDER"
         ) from None
     except (OSError, KeyError, TypeError, pa.ArrowException) as error:
         raise TaskError(f"{path}: the file of IR is damaged ({error}). {MAKE_ONE}") from None

@@ -20,14 +20,14 @@ from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
 from mirenc.decide.sample import Sample
 from mirenc.decide.settings import Space, Value
-from mirenc.decide.tables.table_folder import MACHINE, read_folder, table_errors, write_json, write_parquet
+from mirenc.decide.tables.table_folder import MACHINE, read_folder, write_json, write_parquet
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.llvm import Region
 
 FORMAT = 1
 RUN = "run_"
-"""Begins the name of a kernel's context feature that only its run told (`Task.run_context`)."""
+"""Begins the name of a kernel's context feature that only its run told (`Feature.from_run`)."""
 _RUNS = "runs.json"
 _SAMPLE_COLUMNS = ("kernel", "part", "noise", "rounds", "calls", "dropped", "tries")
 _PRECISION = 2.0**20  # of a cost's fraction: 1e-6 of it, below any clock; shorter numbers pack better
@@ -106,24 +106,26 @@ class MeasuredTable:
     def write(self, folder: Path) -> None:
         """Write the files, each complete or not at all."""
         knobs = self.machine["knobs"]
+        samples = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
         _write_rows(folder / "kernels.parquet", [_kernel_row(kernel) for kernel in self.kernels.values()])
-        rows = [{name: getattr(sample, name) for name in _SAMPLE_COLUMNS} for sample in self.samples]
-        _write_rows(folder / "samples.parquet", rows)
+        _write_rows(folder / "samples.parquet", samples)
         _write_rows(folder / "costs.parquet", [row for one in self.samples for row in _cost_rows(one, knobs)])
-        runs = {}
-        for name, kernel in self.kernels.items():
-            if told := {one: value for one, value in kernel.context.items() if one.startswith(RUN)}:
-                runs[name] = told
-        if runs:
-            write_json(folder / _RUNS, runs)
+        runs = {name: _select(kernel.context, run=True) for name, kernel in self.kernels.items()}
+        if known := {name: context for name, context in runs.items() if context}:
+            write_json(folder / _RUNS, known)
         write_json(folder / MACHINE, self.machine)
+
+
+def _select(context: Mapping[str, Any], *, run: bool) -> dict[str, Any]:
+    """The context features that a run told, or the others."""
+    return {name: value for name, value in context.items() if name.startswith(RUN) == run}
 
 
 def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
     region = kernel.region
     return {
         **{name: value for name, value in vars(kernel).items() if name not in ("context", "region", "include")},
-        "context": json.dumps({name: value for name, value in kernel.context.items() if not name.startswith(RUN)}),
+        "context": json.dumps(_select(kernel.context, run=False)),
         "symbol": region.symbol if region else "",
         "header": region.header if region else "",
         "region": json.dumps(asdict(region)) if region else "",  # all of it, so that no IR is read for it
@@ -131,22 +133,19 @@ def _kernel_row(kernel: MeasuredKernel) -> dict[str, Any]:
 
 
 def _cost_rows(sample: MeasuredSample, knobs: Sequence[str]) -> Iterable[dict[str, Any]]:
-    costs = (_shorter(sample.label).tolist(), _shorter(sample.report).tolist())
+    costs = (_rounded(sample.label).tolist(), _rounded(sample.report).tolist())
     columns = zip(sample.settings, sample.effective, sample.status, sample.code, *costs, strict=True)
-    for setting, effective, status, code, label, report in columns:
+    for setting, effective, *rest in columns:
         yield {
             "kernel": sample.kernel,
             "part": sample.part,
             **dict(zip(knobs, setting, strict=True)),
             **{f"effective_{knob}": value for knob, value in zip(knobs, effective, strict=True)},
-            "status": status,
-            "code": code,
-            "label_cost": label,
-            "report_cost": report,
+            **dict(zip(("status", "code", "label_cost", "report_cost"), rest, strict=True)),
         }
 
 
-def _shorter(values: Sequence[float]) -> Float64:
+def _rounded(values: Sequence[float]) -> Float64:
     fraction, exponent = np.frexp(values)
     return np.ldexp(np.round(fraction * _PRECISION) / _PRECISION, exponent)
 
@@ -162,42 +161,38 @@ def _write_rows(path: Path, rows: list[dict[str, Any]]) -> None:
 
 def read_measured(folder: str | Path, task_name: str) -> MeasuredTable:
     """Read a table. Raises TaskError: no table there, of another task or format, or a damaged one."""
-    root, anew = Path(folder), _how_to_measure(task_name)
-    with table_errors(root, "measured table", anew):
-        names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
-        machine, tables, content_hash = read_folder(root, task_name, FORMAT, names, anew)
-        kernels, samples, costs = (tables[name] for name in names)
-        # A file of its own: a table of older releases has none, and costs are what they were.
+    root, advice = Path(folder), _how_to_measure(task_name)
+    names = [f"{name}.parquet" for name in ("kernels", "samples", "costs")]
+    with read_folder(root, task_name, FORMAT, names, title="measured table", advice=advice) as found:
+        kernel_rows, samples, costs = found.files
+        # A file of its own: tables of older releases have none, and the hash is of costs alone.
         path = root / _RUNS
-        told = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-        found = {}
-        for row in kernels.drop_columns(["symbol", "header"]).to_pylist():
-            region, context = row.pop("region"), json.loads(row.pop("context")) | told.get(row["name"], {})
+        runs = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        kernels = {}
+        for row in kernel_rows.drop_columns(["symbol", "header"]).to_pylist():
+            region, context = row.pop("region"), json.loads(row.pop("context")) | runs.get(row["name"], {})
             place = Region(**json.loads(region)) if region else None
-            found[row["name"]] = MeasuredKernel(**row, context=context, region=place)
-        return MeasuredTable(machine, found, _samples(samples, costs, machine["knobs"]), content_hash)
+            kernels[row["name"]] = MeasuredKernel(**row, context=context, region=place)
+        measured = _samples(samples, costs, found.machine["knobs"])
+        return MeasuredTable(found.machine, kernels, measured, found.content_hash)
 
 
 def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSample]:
-    """Samples of two tables of Arrow: rows of one kernel and part stand together."""
-    of: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    """Samples of two tables of Arrow: cost rows of one kernel and part stand together."""
+    rows_of: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for key, rows in itertools.groupby(costs.to_pylist(), lambda row: (row["kernel"], row["part"])):
-        if key in of:
+        if key in rows_of:
             raise ValueError(f"the costs of {' '.join(key)} stand at two places")
-        of[key] = list(rows)
-    return [
-        MeasuredSample(
-            **row,
-            settings=tuple(tuple(one[knob] for knob in knobs) for one in own),
-            effective=tuple(tuple(one[f"effective_{knob}"] for knob in knobs) for one in own),
-            status=tuple(one["status"] for one in own),
-            code=tuple(one["code"] for one in own),
-            label=tuple(float(one["label_cost"]) for one in own),
-            report=tuple(float(one["report_cost"]) for one in own),
-        )
-        for row in samples.to_pylist()
-        for own in [of.get((row["kernel"], row["part"]), [])]
-    ]
+        rows_of[key] = list(rows)
+    found = []
+    for sample in samples.to_pylist():
+        own = rows_of.get((sample["kernel"], sample["part"]), [])
+        columns = {"status": "status", "code": "code", "label": "label_cost", "report": "report_cost"}
+        settings = tuple(tuple(row[knob] for knob in knobs) for row in own)
+        effective = tuple(tuple(row[f"effective_{knob}"] for knob in knobs) for row in own)
+        values: dict[str, Any] = {name: tuple(row[column] for row in own) for name, column in columns.items()}
+        found.append(MeasuredSample(**sample, settings=settings, effective=effective, **values))
+    return found
 
 
 def _how_to_measure(task: str) -> str:
@@ -207,12 +202,14 @@ def _how_to_measure(task: str) -> str:
 class MeasuredTask(Task):
     """A task whose costs were measured by `mirenc measure`, on the machine at hand or on another."""
 
+    labels = "measured"
     # How: module and class of its `mirenc.tools.measure.method.Method`, as ``mirenc.tools.measure.openmp:OpenMPMethod``
     method: ClassVar[str]
     # Context features that a part of the machine says: ``{"avx2": {"vector_bits": 256}}``
     part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
+        """Read a table. Raises TaskError: as `read_measured` and `samples_of`; no folder is named."""
         self.check_variant(variant)
         if data_dir is None:
             raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
@@ -220,69 +217,62 @@ class MeasuredTask(Task):
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
         """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
-        shared = self.table_space(table)
-        samples = []
-        places: dict[int, dict[tuple[Value, ...], int]] = {}
-        for sample in table.samples:
-            if sample.dropped:
-                continue
-            kernel = table.kernels[sample.kernel]
-            name = f"{sample.kernel} {sample.part}".strip()
-            context = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
-            context |= self.sample_context(sample)
-            if lost := [one for one in self.context_names if one not in context]:
-                known = ", ".join(context)
-                raise TaskError(f"{name}: the table has no context feature {lost[0]!r}; it has {known}. {_ANEW}")
-            if (kernel.region.level if kernel.region else "module") != self.level:
-                raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
-            given = tuple(context[one] for one in self.context_names)
-            space = shared or self.measured_space(given, sample)
-            if id(space) not in places:
-                places[id(space)] = {setting: index for index, setting in enumerate(space.settings)}
-            costs, reported, effective = _columns(sample, places[id(space)], name)
-            samples.append(
-                Sample(
-                    name,
-                    kernel.ir,
-                    kernel.group,
-                    given,
-                    costs,
-                    region=kernel.region,
-                    space=None if shared else space,
-                    effective=effective,
-                    suite=kernel.family,
-                    part=sample.part,
-                    reported=reported,
-                    run={one: context[f"{RUN}{one}"] for one in self.run_context if context.get(f"{RUN}{one}")},
-                )
-            )
-        if not samples:
+        space = self.table_space(table)
+        kept = [sample for sample in table.samples if not sample.dropped]
+        if not kept:
             found = f"{len(table.samples)} samples, and all were dropped"
             raise TaskError(f"the table has {found}. Measure on a quiet machine")
-        return TaskData(samples, shared, table.content_hash, machine=table.title)
+        samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in kept]
+        return TaskData(samples, space, table.content_hash, machine=table.title)
+
+    def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared: Space | None) -> Sample:
+        name = f"{sample.kernel} {sample.part}".strip()
+        known = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+        known |= self.sample_context(sample)
+        if lost := [feature for feature in self.context.names if feature not in known]:
+            found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
+            raise TaskError(f"{name}: {found}. {_ANEW}")
+        if (kernel.region.level if kernel.region else "module") != self.level:
+            raise TaskError(f"{name}: the table has no {self.level} of it to decide about. {_ANEW}")
+        context = tuple(known[feature] for feature in self.context.names)
+        space = shared or self.measured_space(context, sample)
+        costs, reported, effective = _columns(sample, space, name)
+        return Sample(
+            name,
+            kernel.ir,
+            kernel.group,
+            context,
+            costs,
+            region=kernel.region,
+            space=None if shared else space,
+            effective=effective,
+            suite=kernel.family,
+            part=sample.part,
+            reported=reported,
+            run={one: known[f"{RUN}{one}"] for one in self.context.run_names if known.get(f"{RUN}{one}")},
+        )
 
     def table_space(self, table: MeasuredTable) -> Space | None:
-        """The settings of all samples, here the task's; None where `space_for` says each one's: an object for all."""
+        """The settings of all samples; None where each has its own (`measured_space`)."""
         return self.space
 
     def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
-        """The space of a sample with these context features; one object for all that share it. Here: `space_for`."""
+        """The settings of a sample with these context features; one object for all samples that share them."""
         return self.space_for(context)
 
     def sample_context(self, sample: MeasuredSample) -> Mapping[str, Any]:
-        """Context features that a sample itself says, such as what the compiler made of its default. Here: none."""
+        """Context features that a sample itself says, such as what the compiler made of its default."""
         return {}
 
 
 def _columns(
-    sample: MeasuredSample, place: Mapping[tuple[Value, ...], int], name: str
+    sample: MeasuredSample, space: Space, name: str
 ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, ...]]:
-    """Costs, reported costs and effective settings in the order of a space, which is given as places of settings."""
-    strange = next((setting for setting in sample.settings if setting not in place), None)
-    if strange is not None:
-        raise TaskError(f"{name}: the table has setting {strange}, and the task does not. {_ANEW}")
-    rows = [place[setting] for setting in sample.settings]
-    label, report, effective = [math.nan] * len(place), [math.nan] * len(place), list(range(len(place)))
-    for row, own, one, other in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
-        label[row], report[row], effective[row] = one, other, rows[own]
-    return tuple(label), tuple(report), tuple(effective)
+    """Costs, reported costs and effective settings in the order of a space."""
+    if strange := [setting for setting in sample.settings if setting not in space.place]:
+        raise TaskError(f"{name}: the table has setting {strange[0]}, and the task does not. {_ANEW}")
+    rows = [space.place[setting] for setting in sample.settings]
+    costs, reported, effective = [math.nan] * len(space), [math.nan] * len(space), list(range(len(space)))
+    for row, own, label, report in zip(rows, sample.measured_as, sample.label, sample.report, strict=True):
+        costs[row], reported[row], effective[row] = label, report, rows[own]
+    return tuple(costs), tuple(reported), tuple(effective)

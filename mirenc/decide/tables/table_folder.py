@@ -1,11 +1,11 @@
-"""Folders of a table that was measured or compiled: ``machine.json``, and Parquet files beside it."""
+"""The folder of a table that was measured or compiled: ``machine.json``, and Parquet files beside it."""
 
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mirenc.base.errors import TaskError
 from mirenc.base.writing import delivered
@@ -27,38 +27,40 @@ def write_parquet(path: Path, table: Any, **options: Any) -> None:
         pq.write_table(table, part, compression="zstd", **options)
 
 
-def read_folder(
-    root: Path, task: str, version: int, names: Sequence[str], anew: str
-) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """``machine.json``, the named files (tables of Arrow, or what JSON says), and the SHA-256 of these.
+class TableFolder(NamedTuple):
+    """What was read of a folder."""
 
-    Raises TaskError: a table of another task or format.
-    """
-    import pyarrow.parquet as pq
-
-    machine = json.loads((root / MACHINE).read_text(encoding="utf-8"))
-    if (machine["task"], machine["format"]) != (task, version):
-        there = f"a table of {machine['task']!r}, format {machine['format']}"
-        raise TaskError(f"{root}: {there}; {task!r}, format {version} is needed. {anew}")
-    content, found = hashlib.sha256(), {}
-    for name in names:
-        data = (root / name).read_bytes()
-        content.update(data)
-        found[name] = json.loads(data) if name.endswith(".json") else pq.read_table(root / name)
-    return machine, found, content.hexdigest()
+    machine: dict[str, Any]  # ``machine.json``
+    files: list[Any]  # tables of Arrow, or what JSON says, in the order of the names
+    content_hash: str  # SHA-256 of these files
 
 
 @contextmanager
-def table_errors(root: Path, what: str, anew: str) -> Iterator[None]:
-    """What goes wrong in reading a table, as a `TaskError` that says how to make it ``anew``."""
+def read_folder(
+    root: Path, task: str, version: int, names: Sequence[str], *, title: str, advice: str
+) -> Iterator[TableFolder]:
+    """Read the named files of a table; what goes wrong inside of the block is an error of the table as well.
+
+    Raises TaskError: no table there, one of another task or format, or a damaged one; ``advice`` says how to make one.
+    """
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
-        yield
+        machine = json.loads((root / MACHINE).read_text(encoding="utf-8"))
+        if (machine["task"], machine["format"]) != (task, version):
+            there = f"a table of {machine['task']!r}, format {machine['format']}"
+            raise TaskError(f"{root}: {there}; {task!r}, format {version} is needed. {advice}")
+        content, files = hashlib.sha256(), []
+        for name in names:
+            data = (root / name).read_bytes()
+            content.update(data)
+            files.append(json.loads(data) if name.endswith(".json") else pq.read_table(root / name))
+        yield TableFolder(machine, files, content.hexdigest())
     except FileNotFoundError as error:
         missing = Path(error.filename or MACHINE).name
-        raise TaskError(f"{root}: no {what} ({missing} is missing). {anew}") from None
+        raise TaskError(f"{root}: no {title} ({missing} is missing). {advice}") from None
     except TaskError:  # which is a ValueError, too
         raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, pa.ArrowException) as error:
-        raise TaskError(f"{root}: the {what} is damaged ({error!r}). {anew}") from None
+        raise TaskError(f"{root}: the {title} is damaged ({error!r}). {advice}") from None

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.prediction import Choice
 from mirenc.decide.protocols import Protocol
-from mirenc.decide.settings import Permitted, Space
+from mirenc.decide.settings import Setting, Space
 from mirenc.decide.tables.measured import MeasuredSample, MeasuredTask
 from mirenc.encoder import Encoder
 from mirenc.llvm import IRModule, Region, check_kernels
 from mirenc.llvm.analysis.block_bounds import BlockBounds, block_bounds
 from mirenc.llvm.inputs.dialect import WITHOUT_CUDA, names_toolkit
 
-_TOLD = 5  # shapes that a tuner is told to try
+_SHAPES_TO_TRY = 5  # in the restriction for a tuner
 _MATTERS = 1.03  # below it, a gain is no more than what two runs differ by
 # Asking for the place in the second dimension, in OpenCL, SPIR-V's words, NVIDIA's or AMD's.
 _SECOND = re.compile(
@@ -74,7 +74,7 @@ def with_default(space: Space, default: tuple[int, int]) -> Space:
 
 
 def nearest_shape(shapes: Iterable[tuple[int, int]], habit: tuple[int, int]) -> tuple[int, int]:
-    """Of some shapes the one most like the habitual one: in its work-items, then in how wide it is for its height."""
+    """The shape most like the habitual one: in its work-items, then in its ratio of width to height."""
     width, height = habit
 
     def distance(shape: tuple[int, int]) -> tuple[float, float]:
@@ -87,9 +87,9 @@ def nearest_shape(shapes: Iterable[tuple[int, int]], habit: tuple[int, int]) -> 
 def permitted_shapes(
     shapes: Sequence[tuple[int, int]], habit: tuple[int, int], kernel: str, bounds: BlockBounds, *, cuda: bool
 ) -> list[tuple[int, int]]:
-    """Those of some shapes that a kernel can be launched with, the default first: the nearest to the habitual one.
+    """The shapes that a kernel can be launched with, first the default: the one most like ``habit``.
 
-    A shape that the kernel requires is the only one, whether it is among them or not. Raises TaskError: there is none.
+    A shape that the kernel requires is the only one, whether it is among ``shapes`` or not. Raises TaskError: none.
     """
     found = f"{kernel} has {bounds.text}"
     device = _CUDA_DEVICE if cuda else BlockBounds()
@@ -113,7 +113,7 @@ def permitted_shapes(
 
 
 def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, int]]:
-    """So many shapes of least expected cost, the best first; of `Choice.expected`, as ``block_x=32 block_y=8``."""
+    """The ``count`` shapes of least expected cost, the best first; the keys are those of `Choice.expected`."""
     best = sorted(expected, key=lambda name: expected[name])[:count]
     sides = ([int(word.partition("=")[2]) for word in name.split()] for name in best)
     return [(x, y) for x, y in sides]
@@ -122,29 +122,38 @@ def likely_shapes(expected: Mapping[str, float], count: int) -> list[tuple[int, 
 def tuner_restriction(shapes: Sequence[tuple[int, int]]) -> str:
     """A Python expression for the ``restrictions`` of Kernel Tuner that leaves these shapes.
 
-    It names ``block_size_y`` only where some shape needs it: a tuner of lines does not define it.
+    It names ``block_size_y`` only where a shape needs it, because tuners of one dimension do not define it.
     """
     if all(y == 1 for _, y in shapes):
         return f"block_size_x in {[x for x, _ in shapes]}"
     return f"(block_size_x, block_size_y) in {list(shapes)}"
 
 
+def _dimensions_and_language(module: IRModule, region: Region | None) -> Mapping[str, int]:
+    cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
+    own = module.text
+    if region is not None:
+        header = module.function(region.symbol.strip('@"')).header
+        own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
+    # 2 where a kernel asks for its place in a second dimension.
+    return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(bool(cuda))}
+
+
 class BlockSize(MeasuredTask):
-    """A block shape for each kernel of a module; how many dimensions it has, and whether it is CUDA, the code says."""
+    """A block shape for each kernel of a module."""
 
     name = "block_size"
     title = "block and work-group size"
     source = "mirenc measure block_size"
     method = "mirenc.tools.measure.block_size:BlockSizeMethod"
     level = "function"
-    context_names = ("n", "dimensions", "cuda")
-    context_help = {
-        "n": "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix",
-        "dimensions": "1 or 2, of the launch",
-        "cuda": "1 for CUDA, 0 for OpenCL",
-    }
-    context_allowed = {"n": 1, "dimensions": (1, 2), "cuda": (0, 1)}
-    ir_context = ("dimensions", "cuda")
+    context = Context(
+        Feature("n", "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix", least=1),
+        Feature("dimensions", "1 or 2, of the launch", allowed=(1, 2), known_from="ir"),
+        Feature("cuda", "1 for CUDA, 0 for OpenCL", allowed=(0, 1), known_from="ir"),
+        encode=lambda context: [np.log2(context[0]), *context[1:]],
+        from_ir=_dimensions_and_language,
+    )
     protocols = (
         Protocol("kernel", "ten folds of kernel structures", lambda data: data.group, folds=10),
         Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
@@ -155,28 +164,25 @@ class BlockSize(MeasuredTask):
         return block_space("cuda" if context[2] else "cl", int(context[1]))
 
     def measured_space(self, context: tuple[Any, ...], sample: MeasuredSample) -> Space:
-        """Where the kernel cannot be launched in the usual default, that of its measurement (`permitted_shapes`)."""
+        """The shapes; where the usual default did not run, the shape most like it that ran is the default."""
         space = self.space_for(context)
         known = zip(sample.settings, sample.label, strict=True)
         ran = [(int(x), int(y)) for (x, y), cost in known if math.isfinite(cost)]
         width, height = map(int, space.settings[space.default])
         return space if (width, height) in ran or not ran else with_default(space, nearest_shape(ran, (width, height)))
 
-    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
-        everything = super().permitted(space, module, region, context)
+    def permitted(
+        self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> tuple[tuple[Setting, ...], str]:
         if region is None:
-            return everything
+            return space.default_first, ""
         bounds = block_bounds(module, region.symbol)
-        shapes = [(int(x), int(y)) for x, y in everything.settings]
+        shapes = [(int(x), int(y)) for x, y in space.default_first]
         kept = permitted_shapes(shapes, _HABIT[int(context[1])], region.function, bounds, cuda=bool(context[2]))
-        return Permitted(tuple(kept), bounds.text)
-
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """The binary logarithm of the size, and the others as they are. (3,)."""
-        return np.array([np.log2(context[0]), *context[1:]], dtype=np.float64)
+        return tuple(kept), bounds.text
 
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
-        """As every task's. CUDA is read without its headers, unless the flags say where they are."""
+        """The module. CUDA is compiled without its headers, unless the flags say where they are."""
         return encoder.read(ir, dialect=None if names_toolkit(encoder.options.cflags) else WITHOUT_CUDA)
 
     def regions(self, module: IRModule) -> list[Region]:
@@ -184,22 +190,13 @@ class BlockSize(MeasuredTask):
         kernels = set(check_kernels(module))
         return [region for region in super().regions(module) if region.symbol.strip('@"') in kernels]
 
-    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
-        own = module.text
-        if region is not None:
-            header = module.function(region.symbol.strip('@"')).header
-            own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
-        # 2 where a kernel asks for its place in a second dimension.
-        return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(bool(cuda))}
-
     def remarks(self, answer: Choice) -> list[str]:
         """Whether a choice is worth it, and the shapes to try with a tuner."""
         expected = self.details(answer)
         tuner = f"for Kernel Tuner: restrictions=[{expected['restriction']!r}]"
         if answer.fixed:
             return [tuner]
-        best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_TOLD]
+        best = sorted(expected["loss"].items(), key=lambda item: item[1])[:_SHAPES_TO_TRY]
         lines = [
             "expected loss against the best: " + ", ".join(f"{name} {100 * loss:.0f} %" for name, loss in best),
             tuner,
@@ -215,5 +212,5 @@ class BlockSize(MeasuredTask):
         return {
             "matters": expected[answer.default] >= _MATTERS * least,
             "loss": {name: ratio / least - 1 for name, ratio in expected.items()},
-            "restriction": tuner_restriction(likely_shapes(expected, _TOLD)),
+            "restriction": tuner_restriction(likely_shapes(expected, _SHAPES_TO_TRY)),
         }

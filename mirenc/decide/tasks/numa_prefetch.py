@@ -1,4 +1,4 @@
-"""Threads, their place, pages and the hardware prefetchers for an OpenMP region: a published table of run times.
+"""Threads, thread placement, pages and hardware prefetchers of an OpenMP region: a published table of run times.
 
 Scravaglieri et al., "Optimizing Performance and Energy Across Problem Sizes Through a Search Space Exploration and
 Machine Learning", JPDC 2023: regions of NAS, Rodinia, CLOMP and LULESH on a machine of two NUMA nodes, each under every
@@ -23,7 +23,7 @@ from mirenc.decide.datasets.fetch import content_hash
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.sample import Sample
 from mirenc.decide.settings import Space, Value
-from mirenc.decide.task import Task
+from mirenc.decide.tables.published import PublishedTask
 from mirenc.decide.task_data import TaskData
 
 _FOLDER = "numa_prefetch"
@@ -37,16 +37,16 @@ _KNOBS = (
 _DEFAULT = "-O3_32_2_2_scatter_0_0_ori"
 
 
-class NumaPrefetch(Task):
+class NumaPrefetch(PublishedTask):
     """A configuration for each region, out of all that the header names (768 in the published tables).
 
     Knobs: threads; on how many nodes they and their pages are; ``compact`` or ``scatter``; two threads a core or one;
     the four prefetchers of an Intel core, 1 where the bit of the published mask turns it off; pages as the system has
     them (``ori``), balanced over nodes (``bal``), or local (``loc``).
 
-    A value that is no time (-1, 0, nothing) was not measured, and nobody is asked about it. A region without one at the
-    default is left out, with a warning, because speedups are over that. Regions of one program are one group: what
-    stands before the first underscore of the region's name, so that clomp is one, and main (of unknown origin).
+    A value of -1, 0 or nothing was not measured, and is never chosen. A region that was not measured at the default is
+    left out, with a warning, because speedups are over the default. Regions of one program are one group: the program
+    is what precedes the first underscore of the region's name.
     """
 
     name = "numa_prefetch"
@@ -85,7 +85,7 @@ def _regions(data: TaskData) -> np.ndarray[tuple[int, ...], np.dtype[np.str_]]:
 
 
 def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
-    """Folder and name of a variant's table: named as here, or as the authors' repository has it."""
+    """Folder and name of a variant's table: named as here, or as in the authors' repository."""
     root = data_root(data_dir)
     names = (f"values_{variant}_time_med.csv", f"{variant}_time_med.csv")
     for folder, name in itertools.product((root / _FOLDER, root, root / _FOLDER / "values", root / "values"), names):

@@ -1,8 +1,8 @@
 """OpenMP: threads and schedule of a parallel loop, measured on the machine at hand.
 
-The decision people face is whether a loop of this size is worth its threads at all, and which schedule it wants where
-its work is uneven. The costs are those of `mirenc measure openmp`; the space follows from the cores they were measured
-on. What is decided about is the function that clang outlines from a parallel loop (``f.omp_outlined``).
+The decision is whether a loop of this size is worth its threads at all, and which schedule suits uneven work. The costs
+are those of `mirenc measure openmp`, the settings follow from the cores they were measured on. A region is the function
+that clang outlines from a parallel loop (``f.omp_outlined``).
 """
 
 import re
@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.protocols import Protocol
-from mirenc.decide.settings import Space, Value
+from mirenc.decide.settings import Setting, Space
 from mirenc.decide.tables.measured import MeasuredTable, MeasuredTask
 from mirenc.encoder import Encoder
 from mirenc.llvm import Dialect, IRModule, Region, parse_ir, regions_of
 
 KNOBS = ("num_threads", "schedule", "chunk_size")
-# A chunk of 0: the clause names none. OpenMP's own default is static without one.
+# A chunk of 0: the clause names none. The default of OpenMP is static without a chunk.
 _CHUNKED = tuple((kind, chunk) for kind in ("dynamic", "guided") for chunk in (1, 8, 64, 512))
 _SCHEDULES = (("static", 0), ("static", 1), *_CHUNKED)
 _SERIAL = len(_SCHEDULES)  # the first setting of one thread
@@ -31,7 +31,7 @@ DIALECT = Dialect(
     flags={"c": ("-x", "c", *_COMMON), "c++": ("-x", "c++", *_COMMON)},
 )
 
-# What the runtime is told about a place in the source: with debug information its file and line, else nothing.
+# The place in the source that clang passes to the runtime: with debug information its file and line.
 _PLACE = re.compile(r'^(@[-\w.]+ = .*constant) \[\d+ x i8\] c";[^"]*;;\\00"', re.MULTILINE)
 _NOWHERE = r'\1 [23 x i8] c";unknown;unknown;0;0;;\\00"'
 _IDENT = re.compile(
@@ -49,35 +49,34 @@ def openmp_space(cores: int) -> Space:
 
 
 def without_places(module: IRModule) -> IRModule:
-    """The module as clang makes it without debug information, for all that a vector depends on; it keeps its lines.
+    """The module with places in the source as clang writes them without debug information; its lines are kept.
 
-    With it, the runtime is told the source's file, so that vectors would depend on what a folder is called.
+    With debug information they name the source file, so that vectors would depend on the name of its folder.
     """
     whole = module.annotated or module.text
     text = _PLACE.sub(_NOWHERE, whole)
-    first: dict[str, str] = {}
-    same: dict[str, str] = {}
+    first: dict[str, str] = {}  # flags of a place -> its first symbol
+    kept_as: dict[str, str] = {}  # symbol of a place -> the one that stands for it
     strings = [match[1].split(" ")[0] for match in _PLACE.finditer(whole)]
     for match in _IDENT.finditer(text):
         if match[3] in strings:
-            same[match[1]] = first.setdefault(match[2], match[1])
-    known = set(same.values())
+            kept_as[match[1]] = first.setdefault(match[2], match[1])
 
-    def once(match: re.Match[str]) -> str:
-        if match[1] not in same:
+    def without_repeats(match: re.Match[str]) -> str:
+        if match[1] not in kept_as:
             return match[0]
-        return match[0].replace(match[3], strings[0]) if match[1] in known else ""
+        return match[0].replace(match[3], strings[0]) if match[1] in first.values() else ""
 
-    text = _IDENT.sub(once, text)
+    text = _IDENT.sub(without_repeats, text)
     for name in strings[1:]:
         text = re.sub(rf"^{re.escape(name)} = .*\n", "", text, flags=re.MULTILINE)
-    text = re.sub(r"@[-\w.]+", lambda match: same.get(match[0], match[0]), text)
+    text = re.sub(r"@[-\w.]+", lambda match: kept_as.get(match[0], match[0]), text)
     text = re.sub(r"(?<=, i32 )\d+(?=, ptr " + re.escape(strings[0]) + r" \})", "22", text) if strings else text
     return module if text == whole else parse_ir(text, name=module.name)
 
 
 def parallel_regions(module: IRModule) -> list[Region]:
-    """Functions that clang outlined from parallel loops: those that ask the runtime for their share of a loop."""
+    """Functions that clang outlined from parallel loops: they ask the runtime for their share of the iterations."""
     arrays, symbols = module.arrays, module.symbols
     asking = set()
     for function in module.defined_functions:
@@ -92,8 +91,8 @@ def parallel_regions(module: IRModule) -> list[Region]:
 class OpenMP(MeasuredTask):
     """Threads and schedule of each parallel loop, for a problem size.
 
-    The code that a head learns from has no clause that is decided about. A question is read as it is written: a loop
-    with a schedule of its own looks different, so take the clause away before asking.
+    Heads learn from loops without ``num_threads`` and ``schedule``. Questions are read as they are: a loop with a
+    schedule of its own looks different, so remove the clause before asking.
     """
 
     name = "openmp"
@@ -102,9 +101,7 @@ class OpenMP(MeasuredTask):
     method = "mirenc.tools.measure.openmp:OpenMPMethod"
     level = "function"
     dialect = DIALECT
-    context_names = ("n",)
-    context_help = {"n": "problem size, 1 or more, as in the bounds of the loops"}
-    context_allowed = {"n": 1}
+    context = Context(Feature("n", "problem size, 1 or more, as in the bounds of the loops", least=1), encode=np.log2)
     protocols = (
         Protocol("kernel", "ten folds of kernels", lambda data: data.group, folds=10),
         Protocol("family", "leave one family of kernels out", lambda data: data.suite, folds=None),
@@ -121,9 +118,6 @@ class OpenMP(MeasuredTask):
     def table_space(self, table: MeasuredTable) -> Space:
         return openmp_space(max((int(one[0]) for sample in table.samples for one in sample.settings), default=2))
 
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        return np.log2(np.array(context, dtype=np.float64))
-
     def read(self, encoder: Encoder, ir: Any) -> IRModule:
         return without_places(super().read(encoder, ir))
 
@@ -135,7 +129,7 @@ class OpenMP(MeasuredTask):
             raise TaskError(f"{module.name} has no parallel loop. {how}")
         return found
 
-    def directive(self, setting: tuple[Value, ...]) -> str:
+    def directive(self, setting: Setting) -> str:
         """The pragma that asks for a setting; clauses of the loop's own, such as reductions, stay beside these."""
         return f"#pragma omp parallel for {clauses(int(setting[0]), str(setting[1]), int(setting[2]))}"
 

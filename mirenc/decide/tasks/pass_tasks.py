@@ -1,11 +1,10 @@
-"""Tasks over a table of `mirenc measure passes`: sizes after a level, what a level is worth, which passes fire, lists.
+"""Tasks over a table of `mirenc label`: sizes, the benefit of -Oz, which passes fire, the best pass list.
 
-A sample is a piece: a function that was compiled by itself, or a module. Sizes are exact and the same every time, so
-what a table of them cannot show is not noise.
+A sample is a piece: a function that was compiled by itself, or a module. Sizes are exact, so their tables have no
+noise.
 """
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 
 from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.estimators.chooser import portfolio
 from mirenc.decide.prediction import PredictedLabels, PredictedNumber
 from mirenc.decide.protocols import Protocol
@@ -40,16 +40,26 @@ _PROJECT = Protocol(
     "project", "5 folds of whole projects, without those held out", lambda data: data.group, folds=5, over="rest"
 )
 _LEVELS = ("function", "module")
-_DIGITS = 15  # of a count of instructions: what a float64 holds exactly
+
+
+def _count_and_level(module: IRModule, region: Region | None) -> Mapping[str, Any]:
+    if region is None:
+        return {"instructions": module.instruction_count, "level": "module"}
+    header = module.function(region.symbol).header
+    return {"instructions": header.last - header.first, "level": "function"}
 
 
 class CompiledTask(Task):
-    """A task whose answers a compiler gave; subclasses say what of a table they ask for (`ask`)."""
+    """A task whose labels come from a compiler; subclasses take them from a table (`data_of`)."""
 
-    source = "this project's own compilations (mirenc measure passes)"
-    context_names = ("instructions", "level")
-    context_help = {"instructions": "how many, before any pass", "level": " or ".join(_LEVELS)}
-    ir_context = ("instructions", "level")
+    labels = "compiled"
+    source = "this project's own compilations (mirenc label)"
+    context = Context(
+        Feature("instructions", "a whole number from 1 up, before any pass", least=1, whole=True, known_from="ir"),
+        Feature("level", ", ".join(_LEVELS), allowed=_LEVELS, known_from="ir"),
+        encode=lambda context: [np.log(context[0]), float(context[1] == "module")],
+        from_ir=_count_and_level,
+    )
     level = "function"
     other_levels = ("module",)
     dialect = BEFORE_OZ
@@ -63,17 +73,18 @@ class CompiledTask(Task):
         has_code = (Path(data_dir) / "ir.parquet").exists()
         texts = read_piece_ir(data_dir, table.pieces) if has_code else [None] * len(table.pieces)
         samples = [_sample(piece, text) for piece, text in zip(table.pieces, texts, strict=True)]
-        return self.ask(table, samples, self.check_variant(variant))
+        return self.data_of(table, samples, self.check_variant(variant))
 
-    @abstractmethod
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
-        """The samples of which the table says something, one a piece, with it. Raises TaskError: it says nothing."""
+    def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+        """The samples, one a piece, with the labels that the table has of them. Raises TaskError: it has none."""
+        raise NotImplementedError
 
     def _data(
         self, table: CompiledTable, samples: list[Sample], field: str, values: Iterable[Any], known: Bool, **more: Any
     ) -> TaskData:
+        """The samples whose value is known, with it as a field."""
         rows = zip(samples, values, known.tolist(), strict=True)
-        kept = [replace(sample, **{field: value}) for sample, value, one in rows if one]
+        kept = [replace(sample, **{field: value}) for sample, value, is_known in rows if is_known]
         llvm = str(table.record["llvm"])
         return TaskData(kept, content_hash=table.content_hash, machine=table.title, llvm=llvm, **more)
 
@@ -81,32 +92,11 @@ class CompiledTask(Task):
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
         if level not in table.levels:
             found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
-            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc measure passes SOURCES -o FOLDER")
+            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc label SOURCES -o FOLDER")
         return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
 
-    def parse_feature(self, name: str, text: str) -> Any:
-        if name == "level":
-            if text not in _LEVELS:
-                raise TaskError(f"context feature 'level' is {text!r}; allowed: {', '.join(_LEVELS)}")
-            return text
-        if not text.isdecimal() or len(text) > _DIGITS or int(text) == 0:
-            must = f"it must be a whole number from 1 up, of {_DIGITS} digits at most"
-            raise TaskError(f"context feature 'instructions' is {text!r}; {must}")
-        return int(text)
-
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """Logarithm of the instructions, and whether it is a module. (2,)."""
-        count, level = context
-        return np.array([np.log(count), level == "module"], dtype=np.float64)
-
-    def context_from_ir(self, module: IRModule, region: Region | None) -> Mapping[str, Any]:
-        if region is None:
-            return {"instructions": module.instruction_count, "level": "module"}
-        header = module.function(region.symbol).header
-        return {"instructions": header.last - header.first, "level": "function"}
-
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
-        """Functions become modules of their own, but what takes the address of another's block cannot stand alone."""
+        """Functions become modules of their own, except those that take the address of a block elsewhere."""
         alone = dict(extract_functions(module.text)) if any(regions) else {}
         texts = [None if region is None else alone.get(region.symbol) for region in regions]
         return [module if text is None else parse_ir(text) for text in texts]
@@ -124,7 +114,7 @@ def _sample(piece: Piece, text: str | None) -> Sample:
 
 
 class SizeAfter(CompiledTask):
-    """The logarithm of the bytes after -Oz, -O3 or nothing: what is missed by a factor counts alike for all sizes."""
+    """The logarithm of the bytes after -Oz, -O3 or no pass, so that a factor counts alike for all sizes."""
 
     name = "size_after"
     title = "code size after"
@@ -133,12 +123,12 @@ class SizeAfter(CompiledTask):
     logarithm = True
     variants = ("Oz", "O3", "O0")
 
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+    def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         logs = np.log(self._sizes_after(table, variant))
         return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
 
     def number_words(self, answer: PredictedNumber) -> str:
-        """The bytes, and of what: callers may take a function in, and it those that it calls."""
+        """The bytes; those of a function hold before it is inlined or other functions are inlined into it."""
         alone = "" if answer.region is None else " by itself, before inlining"
         return f"{np.exp(answer.value):,.0f} bytes{alone}"
 
@@ -161,7 +151,7 @@ class OzBenefit(CompiledTask):
     variants = ("Oz_over_O0", "O3_over_Oz")
     events = {"Oz_over_O0": ("-Oz halves it", math.log(2.0)), "O3_over_Oz": ("-O3 is a tenth larger", math.log(1.1))}
 
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+    def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         over = self._sizes_after(table, "O0" if variant == "Oz_over_O0" else "O3")
         logs = np.log(over / self._sizes_after(table, "Oz"))
         return self._data(table, samples, "value", logs.tolist(), np.isfinite(logs))
@@ -178,9 +168,9 @@ _SHOWN = 8
 
 
 class PassFires(CompiledTask):
-    """Which passes of -Oz or -O3 change the code, told before any is run: a label a pass.
+    """Which passes of -Oz or -O3 change the code, predicted before any is run: a label a pass.
 
-    Passes that fire nearly always in training, or hardly ever, are left out: a rate of so few cannot be learned.
+    Passes that nearly always or hardly ever fire in training are left out: so few exceptions cannot be learned.
     """
 
     name = "pass_fires"
@@ -188,7 +178,7 @@ class PassFires(CompiledTask):
     target = "labels"
     variants = ("Oz", "O3")
 
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+    def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         if variant not in table.fires:
             found = f"the table says it of {', '.join(table.fires) or 'no level'}. Measure anew where opt is on PATH"
             raise TaskError(f"{self.name} wants to know which passes of {variant} change a piece; {found}")
@@ -196,11 +186,11 @@ class PassFires(CompiledTask):
         training = fires.known & ~np.array([sample.held_out for sample in samples], dtype=bool)
         changed = fires.changed[training]
         rarer = np.minimum(changed.sum(axis=0), (~changed).sum(axis=0))
-        told = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
-        if not len(told):
+        kept = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
+        if not len(kept):
             raise TaskError(f"{self.name}: every pass changes all pieces for training, or none. Measure more sources")
-        labels = map(tuple, fires.changed[:, told].astype(int).tolist())
-        names = tuple(fires.passes[index] for index in told)
+        labels = map(tuple, fires.changed[:, kept].astype(int).tolist())
+        names = tuple(fires.passes[index] for index in kept)
         return self._data(table, samples, "labels", labels, fires.known, label_names=names)
 
     def remarks(self, answer: PredictedLabels) -> list[str]:
@@ -225,7 +215,7 @@ class PassListChoice(CompiledTask):
     select = "speedup"
     cost_unit = "bytes"
 
-    def ask(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
+    def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         sizes = np.where(np.isnan(table.sizes.code_bytes), np.nan, np.maximum(table.sizes.code_bytes, 1.0))
         measured = np.isfinite(sizes[:, 0])
         held_out = np.array([sample.held_out for sample in samples], dtype=bool)
@@ -233,7 +223,7 @@ class PassListChoice(CompiledTask):
         if not len(training) or sizes.shape[1] < 2:
             raise TaskError(
                 f"{self.name}: the table has {len(training)} pieces for training under {sizes.shape[1]} lists; one "
-                "piece and two lists are needed. Measure anew: mirenc measure passes SOURCES --lists 100 -o FOLDER"
+                "piece and two lists are needed. Measure anew: mirenc label SOURCES --lists 100 -o FOLDER"
             )
         chosen = covering_lists(training, LISTS)
         space = Space((KNOB,), tuple((table.lists[index].pipeline,) for index in chosen))
@@ -241,7 +231,7 @@ class PassListChoice(CompiledTask):
 
 
 def covering_lists(sizes: Float64, count: int) -> Int64:
-    """So many lists, of which the best for each piece saves most in the mean; greedily, from the first list on.
+    """The ``count`` lists of which the best for each piece saves most in the mean, chosen greedily after the first.
 
     (n, N) bytes, NaN where a list failed (the first did not) -> (min(count, N),).
     """

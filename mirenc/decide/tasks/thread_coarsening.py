@@ -5,23 +5,19 @@ and seven principal components of the hand-made features of that paper.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mirenc.base.arrays import Float64
 from mirenc.base.errors import TaskError
+from mirenc.decide.context import Context, Feature
 from mirenc.decide.datasets.dataset_files import read_archive, read_table, real
-from mirenc.decide.datasets.dataset_registry import dataset_folder
-from mirenc.decide.datasets.fetch import content_hash
-from mirenc.decide.load_samples import join_same_code
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.sample import Sample
-from mirenc.decide.settings import Permitted, Space
-from mirenc.decide.task import Task
-from mirenc.decide.task_data import TaskData
+from mirenc.decide.settings import Setting, Space
+from mirenc.decide.tables.published import PublishedTask
 from mirenc.llvm import OPENCL_X86, IRModule, Region
 from mirenc.llvm.analysis.block_bounds import group_bounds
 
@@ -34,7 +30,7 @@ _NEEDED = ("kernel", "cf", *_HAND, *(f"runtime_{gpu}" for gpu in _GPUS))
 _NANOSECOND = 1e-9
 
 
-class ThreadCoarsening(Task):
+class ThreadCoarsening(PublishedTask):
     """A coarsening factor for each kernel and GPU: 17 kernels x 4 GPUs = 68 rows.
 
     The published IR of mt and mtLocal is the same file, so the two are one group: 16 are left out one by one.
@@ -50,9 +46,7 @@ class ThreadCoarsening(Task):
     dataset = "thread_coarsening"
     space = Space(("coarsening_factor",), tuple((factor,) for factor in _FACTORS), missing="below")
     dialect = OPENCL_X86
-    context_names = ("gpu",)
-    context_help = {"gpu": ", ".join(_GPUS.values())}
-    context_allowed = {"gpu": tuple(_GPUS.values())}
+    context = Context(Feature("gpu", ", ".join(_GPUS.values()), allowed=tuple(_GPUS.values())))
     machines = {
         "HD5900": "AMD Radeon HD 5900",
         "Tahiti": "AMD Tahiti 7970",
@@ -67,9 +61,7 @@ class ThreadCoarsening(Task):
     hand_names = _HAND
     select = "speedup"
 
-    def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        self.check_variant(variant)
-        folder = dataset_folder("thread_coarsening", data_dir)
+    def samples(self, folder: Path, variant: str) -> Iterator[Sample]:
         kernels = read_archive(folder, "kernels_ir")
         times: dict[str, dict[int, dict[str, str]]] = {}
         for line, row in enumerate(read_table(folder, _TABLE, _NEEDED), 1):
@@ -81,7 +73,6 @@ class ThreadCoarsening(Task):
             if int(factor) in measured:
                 raise TaskError(f"{where}: this kernel and factor stand twice in the table. Leave out one")
             measured[int(factor)] = row
-        samples = []
         for kernel, rows in sorted(times.items()):
             if f"{kernel}.ll" not in kernels:
                 found = f"no IR of kernel {kernel!r} in kernels_ir"
@@ -92,25 +83,21 @@ class ThreadCoarsening(Task):
             for gpu, name in _GPUS.items():
                 costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)
                 ir = kernels[f"{kernel}.ll"]
-                samples.append(Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand))
-        return TaskData(join_same_code(samples), self.space, content_hash("thread_coarsening", data_dir))
+                yield Sample(f"{kernel} on {name}", ir, kernel, (name,), costs, part=name, hand=hand)
 
-    def permitted(self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]) -> Permitted:
+    def permitted(
+        self, space: Space, module: IRModule, region: Region | None, context: tuple[Any, ...]
+    ) -> tuple[tuple[Setting, ...], str]:
         """Factors that some kernel's group has the work-items for: they are merged along x, within a group."""
-        every, bounds = super().permitted(space, module, region, context), group_bounds(module, region)
-        factors = [int(factor) for (factor,) in every.settings]
-        kept = tuple(
-            (factor,)
-            for factor in factors
-            if any(one.required[0] % factor == 0 if one.required else factor <= one.most for one in bounds)
-        )
-        if not bounds or len(kept) == len(space):
-            return every
-        return Permitted(kept, "; ".join(one.text for one in bounds))
+        bounds = group_bounds(module, region)
 
-    def encode_context(self, context: tuple[Any, ...]) -> Float64:
-        """One column a GPU: (4,) of 0 and 1."""
-        return np.array([float(context[0] == gpu) for gpu in _GPUS.values()])
+        def fits(factor: int) -> bool:
+            return any(one.required[0] % factor == 0 if one.required else factor <= one.most for one in bounds)
+
+        kept = tuple(setting for setting in space.default_first if fits(int(setting[0])))
+        if not bounds or len(kept) == len(space):
+            return space.default_first, ""
+        return kept, "; ".join(one.text for one in bounds)
 
 
 def _seconds(kernel: str, row: Mapping[str, str], column: str) -> float:

@@ -19,7 +19,7 @@ from mirenc.base.arrays import Float32
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.base.writing import delivered
 from mirenc.encoder.weights.store import ModelFiles
-from mirenc.model.threads import by_slices, one_blas_thread, usable_cores
+from mirenc.model.threads import by_slices, usable_cores
 
 PARTS = ("text", "graph", "lexical")
 _NUMBERS = ("mean", "matrix")
@@ -58,10 +58,9 @@ class WhiteningMap:
         return sums.hexdigest()
 
     def apply(self, part: str, vectors: Float32) -> Float32:
-        """Whitened vectors of a part. Shapes: (n, D) -> (n, D)."""
+        """Whitened vectors of a part, on all cores; call it within `one_blas_thread`. Shapes: (n, D) -> (n, D)."""
         mean, matrix, cores = self.mean[part], self.matrix[part], usable_cores()
-        with one_blas_thread():
-            return by_slices(lambda some: np.matmul(vectors[some] - mean, matrix), len(vectors), len(mean), cores)
+        return by_slices(lambda some: np.matmul(vectors[some] - mean, matrix), len(vectors), len(mean), cores)
 
     @classmethod
     def of_model(cls, files: ModelFiles) -> WhiteningMap:

@@ -7,7 +7,7 @@ import platform
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,7 @@ from mirenc.llvm.inputs.compiler_flags import (
     without_preprocessor,
     words_of,
 )
-
-Report = Callable[[str], None]
+from mirenc.llvm.inputs.input import Report
 
 _COMPILER = re.compile(
     r"(?:(?P<prefix>.+)-)?(?P<name>cc|c\+\+|[cg]\+\+|gcc|clang(\+\+)?|c[89]9|CC|tcc|icc|icpc|icp?x|mpi(cc|cxx|CC|c\+\+)"
@@ -79,12 +78,12 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
             broken.append(f"{why}. It needs directory, file, and arguments or command")
     if broken and not parsed:
         raise ConfigError(broken[0])
-    others = Counter(one.file.suffix or one.file.name for one in parsed if not one.language)
+    others = Counter(command.file.suffix or command.file.name for command in parsed if not command.language)
     chosen: dict[Path, Command] = {}
-    for one in sorted(parsed, key=lambda one: bool(one.problem)):  # else in the build's order
-        if one.language:
-            chosen.setdefault(one.file, one)
-    again = len(parsed) - others.total() - len(chosen)
+    for command in sorted(parsed, key=lambda command: bool(command.problem)):  # else in the build's order
+        if command.language:
+            chosen.setdefault(command.file, command)
+    repeated = len(parsed) - others.total() - len(chosen)
     if not chosen:
         wanted = " ".join(languages)
         raise ConfigError(f"{path}: no source in it that ends in {wanted}. Make it again with CMake or bear")
@@ -93,9 +92,9 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
     if others:
         listed = ", ".join(f"{suffix} {count}" for suffix, count in others.items())
         report(f"{path}: entries are left out, since their files are no source that is compiled here: {listed}")
-    if again:
-        report(f"{path}: {again} entries are left out: their file had one before")
-    left_out = Counter(flag for one in chosen.values() for flag in one.left_out)
+    if repeated:
+        report(f"{path}: {repeated} entries are left out: their file had one before")
+    left_out = Counter(flag for command in chosen.values() for flag in command.left_out)
     report_flags(f"{path}: flags of tools, profiles and linkers are left out", left_out, report)
     return list(chosen.values())
 
@@ -108,20 +107,20 @@ def without_refused(
     A compiler is its command with the flags that come first. Where there is none a command stays as it is.
     """
     known: dict[tuple[str, tuple[Flag, ...]], tuple[list[Flag], str]] = {}
-    judged = []
-    for one in commands:
-        if not one.problem and one.language in compilers:
-            key = one.language, without_preprocessor(one.flags)
+    accepted = []
+    for command in commands:
+        if not command.problem and command.language in compilers:
+            key = command.language, without_preprocessor(command.flags)
             if key not in known:
-                known[key] = refused_flags(compilers[one.language], key[1], one.file.suffix)
+                known[key] = refused_flags(compilers[command.language], key[1], command.file.suffix)
             refused, problem = known[key]
             names = tuple(dict.fromkeys(" ".join(flag) for flag in refused))
-            flags = tuple(flag for flag in one.flags if flag not in refused)
-            one = replace(one, flags=flags, refused=names, problem=problem)
-        judged.append(one)
-    counts = Counter(flag for one in judged for flag in one.refused if not one.problem)
+            flags = tuple(flag for flag in command.flags if flag not in refused)
+            command = replace(command, flags=flags, refused=names, problem=problem)
+        accepted.append(command)
+    counts = Counter(flag for command in accepted for flag in command.refused if not command.problem)
     report_flags(f"{path}: flags that the compiler here refuses are left out", counts, report)
-    return judged
+    return accepted
 
 
 def report_flags(what: str, counts: Mapping[str, int], report: Report) -> None:
@@ -149,12 +148,12 @@ def _decoded(text: str) -> Any:
     # Fragments of clang -MJ, put together: no brackets, or a comma behind the last.
     inside = text.strip().removeprefix("[").removesuffix("]").strip().removesuffix(",")
     try:
-        found = json.loads(text)
+        content = json.loads(text)
     except ValueError:
         if not re.match(r'\{\s*"', inside):
             raise
         return json.loads(f"[{inside}]")
-    return [found] if isinstance(found, dict) and "file" in found else found
+    return [content] if isinstance(content, dict) and "file" in content else content
 
 
 def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
@@ -270,14 +269,14 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
     prefix, name = (named["prefix"] or "", named["name"]) if named else ("", base)
     left_out = [word for word in words[:number] if word.startswith(_HEADER_VARIABLES)]
     kept: list[Flag] = []
-    level = language = source = said = ""
+    level = language = source = current_language = ""
     for flag in split_flags(_expanded(words[number + 1 :], command.directory)):
         option, value = option_of(flag), flag[-1]
         if not option:
             if not source and os.path.normpath(command.directory / value) == str(command.file):
-                source, language = value, said
-        elif said_here := _language(option, value):
-            said = said_here
+                source, language = value, current_language
+        elif named_language := _language(option, value):
+            current_language = named_language
         elif LEVEL.match(option):
             level = "-O" + option.removeprefix("--optimize").removeprefix("-O").removeprefix("=")
             kept += [("-ffast-math",)] if level == "-Ofast" else []
@@ -287,7 +286,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
             left_out.append(" ".join(flag))
         elif not OUTPUT.match(option):
             kept.append(_as_text(flag, command.directory))
-    language = language if source else said
+    language = language if source else current_language
     if not language and command.file.suffix == ".c" and (_CXX.fullmatch(name) or "--driver-mode=g++" in words):
         language = "c++"
     targets = _targets(prefix, name, kept)
@@ -310,11 +309,11 @@ def program_flags(words: Sequence[str]) -> list[str]:
 
 
 def _language(option: str, value: str) -> str:
-    """The language that a flag says; "" for other flags, such as icc's -xHost."""
+    """The language that a flag names; "" for other flags, such as icc's -xHost."""
     if option in ("-x", "--language"):
         return value
-    said = option.removeprefix("--language=" if option.startswith("--language=") else "-x")
-    return said if said != option and said in (*_SUFFIX_OF, "none") else ""
+    name = option.removeprefix("--language=" if option.startswith("--language=") else "-x")
+    return name if name != option and name in (*_SUFFIX_OF, "none") else ""
 
 
 def _includes(option: str) -> bool:
@@ -324,13 +323,13 @@ def _includes(option: str) -> bool:
 def _as_text(flag: Flag, directory: Path) -> Flag:
     """-include FILE without the look at FILE.gch, which older clangs refuse where gcc wrote it."""
     file = directory / flag[-1]
-    if flag[0] in ("-include", "--include") and any(Path(f"{file}{each}").exists() for each in PRECOMPILED):
+    if flag[0] in ("-include", "--include") and any(Path(f"{file}{suffix}").exists() for suffix in PRECOMPILED):
         return "-Xclang", "-include", "-Xclang", flag[-1]
     return flag
 
 
 def _targets(prefix: str, name: str, flags: Sequence[Flag]) -> list[Flag]:
-    """The target that a compiler's name says, or Apple's -arch; none where a flag says it or it is this machine's."""
+    """The target that a compiler's name or Apple's -arch names; none where a flag does, or it is this machine."""
     if any(TARGET.match(flag[0]) for flag in flags):
         return []
     arches = [*dict.fromkeys(flag[1] for flag in flags if flag[0] == "-arch" and len(flag) > 1 and name != "nvcc")]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mirenc.base.errors import CompileError, IRFileError, IRResourceError, ToolchainError
 from mirenc.base.run_program import memory_advice, run_limited, without_memory
-from mirenc.llvm.child.llvm_worker import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
+from mirenc.llvm.child.parsing_worker import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, check_file, read_limited
 
@@ -61,13 +61,13 @@ def _give_zig_a_cache() -> None:
         folder = os.path.dirname(folder)
     if "ZIG_GLOBAL_CACHE_DIR" in os.environ or (folder and os.access(folder, os.W_OK | os.X_OK)):
         return
-    own = tempfile.TemporaryDirectory(prefix="mirenc-zig-")
-    os.environ["ZIG_GLOBAL_CACHE_DIR"] = own.name
-    atexit.register(own.cleanup)
+    cache = tempfile.TemporaryDirectory(prefix="mirenc-zig-")
+    os.environ["ZIG_GLOBAL_CACHE_DIR"] = cache.name
+    atexit.register(cache.cleanup)
 
 
 def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
-    """The command of `find_compiler`, told to write what a clang writes; raises as that."""
+    """The command of `find_compiler` that writes IR as a clang does; raises as that."""
     command = find_compiler(language, compiler, oldest=oldest)
     # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
     return [*command, "-fno-sanitize=undefined"] if "ziglang" in command else command
@@ -131,7 +131,7 @@ def compile_source(
     compiler: str | None = None,
     cflags: Sequence[str] = (),
     folder: str = "",
-    called: str = "",
+    source_name: str = "",
     dialect: Dialect | None = None,
     timeout: float | None = None,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
@@ -139,8 +139,8 @@ def compile_source(
 ) -> bytes:
     """IR text of one source file: ``-O2``, then the language's flags (mirenc's or a dialect's), then ``cflags``.
 
-    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so what the user says wins. It runs in
-    ``folder``, where one is named; there the source is ``called`` so. Raises IRFileError, ToolchainError,
+    clang takes the last of ``-O``, ``-x``, ``-target`` and ``-cl-std``, so ``cflags`` win. It runs in ``folder``,
+    where one is named, and there knows the source by ``source_name``. Raises IRFileError, ToolchainError,
     CompileError, IRResourceError.
     """
     name = os.fspath(path)
@@ -152,12 +152,12 @@ def compile_source(
         command = ir_compiler(language, compiler, oldest=dialect is not None and dialect.oldest_clang)
     except ToolchainError as error:
         raise ToolchainError(f"{name}: {error}") from None
-    who = "zig cc" if "ziglang" in command else command[0]
+    program = "zig cc" if "ziglang" in command else command[0]
     flags = LANGUAGE_FLAGS | (dict(dialect.flags) if dialect else {})
     command += ["-S", "-emit-llvm", "-fno-crash-diagnostics", "-O2"]
     command += spelled_for(command, (*flags[language], *cflags))
     # A name that begins with a dash would be an option.
-    source = called or (os.path.abspath(name) if folder else name)
+    source = source_name or (os.path.abspath(name) if folder else name)
     command.append(f"./{source}" if source.startswith("-") else source)
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         # A file, because zig cc writes `-o -` to a file named "-"; last, so that it wins over an -o of the user's.
@@ -166,16 +166,16 @@ def compile_source(
         try:
             done = run_limited(command, timeout=limit, memory_limit=memory_limit, folder=folder, most_output=0)
         except subprocess.TimeoutExpired:
-            late = f"{name}: the compiler did not finish within {limit:g} s"
-            raise IRResourceError(f"{late}. Raise the limit with --timeout (Python: timeout=)") from None
+            problem = f"{name}: the compiler did not finish within {limit:g} s"
+            raise IRResourceError(f"{problem}. Raise the limit with --timeout (Python: timeout=)") from None
         except OSError as error:
-            what = f"{name}: {who} cannot be started: {error.strerror}"
-            raise ToolchainError(f"{what}. Give the path of a clang with --compiler") from None
+            problem = f"{name}: {program} cannot be started: {error.strerror}"
+            raise ToolchainError(f"{problem}. Give the path of a clang with --compiler") from None
         data = read_limited(output, name, max_bytes) if output.is_file() else b""
     words = done.words
     if done.code != 0:
         if without_memory(words):
-            raise IRResourceError(f"{name}: {who} ran out of memory {memory_advice(memory_limit)}")
+            raise IRResourceError(f"{name}: {program} ran out of memory {memory_advice(memory_limit)}")
         headline = _HEADLINE.search(words)
         first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         flag = _CUDA_EXAMPLE if language == "cuda" else "--cflags=-Iinclude"
@@ -186,8 +186,8 @@ def compile_source(
             advice = f"{where}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
         if "unknown target triple" in first:
             advice = "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
-        raise CompileError(f"{name}: {who} refuses it: {first}. {advice}", diagnostic=words)
+        raise CompileError(f"{name}: {program} refuses it: {first}. {advice}", diagnostic=words)
     if not data.startswith((b"; ModuleID", b"source_filename")):  # none of a name with a line break
         advice = "Give a clang with --compiler, and no flag that asks for other output"
-        raise CompileError(f"{name}: {who} wrote no LLVM IR. {advice}", diagnostic=words)
+        raise CompileError(f"{name}: {program} wrote no LLVM IR. {advice}", diagnostic=words)
     return data

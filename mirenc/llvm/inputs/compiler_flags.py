@@ -1,7 +1,7 @@
-"""Flags of a build's compiler: which are kept, which are left out, and which a compiler here refuses.
+"""Flags of a build's compiler: which are kept, which are left out, and which the compiler here refuses.
 
-A flag is kept unless it is one of the few known families that are no part of the program or would make the output
-something else than one module of IR: so one that nobody thought of reaches the compiler, which knows it or names it.
+A flag is kept unless it belongs to a family known to be no part of the program, or to make the output something else
+than one module of IR. So a flag that is not known here reaches the compiler, which takes it or names it.
 """
 
 import re
@@ -38,7 +38,7 @@ LEFT_OUT = re.compile(
     r"|whole-program|virtual-function-e|embed-bitcode|plugin|pass-plugin|modules|implicit-module|record-|stack-usage"
     r"|(save-)?optimization-record)"
 )
-"""What changes the IR or its metadata, and is left out by name: for tools, profiles, linkers, or one compiler alone."""
+"""What changes the IR or its metadata for tools, profiles, linkers or one compiler alone: left out, and reported."""
 PRECOMPILED = (".gch", ".pch")
 
 _WRAPPERS = ("-Xclang", "-Xpreprocessor")  # each of the wrapped words has one before it
@@ -78,10 +78,11 @@ def split_flags(words: Iterable[str]) -> Iterator[Flag]:
     while left:
         word = left.pop()
         if word == "--":  # no option is behind it
-            yield from (("", each) for each in reversed(left))
+            yield from (("", source) for source in reversed(left))
             return
         if word.startswith("-Wp,"):
-            left += [each for part in reversed(word.split(",")[1:]) for each in (part, "-Xpreprocessor")]
+            for part in reversed(word.split(",")[1:]):
+                left += [part, "-Xpreprocessor"]
         elif word in _WRAPPERS and left:
             flag: Flag = word, left.pop()
             # The preprocessor's own -MD has a value.
@@ -96,7 +97,7 @@ def split_flags(words: Iterable[str]) -> Iterator[Flag]:
 
 
 def option_of(flag: Flag) -> str:
-    """What a flag is called, behind -Xclang and -Xpreprocessor, too; "" for an input."""
+    """The option's name, also behind -Xclang and -Xpreprocessor; "" for an input."""
     return flag[1] if flag[0] in _WRAPPERS and len(flag) > 1 else flag[0]
 
 
@@ -105,7 +106,7 @@ def words_of(flags: Iterable[Flag]) -> list[str]:
     return [*chain.from_iterable(flags)]
 
 
-# -- what a compiler says of them ----------------------------------------------------------------------------
+# -- which of them a compiler refuses ----------------------------------------------------------------------------
 def without_preprocessor(flags: Iterable[Flag]) -> tuple[Flag, ...]:
     """The flags that a compiler may refuse."""
     return tuple(flag for flag in flags if not _PREPROCESSOR.match(option_of(flag)))
@@ -130,7 +131,7 @@ def refused_flags(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -
 
 
 def _ask(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[int, list[Flag]]:
-    """What a compiler says of an empty source: the exit code without the flags that it refuses, and those."""
+    """A compiler's exit code for an empty source without the flags that it refuses, and those flags."""
     refused: list[Flag] = []
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         source = Path(scratch, f"empty{suffix}")

@@ -7,11 +7,12 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How IR looks that belongs together; the title is for messages.
+    """A target and compiler flags, the same for all IR of one data set.
 
-    ``triple`` and ``data_layout`` are the target that its modules name; "": any, and IR is taken as it comes.
-    ``flags`` by language (``c``, ``c++``, ``cl``, ``cuda``) take the place of mirenc's own; a user's come after. With
-    ``oldest_clang`` the oldest clang on PATH comes nearest to the one that made the data; else the newest is taken.
+    - ``title``: what messages call it.
+    - ``triple``, ``data_layout``: the target that its modules name; "": any, and IR is taken as it is.
+    - ``flags`` by language (``c``, ``c++``, ``cl``, ``cuda``): in place of mirenc's own; a user's come after.
+    - ``oldest_clang``: sources are compiled by the oldest clang on PATH, the nearest to the one that made the data.
     """
 
     title: str
@@ -21,7 +22,7 @@ class Dialect:
     oldest_clang: bool = False
 
 
-# What the published kernels of both OpenCL tasks say of themselves: Apple LLVM 9.1.0, x86_64-apple-macosx10.13.0,
+# The published kernels of both OpenCL tasks: Apple LLVM 9.1.0, x86_64-apple-macosx10.13.0,
 # kernels by spir_kernel, builtins mangled and without bodies, no address spaces, loops unrolled but not vectorised.
 OPENCL_X86 = Dialect(
     title="OpenCL C compiled for x86-64 (macOS), as in the published data sets",
@@ -38,14 +39,14 @@ OPENCL_X86 = Dialect(
 )
 
 _SCALAR = ("-O1", "-fno-vectorize", "-fno-slp-vectorize", "-fno-unroll-loops", "-gline-tables-only")
-# Loops in the form in which the vectorizer meets them, for every instruction set. Lines are for people alone.
+# Loops as the vectorizer meets them, for every instruction set. Line numbers are for messages.
 SCALAR_LOOPS = Dialect(
     title="C or C++ at -O1, its loops neither unrolled nor vectorised",
     flags={"c": ("-x", "c", *_SCALAR), "c++": ("-x", "c++", *_SCALAR)},
 )
 
 CUDA_WORDS = Path(__file__).parent / "cuda_words.h"
-"""What stands in for CUDA's headers."""
+"""A header with the keywords of CUDA, included where CUDA's own headers are not there."""
 
 WITHOUT_CUDA = Dialect(
     title="CUDA device code without CUDA's headers",
@@ -59,5 +60,5 @@ WITHOUT_CUDA = Dialect(
 
 
 def names_toolkit(cflags: Sequence[str]) -> bool:
-    """Whether the user's flags say where CUDA's headers are, which then stand for themselves."""
+    """Whether the user's flags say where CUDA's own headers are."""
     return any(flag.startswith("--cuda-path") for flag in cflags)

@@ -1,4 +1,7 @@
-"""Bytes of an input: a path or standard input, compressed or not, and what kind of thing they are."""
+"""How bitcode is told from text: reads a file or standard input, decompresses it, and says what kind it is.
+
+Bitcode is told by its first four bytes, whatever the file's name; what is neither IR nor text is refused.
+"""
 
 import errno
 import gzip
@@ -17,7 +20,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from mirenc.base.errors import IRFileError, MirencError, needs
-from mirenc.llvm.child.child_main import BITCODE_MAGIC
+from mirenc.llvm.child.parsing_service import BITCODE_MAGIC
 
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
@@ -25,7 +28,7 @@ IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
 SOURCE_LANGUAGES = {".c": "c", ".i": "c", ".cl": "cl", ".cu": "cuda"}
 SOURCE_LANGUAGES |= dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++")
-# The end of the name of a harness that `mirenc measure` is given beside a source: no code of the program.
+# Suffix of the harness that `mirenc measure` takes beside a source; it is no code of the program.
 DRIVER = ".driver.c"
 # Languages that mirenc does not compile: suffixes, name, and the command that turns {source} into {ir}.
 _FORTRAN = ("Fortran", "flang -S -emit-llvm -O2 {source} -o {ir}")
@@ -76,8 +79,8 @@ def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     language, command = _OTHER_SOURCES.get(Path(path).suffix.lower(), ("", ""))
     if not language:
         return None
-    source, ir = (shlex.quote(os.fspath(each)) for each in (path, Path(path).with_suffix(".ll").name))
-    return language, command.format(source=source, ir=ir)
+    ir = Path(path).with_suffix(".ll").name
+    return language, command.format(source=shlex.quote(os.fspath(path)), ir=shlex.quote(ir))
 
 
 def _is_ir_name(path: Path) -> bool:
@@ -125,7 +128,7 @@ def _read_limited(read: Callable[[int], bytes], limit: int, name: str, problem: 
 
 
 def folder_error(name: str) -> IRFileError:
-    """Why a folder gives no IR."""
+    """The error for a folder where one file is expected."""
     if not os.access(name, os.R_OK | os.X_OK):
         return _file_error(errno.EACCES, f"{name}: no permission to read this folder. Try `chmod u+rx {name}`")
     names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
@@ -147,7 +150,7 @@ def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
 
 @contextmanager
 def _opened(name: str) -> Iterator[IO[bytes]]:
-    """A file open for reading; what the system has against it is said in mirenc's words."""
+    """A file open for reading; IRFileError where the system refuses it."""
     if not name:
         raise _file_error(errno.EINVAL, "'': is no file name. Give a path, or - for standard input")
     if os.path.isdir(name):
@@ -167,7 +170,7 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
-    """Refuse, by an IRFileError, a path that cannot be read: for those who let another program read it."""
+    """Raise IRFileError for a path that cannot be read, before another program is given it."""
     with _opened(os.fspath(path)):
         pass
 
@@ -190,7 +193,7 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
 
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
-    """Decompressed, as far as is needed to know that it is more than the limit."""
+    """Decompressed zstd frames, no more than is needed to know that they exceed the limit."""
     with needs("zstd", f"{name}: is zstd-compressed, which needs the zstandard package"):
         import zstandard
     # By hand, because zstandard's stream reader takes a truncated frame for the end and stops after the first frame.

@@ -1,6 +1,6 @@
-"""What one input is: decided here, once, for everything that takes IR. `projects` expands what stands for many.
+"""What one input is: decided here for everything that takes IR. `projects` expands what stands for many files.
 
-| given | taken for |
+| value | taken for |
 |---|---|
 | `IRModule` | itself |
 | ``bytes`` | IR text or bitcode |
@@ -12,6 +12,7 @@
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mirenc.base.errors import ConfigError
@@ -19,11 +20,13 @@ from mirenc.llvm.inputs.file_kind import language_of
 from mirenc.llvm.ir.module import IRModule
 
 IRInput = IRModule | str | bytes | os.PathLike[str]
+Report = Callable[[str], None]
+"""Called with a line about what is left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One input, told what it is: a module, IR in memory (text or bitcode), or a file, of IR if without language."""
+    """One input: a module, IR in memory (text or bitcode), a source file, or without ``language`` a file of IR."""
 
     name: str  # what messages and rows call it: a path as it was given, `<string>` for what has none
     value: IRModule | bytes | str  # the module, the IR or the path
@@ -40,20 +43,20 @@ def path_input(path: str | os.PathLike[str]) -> Input:
     return Input(name, name, language_of(name) or "")
 
 
-def resolve_input(given: IRInput | Input) -> Input:
-    """What one input is; an `Input` is resolved already. Raises ConfigError: it is nothing of the kind."""
-    if isinstance(given, Input):
-        return given
-    if isinstance(given, IRModule):
-        return Input(given.name, given)
-    if isinstance(given, (bytes, bytearray)):
-        return Input("<string>", bytes(given))
-    if isinstance(given, str) and is_ir_text(given):
-        return Input("<string>", text_bytes(given))
-    if isinstance(given, (str, os.PathLike)):
-        return path_input(given)
+def resolve_input(value: IRInput | Input) -> Input:
+    """What one input is; an `Input` is resolved already. Raises ConfigError: it is of another type."""
+    if isinstance(value, Input):
+        return value
+    if isinstance(value, IRModule):
+        return Input(value.name, value)
+    if isinstance(value, (bytes, bytearray)):
+        return Input("<string>", bytes(value))
+    if isinstance(value, str) and is_ir_text(value):
+        return Input("<string>", text_bytes(value))
+    if isinstance(value, (str, os.PathLike)):
+        return path_input(value)
     raise ConfigError(
-        f"an input is of type {type(given).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
+        f"an input is of type {type(value).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
     )
 
 

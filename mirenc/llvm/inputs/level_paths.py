@@ -1,4 +1,4 @@
-"""What the paths of IR files say of optimisation levels: which level one is of, and which files are one program."""
+"""Optimisation levels in paths of IR files: which level a path names, and which files are builds of one program."""
 
 import itertools
 import os
@@ -16,7 +16,7 @@ def is_level(folder: str) -> bool:
 
 
 def program_of(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Parts of a path with ``O`` for each level that it says: equal for ``O0/x.ll`` and ``O2/x.ll``."""
+    """Parts of a path with ``O`` for each level in it: equal for ``O0/x.ll`` and ``O2/x.ll``."""
     *folders, name = PurePath(path).parts
     return (*("O" if is_level(folder) else folder for folder in folders), _IN_NAME.sub("O", name))
 
@@ -29,12 +29,12 @@ def level_pairs(paths: Sequence[str | os.PathLike[str]]) -> list[tuple[int, int]
     >>> level_pairs(["a/O0/x.ll", "a/O2/x.ll", "b/O2/x.ll", "y.O0.ll", "y.Oz.ll"])
     [(0, 1), (3, 4)]
     """
-    named = [PurePath(path) for path in paths]
+    files = [PurePath(path) for path in paths]
     programs: dict[tuple[str, ...], list[int]] = {}
-    for number, path in enumerate(named):
+    for number, path in enumerate(files):
         program = program_of(path)
-        if program != path.parts:  # it says which level it is of
+        if program != path.parts:  # it names a level
             programs.setdefault(program, []).append(number)
     pairs = itertools.chain.from_iterable(itertools.combinations(numbers, 2) for numbers in programs.values())
     # A file that is given twice is at one level.
-    return [(one, other) for one, other in pairs if named[one] != named[other]]
+    return [(first, second) for first, second in pairs if files[first] != files[second]]

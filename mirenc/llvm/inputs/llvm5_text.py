@@ -1,4 +1,4 @@
-"""`as_llvm5`: one function's text with what newer LLVMs write differently put back as LLVM 5 wrote it.
+"""`as_llvm5`: one function's text as LLVM 5 would have written it, where newer LLVMs write it differently.
 
 The published OpenCL kernels were compiled by a clang of 2018, and the text encoder reads words. Every rule here keeps
 what the code computes (a NaN's sign and poison aside).
@@ -52,7 +52,7 @@ def as_llvm5(body: str) -> str:
 
 
 def _word(line: str) -> str:
-    """Rules that need to see one instruction only."""
+    """A line after the rules that need to see one instruction only."""
     if " = " not in line:
         return line
     line = _POISON.sub("undef", line) if '"' not in line else line
@@ -71,38 +71,38 @@ def _minus_zero(type_text: str) -> str:
 
 
 class _Function:
-    """Lines of a function, with who defines and who uses each local name; a rule that edits sees them as they were."""
+    """Lines of a function, and which of them define and use each local name; edits take effect in `edited`."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self._edits: dict[int, list[str]] = {}
-        self.made: dict[str, int] = {}
+        self.defined_at: dict[str, int] = {}
         self.users: dict[str, list[int]] = defaultdict(list)
         for number, line in enumerate(lines):
             result = _RESULT.match(line)
             if result:
-                self.made[result[1]] = number
+                self.defined_at[result[1]] = number
             for name in _LOCAL.findall(result[2] if result else line):
                 self.users[name].append(number)
 
     def edited(self) -> list[str]:
-        """The lines with the edits; an edit may have made several of one."""
+        """The lines with the edits, which may replace one line by several."""
         return [part for number, line in enumerate(self.lines) for part in self._edits.get(number, [line])]
 
     def right(self, name: str) -> str:
-        """What defines a name; "" for an argument."""
-        number = self.made.get(name)
+        """The instruction that defines a name, without the name; "" for an argument."""
+        number = self.defined_at.get(name)
         return "" if number is None else self.lines[number].partition(" = ")[2]
 
     def put(self, number: int, *lines: str) -> None:
-        """Replace a line; without lines it goes."""
+        """Replace a line; without lines it is removed."""
         self._edits[number] = ["  " + line for line in lines]
 
 
 def _byte_offsets(function: _Function) -> None:
-    """An address a few bytes on was that of an element of the array, or of the next value of its type."""
+    """Offsets in bytes become indices of an array's elements, or of values of the pointee's type."""
     scaled: dict[str, set[int]] = defaultdict(set)
-    for name, number in function.made.items():
+    for name, number in function.defined_at.items():
         address = _BYTES.fullmatch(function.right(name))
         kind = _pointee(function, name) if address else ""
         if address is None or kind not in _SIZES:
@@ -131,7 +131,7 @@ def _byte_offsets(function: _Function) -> None:
         wanted = [f"{_new(offset)} = ashr exact i64 {scale[3]}, 32"]
         if users != set(function.users[offset]):
             wanted.append(f"{offset} = {function.right(offset)}")
-        function.put(function.made[offset], *wanted)
+        function.put(function.defined_at[offset], *wanted)
 
 
 def _pointee(function: _Function, name: str) -> str:
@@ -162,8 +162,8 @@ def _descend(type_text: str, depth: int, offset: int, kind: str) -> str | None:
 
 
 def _copies(function: _Function) -> None:
-    """A float that is loaded only to be stored travelled as an integer."""
-    for name, number in function.made.items():
+    """A float that is loaded only to be stored is loaded and stored as an integer."""
+    for name, number in function.defined_at.items():
         load = _LOAD.fullmatch(function.right(name))
         stores = [_STORE.fullmatch(function.lines[user]) for user in function.users[name]]
         if not load or not stores or not all(store and store[2] == name for store in stores):
@@ -177,13 +177,13 @@ def _copies(function: _Function) -> None:
 
 
 def _narrow_sums(function: _Function) -> None:
-    """The low half of an i64 plus a constant was added to as an i64."""
-    for name, number in function.made.items():
+    """The sum of an i64's low half and a constant is computed as an i64, then truncated."""
+    for name, number in function.defined_at.items():
         total = _SUM.fullmatch(function.right(name))
         trunc = _TRUNC.fullmatch(function.right(total[1])) if total else None
         if total is None or trunc is None or function.users[total[1]] != [number]:
             continue
-        function.put(function.made[total[1]])
+        function.put(function.defined_at[total[1]])
         wide = _new(name)
         function.put(number, f"{wide} = add i64 {trunc[1]}, {total[2]}", f"{name} = trunc i64 {wide} to i32")
         for user in function.users[name]:
@@ -194,19 +194,19 @@ def _narrow_sums(function: _Function) -> None:
 
 
 def _sign_extensions(function: _Function) -> None:
-    """The low half of an i64, sign-extended, was two shifts."""
-    for name, number in function.made.items():
+    """The sign extension of an i64's low half is written as two shifts."""
+    for name, number in function.defined_at.items():
         sext = _SEXT.fullmatch(function.right(name))
         trunc = _TRUNC.fullmatch(function.right(sext[1])) if sext else None
         if sext and trunc:
             function.put(number, f"{_new(name)} = shl i64 {trunc[1]}, 32", f"{name} = ashr exact i64 {_new(name)}, 32")
             if function.users[sext[1]] == [number]:
-                function.put(function.made[sext[1]])
+                function.put(function.defined_at[sext[1]])
 
 
 def _counters(function: _Function) -> None:
-    """The counter of an unrolled loop went down to zero; the loop's own step said nothing of unsigned overflow."""
-    for name, number in function.made.items():
+    """The counter of an unrolled loop counts down to zero; the loop's own step has no `nuw`."""
+    for name, number in function.defined_at.items():
         step = _STEP.fullmatch(function.right(name))
         start = _PHI.fullmatch(function.right(step[3])) if step else None
         if step is None or start is None:
@@ -214,20 +214,20 @@ def _counters(function: _Function) -> None:
         kind, counter, amount = step[2], step[3], step[4]
         if step[1] == "nuw nsw " and amount != "1":
             function.put(number, f"{name} = add nsw {kind} {counter}, {amount}")
-        tests = [user for user in function.users[name] if user != function.made[counter]]
+        tests = [user for user in function.users[name] if user != function.defined_at[counter]]
         test = _END.fullmatch(function.lines[tests[0]]) if len(tests) == 1 else None
         zero = re.search(r"\[ 0, ", start[1])
         if test and test[2] == name and zero and start[1].count("[") == 2 and function.users[counter] == [number]:
             function.put(number, f"{name} = add {kind} {counter}, -{amount}")
             function.put(tests[0], f"{test[1]} = icmp eq {kind} {name}, 0")
             start_at = start[1].replace("[ 0, ", f"[ {test[3]}, ")
-            function.put(function.made[counter], f"{counter} = phi {kind} {start_at}")
+            function.put(function.defined_at[counter], f"{counter} = phi {kind} {start_at}")
 
 
 def _remainders(function: _Function) -> None:
-    """What a loop unrolled k times runs was n less the remainder, not n with its low bits masked."""
+    """The iterations of a loop unrolled k times are n less the remainder, not n with its low bits masked."""
     masks: dict[tuple[str, int], str] = {}
-    for name in function.made:
+    for name in function.defined_at:
         masked = _MASK.fullmatch(function.right(name))
         if masked:
             masks[masked[1], int(masked[2])] = name
@@ -236,7 +236,7 @@ def _remainders(function: _Function) -> None:
         rest = masks.get((whole, step - 1))
         above = mask % 2**64 + step
         if step > 1 and rest and above & (above - 1) == 0:
-            function.put(function.made[name], f"{name} = sub nsw i64 {whole}, {rest}")
+            function.put(function.defined_at[name], f"{name} = sub nsw i64 {whole}, {rest}")
 
 
 def _new(name: str) -> str:

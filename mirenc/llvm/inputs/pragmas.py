@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-# What is no code: comments, words and single letters in quotes. A line that ends with a backslash goes on.
+# What is no code: comments, strings and characters. A line that ends with a backslash goes on.
 _NO_CODE = re.compile(r"//(?:\\\r?\n|[^\n])*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 _LOOP = re.compile(r"\b(?:for|while|do)\b")
 _BEGINS = re.compile(r"\s*(?:for|while|do)\b")
@@ -48,7 +48,7 @@ def _doubt(bare: list[str], row: int) -> str:
         return "it is in a macro"
     if len(_LOOP.findall(line)) > 1:
         return "several loops are on its line"
-    above = next((one for one in reversed(bare[:row]) if one.strip()), "")
+    above = next((line for line in reversed(bare[:row]) if line.strip()), "")
     if _LOOP_PRAGMA.match(above) or "_Pragma" in line:
         return "it has a pragma already"
     if not _BEGINS.match(line):

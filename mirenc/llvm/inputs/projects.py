@@ -1,4 +1,4 @@
-"""What stands for many sources, a folder of them or a ``compile_commands.json``, and the flags that each needs."""
+"""Inputs that stand for many files: a folder, or a ``compile_commands.json``; and the flags that each source needs."""
 
 import contextlib
 import os
@@ -9,11 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from mirenc.base.errors import LeftOutWarning, ToolchainError
-from mirenc.llvm.inputs.compile_commands import Report, read_commands, report_flags, without_refused
-from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, ir_compiler
-from mirenc.llvm.inputs.compiler_flags import words_of
 from mirenc.llvm.inputs.file_kind import DRIVER, SOURCE_LANGUAGES, find_inputs
-from mirenc.llvm.inputs.input import Input, IRInput, is_ir_text, path_input, resolve_input
+from mirenc.llvm.inputs.input import Input, IRInput, Report, is_ir_text, path_input, resolve_input
 from mirenc.llvm.ir.read import ReadOptions
 
 COMMANDS = "compile_commands.json"
@@ -30,11 +27,11 @@ def _warn(line: str) -> None:
     warnings.warn(line, LeftOutWarning, stacklevel=3)
 
 
-def is_project(given: object) -> bool:
+def is_project(value: object) -> bool:
     """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
-    if not isinstance(given, (str, os.PathLike)) or given == "-" or (isinstance(given, str) and is_ir_text(given)):
+    if not isinstance(value, (str, os.PathLike)) or value == "-" or (isinstance(value, str) and is_ir_text(value)):
         return False
-    return os.path.isdir(given) or (os.fspath(given).endswith(".json") and os.path.isfile(given))
+    return os.path.isdir(value) or (os.fspath(value).endswith(".json") and os.path.isfile(value))
 
 
 def expand_inputs(
@@ -46,12 +43,12 @@ def expand_inputs(
     without any stays, so that it fails as one input of several. Raises ConfigError: a ``compile_commands.json`` is
     none.
     """
-    for given in inputs:
-        many: list[Input] = []
-        if is_project(given):
-            path = Path(given)  # type: ignore[arg-type]  # then it is one
-            many = (folder_inputs if path.is_dir() else command_inputs)(path, report, options)
-        yield from many or [resolve_input(given)]
+    for value in inputs:
+        files: list[Input] = []
+        if is_project(value):
+            path = Path(value)  # type: ignore[arg-type]  # then it is one
+            files = (folder_inputs if path.is_dir() else command_inputs)(path, report, options)
+        yield from files or [resolve_input(value)]
 
 
 def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
@@ -62,17 +59,17 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     sources = sorted(walk_sources(folder, _SUFFIXES))
     if ir := find_inputs(folder):
         if sources and report is not None:
-            taken = f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out"
-            report(f"{taken}. To have those, name them, or a folder without IR")
+            found = f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out"
+            report(f"{found}. To have those, name them, or a folder without IR")
         return list(map(path_input, ir))
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report, options)
-    inputs, root = [path_input(path) for path in sources], folder.resolve()
+    files, root = [path_input(path) for path in sources], folder.resolve()
     # `__FILE__` would say where the folder lies on this machine.
     place = f"-fmacro-prefix-map={root}/="
-    languages = {one.language for one in inputs}
-    flags = {each: (*header_flags(header_folders(root, each), each), place) for each in languages}
-    return [replace(one, flags=flags[one.language], folder=str(root)) for one in inputs]
+    languages = {file.language for file in files}
+    flags = {language: (*header_flags(header_folders(root, language), language), place) for language in languages}
+    return [replace(file, flags=flags[file.language], folder=str(root)) for file in files]
 
 
 def command_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
@@ -81,24 +78,30 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     Without ``report`` warnings tell what is left out. The level of optimisation is `compile_source`'s, whatever a
     command says. Raises ConfigError as `read_commands`.
     """
+    # Here, because they compile patterns, and single files need none of them.
+    from mirenc.llvm.inputs.compile_commands import read_commands, report_flags, without_refused
+    from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, ir_compiler
+    from mirenc.llvm.inputs.compiler_flags import words_of
+
     report, options = report or _warn, options or ReadOptions()
     commands = read_commands(path, SOURCE_LANGUAGES, report)
     compilers = {}
-    for language in {one.language for one in commands}:
+    for language in {command.language for command in commands}:
         with contextlib.suppress(ToolchainError):  # each of its sources says so
             compiler = ir_compiler(language, options.compiler)
             compilers[language] = [*compiler, *LANGUAGE_FLAGS[language], *options.cflags]
-    commands = sorted(without_refused(path, commands, compilers, report), key=lambda one: one.file)
+    commands = sorted(without_refused(path, commands, compilers, report), key=lambda command: command.file)
     if not any(flag.startswith("-O") for flag in options.cflags):
-        levels = Counter(one.level or "no -O" for one in commands if one.level != "-O2" and not one.problem)
+        compilable = [command for command in commands if not command.problem]
+        levels = Counter(command.level or "no -O" for command in compilable if command.level != "-O2")
         what = f"{path}: sources are compiled at -O2 or as --cflags says, not as their commands do"
         report_flags(what, levels, report)
     inputs = []
-    for one in commands:
-        short = os.path.relpath(one.file)
-        name = str(one.file) if short.startswith(os.pardir) else short
-        flags = tuple(words_of(one.flags))
-        inputs.append(Input(name, name, one.language, flags, str(one.directory), one.source, one.problem))
+    for command in commands:
+        name = os.path.relpath(command.file)
+        name = str(command.file) if name.startswith(os.pardir) else name
+        build = tuple(words_of(command.flags)), str(command.directory), command.source, command.problem
+        inputs.append(Input(name, name, command.language, *build))
     return inputs
 
 

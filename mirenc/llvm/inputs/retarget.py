@@ -1,11 +1,10 @@
-"""`bring`: IR of another target as a task's heads know it, by edits of LLVM's print-out, which LLVM then verifies."""
+"""`bring`: IR of another target rewritten for the target of a `Dialect`, as text, which LLVM then verifies."""
 
 import re
 
 from mirenc.base.errors import ForeignIRError, IRParseError
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.dialect import Dialect
-from mirenc.llvm.inputs.llvm5_text import as_llvm5
 from mirenc.llvm.ir.canonical_reader import read_canonical
 from mirenc.llvm.ir.functions import check_kernels
 from mirenc.llvm.ir.lines import balanced
@@ -50,10 +49,10 @@ _FOREIGN = re.compile(r"^ .*(@llvm\.(?:nvvm|amdgcn|r600|spv|genx)\.[\w.]+|\basm 
 
 
 def bring(module: IRModule, dialect: Dialect) -> IRModule:
-    """A module with kernels as the dialect has it; the module itself where nothing is to be done.
+    """A module with kernels, rewritten to a dialect; the module itself where nothing changes.
 
-    A dialect of any target takes IR as it comes. Raises ForeignIRError: no kernel in it, or instructions that the
-    dialect has no word for, such as a warp shuffle.
+    A dialect of any target takes IR as it is. Raises ForeignIRError: it has no kernel, or instructions that the
+    dialect has none for, such as a warp shuffle.
     """
     if not dialect.triple:
         return module
@@ -87,6 +86,8 @@ def _rewritten(text: str) -> str:
         text = _BODY.sub(lambda match: _without_casts(match[0]), _fold_constant_casts(text))
     text = _opencl_builtins(text)
     if not _OLD_WRITER.search(text):
+        from mirenc.llvm.inputs.llvm5_text import as_llvm5  # here: it compiles patterns, and few modules need it
+
         text = _BODY.sub(lambda match: as_llvm5(match[0]), text)
     return _declared_once(text)
 

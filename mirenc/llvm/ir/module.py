@@ -147,7 +147,7 @@ class IRModule:
     - ``display``: symbol -> symbol as statements show it, for those that differ (demangled, numbered strings).
     - ``built``: of a module in a form, its levels before the passes
       (`mirenc.llvm.analysis.detect_level.levels_by_symbol`).
-    - ``form``: which of `mirenc.llvm.passes.normal_form.FORMS` it is in; ``deleted``: the functions that the form's
+    - ``form``: which of `mirenc.llvm.passes.optimise.FORMS` it is in; ``deleted``: the functions that the form's
       passes deleted, as a module of their own in that form; None where there are none.
     - ``statements``: normalisation -> what `mirenc.llvm.statements_of` made of it.
     """

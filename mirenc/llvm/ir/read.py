@@ -20,7 +20,7 @@ from mirenc.base.errors import (
     one_input,
 )
 from mirenc.llvm.analysis.detect_level import levels_by_symbol, stated_levels
-from mirenc.llvm.child.llvm_worker import TEXT_FACTOR, default_worker
+from mirenc.llvm.child.parsing_worker import TEXT_FACTOR, default_worker
 from mirenc.llvm.inputs.compile_source import assemble_old_text, compile_source
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
@@ -29,7 +29,7 @@ from mirenc.llvm.inputs.retarget import bring
 from mirenc.llvm.ir import old_text
 from mirenc.llvm.ir.canonical_reader import read_canonical
 from mirenc.llvm.ir.module import IRModule
-from mirenc.llvm.passes.normal_form import PASSES, Form, check_form, formed, has_definitions
+from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_definitions
 
 _LOGGER = logging.getLogger(__name__)
 _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
@@ -44,8 +44,8 @@ class ReadOptions:
     - ``memory_limit``: bytes of address space LLVM, and each process of a compiler, may use; None: the worker's.
     - ``compiler``: clang to compile sources with; None: the first found. ``cflags``: further flags; they come last.
     - ``dialect``: what sources are compiled to, and other IR is brought to; None: mirenc's own flags, and IR as it is.
-    - ``form``: one of `mirenc.llvm.passes.normal_form.FORMS`; but for ``plain``, LLVM's passes run over each module.
-      None: ``plain``, and the usual one (`mirenc.encoder.request.usual_form`) where vectors are made.
+    - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`; but for ``plain``, LLVM's passes run over each module.
+      None: ``plain``, and the usual one (`mirenc.encoder.options.usual_form`) where vectors are made.
     """
 
     max_bytes: int = DEFAULT_MAX_BYTES
@@ -128,7 +128,7 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
     how: Any = {
         "compiler": options.compiler,
         "folder": given.folder,
-        "called": given.source,
+        "source_name": given.source,
         "dialect": options.dialect,
     }
     how |= {"timeout": options.timeout, "memory_limit": memory, "max_bytes": options.max_bytes}

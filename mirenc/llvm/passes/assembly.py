@@ -1,6 +1,6 @@
-"""What LLVM's assembly says of a function's loops: instructions by class, in which loop, and what that loop is.
+"""Loops of a function in LLVM's assembly, with their instructions by class.
 
-It reads what LLVM prints with comments (``-S``, ``emit_assembly``): they name each block after the IR's and say which
+It reads assembly with LLVM's comments (``-S``, ``emit_assembly``), which name each block after the IR's and say which
 loop it is in. x86 in AT&T's syntax, and AArch64.
 """
 
@@ -73,7 +73,7 @@ _X86_CLASSES, _AARCH64_CLASSES = _compiled(_X86), _compiled(_AARCH64)
 
 @dataclass
 class Loop:
-    """Blocks of one loop, without those of loops inside it; or, without a name, all that is in no loop."""
+    """Blocks of one loop, without those of loops inside it; or of depth 0, all that is in no loop."""
 
     name: str  # of its header, as the IR has it; "" where that has none
     depth: int  # 1: in no other; 0: no loop
@@ -83,7 +83,7 @@ class Loop:
 
 
 def loops_of(assembly: str, function: str) -> list[Loop]:
-    """The loops of a function in the order in which they begin; first, what is in none. [] where it is not there."""
+    """The loops of a function in their order, after what is in no loop; [] where the function is not there."""
     loops: dict[str, Loop] = {}
     current: Loop | None = None
     inside = False

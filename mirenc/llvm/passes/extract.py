@@ -1,10 +1,10 @@
-"""One function of a module as a module of its own, so that passes and sizes can be asked about functions.
+"""One function of a module as a module of its own, so that passes run on it and its size is known.
 
-It works on what any LLVM prints: a module is cut into its entries once, and each function takes those that it reaches.
-It becomes visible from outside, or the first pass would remove it; other functions are declared only, so nothing is
-inlined. A constant keeps its value, since code depends on it. A variable is declared only: with the functions that
-write it gone, a static one would look constant. What was the module's own stays ``dso_local``, reached without the
-detour through a table that a symbol of another module takes.
+It works on text that any LLVM prints: a module is cut into its entries once, and each function takes those that it
+reaches. The function becomes visible from outside, or the first pass would remove it; other functions are declared
+only, so nothing is inlined. A constant keeps its value, since code depends on it. A variable is declared only: with the
+functions that write it gone, a static one would look constant. Symbols of the module stay ``dso_local``, since code
+reaches symbols of other modules through a table.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""What -O0 to -O3, -Os and -Oz are as lists of passes.
+"""The optimisation levels -O0 to -O3, -Os and -Oz as lists of passes.
 
-``default<Oz>`` is the level itself, and the baseline. `expanded` is the list that one LLVM prints of it: what new lists
-are made from. LLVM does not print what inlining may cost, so where functions are not marked ``minsize`` the print-out
-of -Oz inlines as -O2 does.
+``default<Oz>`` is the level itself. `expanded` is the list that one LLVM prints for it, from which new lists are made.
+LLVM does not print the costs that inlining goes by, so where functions are not marked ``minsize`` the print-out of -Oz
+inlines as -O2 does.
 """
 
 import tomllib

@@ -16,13 +16,13 @@ class Hint:
 
     @property
     def size(self) -> int:
-        """Iterations that are one, as far as it asks: what compile time grows with."""
+        """Iterations of the source that are one iteration of the result; compile time grows with it."""
         return max(self.width, 1) * max(self.count, 1) * max(self.unroll, 1)
 
     def pragma(self) -> str:
         """The line of C: ``#pragma clang loop vectorize_width(4) interleave_count(2)``."""
-        asked = {"vectorize_width": self.width, "interleave_count": self.count, "unroll_count": self.unroll}
-        return " ".join(["#pragma clang loop", *(f"{name}({value})" for name, value in asked.items() if value)])
+        clauses = {"vectorize_width": self.width, "interleave_count": self.count, "unroll_count": self.unroll}
+        return " ".join(["#pragma clang loop", *(f"{name}({value})" for name, value in clauses.items() if value)])
 
     def nodes(self) -> tuple[str, ...]:
         """The loop's metadata, as clang 14 to 22 write it for the pragma."""

@@ -1,7 +1,7 @@
-"""What an object file holds: the bytes that are loaded of it, and the size of each function.
+"""Sizes in an object file: bytes of code, of data and of all that is loaded, and the size of each function.
 
-ELF is read here, by the flags that loaders and ``size`` go by; of other formats LLVM tells the sections' names alone.
-Stand-alone: the child process imports it, too (`mirenc.llvm.child.pass_library`).
+ELF is read here, by the flags that loaders and ``size`` go by; of other formats LLVM gives the sections' names alone.
+Stand-alone: the child process imports it, too (`mirenc.llvm.child.pass_service`).
 """
 
 import struct
@@ -44,21 +44,25 @@ def named_section(name: bytes, size: int) -> Section:
 
 
 def sums(sections: Iterable[Section]) -> dict[str, int]:
-    """Bytes of machine code, of read-only data, and of all that is loaded, as `mirenc.llvm.passes.engine.Optimised`."""
-    every = list(sections)
-    return {
-        "text_bytes": sum(one.size for one in every if one.name.startswith(_TEXT)),
-        "data_bytes": sum(one.size for one in every if one.name.startswith(_DATA)),
-        "loaded_bytes": sum(one.size for one in every if one.loaded),
-    }
+    """Bytes of machine code, of read-only data and of all that is loaded, as `Optimised` has them."""
+    sizes = {"text_bytes": 0, "data_bytes": 0, "loaded_bytes": 0}
+    for section in sections:
+        sizes["text_bytes"] += section.size * section.name.startswith(_TEXT)
+        sizes["data_bytes"] += section.size * section.name.startswith(_DATA)
+        sizes["loaded_bytes"] += section.size * section.loaded
+    return sizes
 
 
 def elf_sections(data: bytes) -> list[Section]:
     """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
     headers, names = _headers(data)
     return [
-        Section(_word(data, names + one.name), one.size, bool(one.flags & _ALLOCATED) and one.kind != _NO_BITS)
-        for one in headers
+        Section(
+            _word(data, names + header.name),
+            header.size,
+            bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS,
+        )
+        for header in headers
     ]
 
 

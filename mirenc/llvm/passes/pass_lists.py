@@ -1,4 +1,4 @@
-"""Lists of passes as text and as trees, and new lists made of them.
+"""Lists of passes as text and as trees, and new lists: mutations and random ones.
 
 The text is that of ``opt -passes``. A pass only runs inside the adaptor it is made for (``function(...)``,
 ``loop-mssa(...)``), so new lists keep each pass in a place of its kind, and LLVM can read them as the old one.

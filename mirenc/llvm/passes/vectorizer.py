@@ -1,23 +1,23 @@
-"""`vectorizer_choices`: what llvmlite's LLVM would choose for each innermost loop: vector width, interleave count."""
+"""`vectorizer_choices`: the vector width and interleave count that LLVM chooses for each innermost loop."""
 
 import atexit
 import functools
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from mirenc.base.child_process import Answer, ChildProcess, EndedError
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.analysis.regions import block_name
-from mirenc.llvm.child.child_process import Child, EndedError, llvmlite_folder
+from mirenc.llvm.child.parsing_worker import llvmlite_folder
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.passes.loop_hint import Hint
 
 Key = tuple[str, str]  # symbol of the function, header of the loop
-_SIDE = Path(__file__).parents[1] / "child" / "vectorizer_library.py"
+_SERVICE = Path(__file__).parents[1] / "child" / "vectorizer_service.py"
 _TIMEOUT = 60.0  # seconds for one module
 _MEMORY = 4 * 2**30  # bytes of address space
 # Architecture and bits of its widest vectors -> a processor that has these and no wider ones.
@@ -29,10 +29,10 @@ _PROCESSORS = {
 }
 _ARCHITECTURE = re.compile(r'^target triple = "(\w+)', re.MULTILINE)
 _SAME = {"amd64": "x86_64", "arm64": "aarch64"}
-# What says which processor a function is for, and metadata, which would speak about loops and places in another way.
+# The processor that a function is for, and metadata, which may have other hints and places of loops.
 _PROCESSOR = re.compile(r' "(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _ATTACHED = re.compile(r" ![\w.]+ !\d+")
-# Says where the scope of a metadata node begins that nothing refers to any more; inlining leaves it behind.
+# Begins the scope of a metadata node, and is left behind by inlining; the nodes are not kept.
 _SCOPE = "call void @llvm.experimental.noalias.scope.decl("
 # A place needs a scope, and that a file. The module's own nodes are left out.
 _HEAD = (
@@ -45,7 +45,7 @@ _HEAD = (
 )
 _NODES = 4  # of the first loop
 _OWN_NODE = re.compile(r"^!(\d+) = distinct !\{!\1, !\d+\}$", re.MULTILINE)
-_ASKS = Hint(2, 2).nodes()
+_ASKING = Hint(2, 2).nodes()
 
 
 @functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn, and one answer is of all
@@ -54,8 +54,8 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
 
     The loops are those before the vectorizer, such as `mirenc.llvm.inputs.dialect.SCALAR_LOOPS`; ``vector_bits`` are of
     the widest vector of the processor: 128, 256 or 512 on x86-64, 128 on AArch64. The keys are the function's symbol
-    and the loop's header as in `mirenc.llvm.Region`. Empty where nobody knows: the module is for another processor, or
-    LLVM does not come to an end with it.
+    and the loop's header as in `mirenc.llvm.Region`. Empty where the module is for another processor, or LLVM does not
+    come to an end with it.
     """
     text, loops = marked(module)
     return _choices(module, text, loops, vector_bits)
@@ -63,12 +63,12 @@ def vectorizer_choices(module: IRModule, vector_bits: int) -> Mapping[Key, tuple
 
 @functools.lru_cache(maxsize=1)
 def follows_hints(module: IRModule, vector_bits: int) -> frozenset[Key]:
-    """The innermost loops that LLVM would vectorise if a hint asks for it: no pragma changes what becomes of others.
+    """The innermost loops that LLVM vectorises where a hint asks for it; no pragma changes the others.
 
-    Keys, loops and bits are those of `vectorizer_choices`; all loops where nobody knows.
+    Keys, loops and bits are those of `vectorizer_choices`, and so is where it is not known: then all loops are given.
     """
     text, loops = marked(module)
-    choices = _choices(module, with_hint(text, _ASKS, loop_node(len(loops))), loops, vector_bits)
+    choices = _choices(module, with_hint(text, _ASKING, loop_node(len(loops))), loops, vector_bits)
     return frozenset(key for key in loops if choices.get(key) != (1, 1))
 
 
@@ -77,21 +77,26 @@ def _choices(module: IRModule, text: str, loops: Sequence[Key], vector_bits: int
         return {}
     choices = dict.fromkeys(loops, (1, 1))
     try:
-        ((answer, _),) = asked(module, text, [""], vector_bits)
+        ((answer, _),) = ask_llvm(module, text, [""], vector_bits)
     except EndedError:
         return {}
     for line, width, count in answer["choices"]:
         if 0 < line <= len(loops):  # LLVM's own loops have line 0; of several copies of one, the widest counts
             key = loops[line - 1]
-            choices[key] = max(choices[key], (width, count), key=lambda one: (one[0] * one[1], one[0]))
+            choices[key] = max(choices[key], (width, count), key=widest)
     return choices
+
+
+def widest(choice: tuple[int, int]) -> tuple[int, int]:
+    """Sort key of a vector width and interleave count: by iterations at once, then by width."""
+    return choice[0] * choice[1], choice[0]
 
 
 @functools.lru_cache(maxsize=1)
 def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
-    """The module with a source line at each innermost loop, which is the loop's place in the second value plus 1.
+    """The module with a source line for each innermost loop, and the loops: that at place p has line p + 1.
 
-    Of the loop at place p, node `loop_node` (p) is its own.
+    Its metadata node is `loop_node` (p).
     """
     forest, arrays = find_loops(module), module.arrays
     lines = [_plain(line) for line in module.lines]
@@ -120,24 +125,24 @@ def _plain(line: str) -> str:
 
 
 def with_hint(text: str, hint: Sequence[str], free: int, *, but: int = -1) -> str:
-    """A text of `marked` whose loops have a hint, its nodes numbered from ``free`` on; node ``but`` is left out."""
+    """A text of `marked` with a hint on all loops but node ``but``; the hint's nodes are numbered from ``free`` on."""
     named = "".join(f", !{free + number}" for number in range(len(hint)))
     text = _OWN_NODE.sub(lambda own: "" if int(own[1]) == but else f"{own[0][:-1]}{named}}}", text)
     return text + "".join(f"!{free + number} = {node}\n" for number, node in enumerate(hint))
 
 
 def loop_node(place: int) -> int:
-    """Number of a loop's node in what `marked` gives; the next one is its place in the source."""
+    """Number of the node of the loop at a place of `marked`; the next node is its place in the source."""
     return _NODES + 2 * place
 
 
-def asked(
+def ask_llvm(
     module: IRModule, text: str, endings: Sequence[str], vector_bits: int, *, function: str = "", header: int = 0
-) -> Iterator[tuple[dict[str, Any], memoryview]]:
-    """What LLVM says of ``text`` with each ending (`mirenc.llvm.child.vectorizer_library`), as each is done.
+) -> list[Answer]:
+    """What LLVM answers to ``text`` with each ending (`mirenc.llvm.child.vectorizer_service`).
 
-    ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or nobody knows
-    the processor.
+    ``module`` names the processor's family. Raises EndedError: LLVM does not come to an end with it, or no processor
+    is known for the module.
     """
     named = _ARCHITECTURE.search(module.text)
     architecture = _SAME.get(named[1], named[1]) if named else ""
@@ -146,18 +151,12 @@ def asked(
     if not (processor and folder):
         raise EndedError("start", f"no processor of {architecture or 'no'} architecture with {vector_bits} bits")
     child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
-    try:
-        child.send({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
-        for _ in endings:
-            yield child.receive(_TIMEOUT)
-    except BaseException:
-        child.close()  # what was not answered would be taken for the next one's answer
-        raise
+    return child.ask({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
 
 
 @functools.cache
-def _child(*arguments: str) -> Child:
-    child = Child(_SIDE, arguments, _MEMORY)
+def _child(*arguments: str) -> ChildProcess:
+    child = ChildProcess(_SERVICE, arguments, _MEMORY)
     atexit.register(child.close)
     return child
 

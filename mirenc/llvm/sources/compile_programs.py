@@ -17,7 +17,7 @@ from mirenc.base.run_program import run_limited
 from mirenc.llvm.sources.ir_folder import FAILURES, IRFolder, IRRecord, Status, digest
 
 Advance = Callable[[int, str], None]
-"""Called with the number of files that were finished since the last call, and a note on where the run is."""
+"""Called with the number of files finished since the last call, and a note such as the project's name."""
 
 CHUNK = 24  # programs handed to the compilers at once: what bounds the IR in memory
 LEVEL_FLAGS: Mapping[str, tuple[str, ...]] = {
@@ -31,12 +31,12 @@ LEVEL_FLAGS: Mapping[str, tuple[str, ...]] = {
 }
 """clang's flags for each optimisation level; -O0 without `optnone`, which would keep later passes away.
 
-``Oz-start`` is what the passes of -Oz begin with: minsize and optsize are said, and nothing is done yet.
+``Oz-start`` is the input of -Oz's passes: functions are marked minsize and optsize, and no pass has run.
 """
 
 
 class Limits(Config):
-    """What one compilation may take: seconds, and bytes of IR, since a few giants would be most of the bytes."""
+    """What one compilation may take: seconds, and bytes of IR, of which a few giants would be most."""
 
     seconds: float = Field(60, gt=0)
     max_file_bytes: int = Field(1_500_000, ge=1)
@@ -44,7 +44,7 @@ class Limits(Config):
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """How sources are compiled, as the user wants it; ConfigError for a level that no compiler has, or none."""
+    """How sources are compiled; ConfigError for a level that no compiler has, or no level."""
 
     levels: Sequence[str] | None = None  # default: O0 and O2 for all, Oz for every eighth file
     compiler: str | None = None  # a clang for all but Fortran; default: the first on PATH
@@ -74,7 +74,7 @@ class Program:
     language: str
     compiler: str
     root: Path  # where the compiler runs: relative paths keep this machine's folders out of the IR
-    commands: Mapping[str, tuple[str, ...]]  # level -> command that writes text IR; where to is added when it runs
+    commands: Mapping[str, tuple[str, ...]]  # level -> command that writes text IR; -o is added when it runs
     stamp: str = ""
     version: str = ""
     refused: tuple[str, ...] = ()  # flags of its build that this compiler does not know
@@ -107,7 +107,9 @@ def compile_chunk(
 ) -> Iterator[tuple[Program, list[IRRecord]]]:
     """Compile some programs side by side and store the results in their order: each program with what was tried now."""
     # Looked up before any of them runs: what is tried must not depend on which compiler is done first.
-    tried = [{level: folder.get((one.project, one.file, level)) for level in one.commands} for one in chunk]
+    tried = [
+        {level: folder.get((program.project, program.file, level)) for level in program.commands} for program in chunk
+    ]
     for program, results in zip(chunk, pool.map(_compile, chunk, tried, itertools.repeat(limits)), strict=True):
         yield program, [folder.add(record, ir) for record, ir in results]
 

@@ -1,7 +1,7 @@
-"""A folder of IR with a log of everything that was tried: what every source of a corpus is turned into first.
+"""A folder of IR with a log of everything that was compiled: what each source of a corpus is turned into first.
 
 ``FOLDER/<project>/<level>/<flattened source path>.ll`` (``.bc`` for bitcode), every file different from every other
-one, and ``FOLDER/log.jsonl``. What the log knows is not tried again, so a run that was stopped goes on where it was.
+one, and ``FOLDER/log.jsonl``. What is in the log is not tried again, so a run that was stopped goes on where it was.
 """
 
 import contextlib
@@ -27,7 +27,7 @@ _LONGEST_NAME = 180  # file systems take 255 bytes
 
 
 def digest(text: str) -> int:
-    """Number that depends on ``text`` only, for choices that every machine repeats."""
+    """A number that depends on ``text`` alone, for choices that are the same on every machine."""
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[:8], "big")
 
 
@@ -133,8 +133,9 @@ class IRFolder:
         """Forget the records that are not wanted, and remove their IR; duplicates of that IR are forgotten, too."""
         gone = {key: record for key, record in self._records.items() if not wanted(record)}
         lost = {record.sha256_of_ir for record in gone.values() if record.status == "ok"}
-        again = (each for each in self._records.values() if each.status == "duplicate" and each.sha256_of_ir in lost)
-        gone |= {record.key: record for record in again}
+        for record in self._records.values():
+            if record.status == "duplicate" and record.sha256_of_ir in lost:
+                gone[record.key] = record
         if not gone:
             return
         self._records = {key: record for key, record in self._records.items() if key not in gone}
@@ -155,18 +156,18 @@ class IRFolder:
         by_project = Counter(project for project, _ in sources)
         size = f"{self.ir_bytes / 1e6:.0f} MB"
         lines = [f"{len(kept)} IR files, {size}, {len(sources)} sources, {len(by_project)} projects"]
-        counted = {key: Counter(sorted(getattr(each, key) for each in kept)) for key in _ORIGIN[3:]}
+        counted = {key: Counter(sorted(getattr(record, key) for record in kept)) for key in _ORIGIN[3:]}
         counted["tried (file, level)"] = Counter(record.status for record in self._records.values())
         wrong = Counter(record.project for record in self._records.values() if record.status in FAILURES)
         counted |= {"files that did not compile, by project": wrong, "sources by project": by_project}
         for what, counter in counted.items():
-            said = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
-            lines.append(f"{what}: {said}")
+            listed = ", ".join(f"{name} {count}" for name, count in counter.most_common()) or "none"
+            lines.append(f"{what}: {listed}")
         return "\n".join(lines)
 
 
 def origins_of(root: Path) -> dict[str, dict[str, str]]:
-    """Where each file of a folder of IR comes from, by its name below it, as the log knows; empty without a log.
+    """Where each file of a folder of IR comes from, by its path below the folder, from the log; empty without one.
 
     That is its project, version, file, language, opt_level and compiler. IRFileError: ``log.jsonl`` is no such log.
     """
@@ -178,7 +179,7 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
 
 
 def failures_of(root: Path) -> list[CompileError]:
-    """What the log of a folder of IR says of sources that did not become IR, one error each; raises as `origins_of`."""
+    """One error for each source that did not become IR, from the log of a folder of IR; raises as `origins_of`."""
     advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
     usual = "Mend it, or give the flags it needs, as in --cflags=-Iinclude"
     return [

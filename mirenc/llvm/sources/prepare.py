@@ -1,11 +1,11 @@
-"""Whatever a corpus can be made from, as a folder of IR."""
+"""Turns what a corpus can be made from (sources, a compile_commands.json, IR) into a folder of IR."""
 
 import os
 from pathlib import Path
 
 from mirenc.base.errors import IRFileError
-from mirenc.llvm.inputs.compile_commands import Report
 from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.inputs.input import Report
 from mirenc.llvm.inputs.projects import COMMANDS
 from mirenc.llvm.sources.compile_programs import Advance, Choices, Limits, compile_programs
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
@@ -20,7 +20,8 @@ _ALLOWED = (
 def kind_of_source(source: Path, report: Report = lambda line: None, *, with_reserved: bool = False) -> str:
     """What a path is: ``commands``, ``sources`` or ``ir``; IRFileError where it is none.
 
-    A folder with ``compile_commands.json`` is that; another what most of its files are, ``report`` is told of the rest.
+    A folder with a ``compile_commands.json`` is ``commands``; any other is what most of its files are, and ``report``
+    is told of the others.
     """
     if source.is_dir():
         if (source / COMMANDS).is_file():
@@ -52,16 +53,14 @@ def prepare_ir(
     advance: Advance = lambda *_: None,
     report: Report = lambda line: None,
 ) -> Path:
-    """Turn a source of programs (`kind_of_source`) into a folder of IR, which is returned; one of IR is as it is.
+    """Compile ``source`` (`kind_of_source`) into the folder of IR ``out``, which is returned; one of IR is as it is.
 
-    Called again after it was stopped, it goes on where it was. Programs that are gone from the source since then go,
-    those whose file or flags changed are compiled again. An edited header is seen below a folder of sources only.
-
-    ``out`` gets the IR and its log. There are as many compilers at once as ``workers``, or cores;
-    with ``retry_failed`` they try again what failed in an earlier run.
+    A run that was stopped goes on where it was. Programs that have left the source since then are removed, and those
+    whose file or flags changed are compiled again; edited headers are noticed below a folder of sources only. As many
+    compilers run at once as ``workers``, or cores; with ``retry_failed`` they repeat what failed in an earlier run.
 
     Raises ConfigError, IRFileError, ToolchainError: the source cannot be used, or nothing in it became IR. A program
-    that does not compile is counted and reported, no more.
+    that does not compile is counted and reported, and no error.
     """
     choices, limits, workers = choices or Choices(), limits or Limits(), workers or os.cpu_count() or 1
     kind = kind_of_source(source, report, with_reserved=choices.with_reserved)
@@ -73,12 +72,15 @@ def prepare_ir(
             folder.keep_only(lambda record: False)
         if len(folder):
             # The programs twice, because their commands may be more than memory holds.
-            every = programs(source, choices)
-            made_of = {(one.project, one.file, level): one.stamp for one in every for level in one.commands}
+            stamps = {
+                (program.project, program.file, level): program.stamp
+                for program in programs(source, choices)
+                for level in program.commands
+            }
 
             def stays(record: IRRecord) -> bool:
                 there = record.status != "ok" or folder.path_of(record).is_file()
-                return there and made_of.get(record.key) == record.stamp
+                return there and stamps.get(record.key) == record.stamp
 
             folder.keep_only(stays)
         compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)

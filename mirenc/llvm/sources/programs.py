@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.base.errors import IRFileError, ToolchainError
-from mirenc.llvm.inputs.compile_commands import Report, read_commands, without_refused
+from mirenc.llvm.inputs.compile_commands import read_commands, without_refused
 from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, find_compiler, spelled_for
 from mirenc.llvm.inputs.compiler_flags import words_of
+from mirenc.llvm.inputs.input import Report
 from mirenc.llvm.inputs.projects import COMMANDS, find_headers, header_flags, header_folders, walk_sources
 from mirenc.llvm.sources.compile_programs import LEVEL_FLAGS, Choices, Program, levels_of
 from mirenc.llvm.sources.ir_folder import digest, stamp_of
@@ -27,7 +28,7 @@ _COMMON = ("-S", "-emit-llvm", "-w", "-ferror-limit=2", "-fno-color-diagnostics"
 _DIALECT = {
     "c": (
         *LANGUAGE_FLAGS["c"],
-        # Old C is legal C to its authors: what clang 16 made an error stays a warning here.
+        # Old C: what clang 16 made an error stays a warning.
         *("-Wno-implicit-function-declaration", "-Wno-implicit-int"),
         *("-Wno-int-conversion", "-Wno-incompatible-function-pointer-types"),
     ),
@@ -97,10 +98,10 @@ def _find_compilers(languages: Collection[str], choices: Choices, report: Report
 
 
 def make_program(
-    choices: Choices, compiler: Sequence[str], options: Sequence[str], *, file: str, place: str = "", **facts: Any
+    choices: Choices, compiler: Sequence[str], options: Sequence[str], *, file: str, place: str = "", **fields: Any
 ) -> Program:
-    """A program of a file that lies at ``place`` where its compiler runs; ``facts`` are the rest of `Program`."""
-    project, language = facts["project"], facts["language"]
+    """A program of a file that lies at ``place`` where its compiler runs; ``fields`` are the others of `Program`."""
+    project, language = fields["project"], fields["language"]
     return Program(
         file=file,
         compiler="zig cc" if "ziglang" in compiler else Path(compiler[0]).name,
@@ -108,7 +109,7 @@ def make_program(
             level: compile_command(compiler, language, level, place or file, options, cuda_path=choices.toolkit)
             for level in levels_of(project, file, language, choices.levels)
         },
-        **facts,
+        **fields,
     )
 
 
@@ -133,10 +134,10 @@ def source_programs(
         stamps = {language: stamp_of(find_headers(root, language)) for language in here}
         for file, language in sources:
             if language in here:
-                command, options = compilers[language], (*choices.cflags, *headers[language])
-                stamp = stamp_of([root / file], stamps[language], *command, *options, str(choices.toolkit))
-                facts: dict[str, Any] = {"project": project, "language": language, "root": root, "stamp": stamp}
-                yield make_program(choices, command, options, file=file, **facts)
+                compiler, options = compilers[language], (*choices.cflags, *headers[language])
+                stamp = stamp_of([root / file], stamps[language], *compiler, *options, str(choices.toolkit))
+                about: dict[str, Any] = {"project": project, "language": language, "root": root, "stamp": stamp}
+                yield make_program(choices, compiler, options, file=file, **about)
 
 
 def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[str, Path, list[tuple[str, str]]]]:
@@ -163,30 +164,36 @@ def command_programs(
     choices = choices or Choices()
     path = path / COMMANDS if path.is_dir() else path
     commands = read_commands(path, _LANGUAGE_OF, report)
-    shared = Path(os.path.commonpath([one.file.parent for one in commands]))
+    shared = Path(os.path.commonpath([command.file.parent for command in commands]))
     top = os.path.commonpath([shared, path.resolve().parent]).rstrip("/")
-    compilers = _find_compilers({one.language for one in commands}, choices, report)
-    asked = {each: [*command, *_DIALECT.get(each, ()), *choices.cflags] for each, command in compilers.items()}
+    compilers = _find_compilers({command.language for command in commands}, choices, report)
+    compiling = {name: [*words, *_DIALECT.get(name, ()), *choices.cflags] for name, words in compilers.items()}
     reserved = 0
-    for one in without_refused(path, commands, asked, report):
-        below = one.file.relative_to(shared)
+    for command in without_refused(path, commands, compiling, report):
+        below = command.file.relative_to(shared)
         project = below.parts[0] if len(below.parts) > 1 else shared.name or "root"
         if not choices.with_reserved and (is_reserved_package(project) or is_reserved(below.as_posix())):
             reserved += 1
             continue
-        if one.language not in compilers:
+        if command.language not in compilers:
             continue
-        command, options = compilers[one.language], words_of(one.flags)
-        if one.language != "fortran":
+        compiler, options = compilers[command.language], words_of(command.flags)
+        if command.language != "fortran":
             # `__FILE__` in a header that was found by an absolute path would say where it lies on this machine.
             options.append(f"-fmacro-prefix-map={top}/=")
         options += choices.cflags
-        stamp = stamp_of([one.file], *command, *options, str(choices.toolkit))
-        facts: dict[str, Any] = {"project": project, "language": one.language, "root": one.directory, "stamp": stamp}
-        facts |= {"refused": one.refused, "problem": one.problem}
-        name = Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name
         yield make_program(
-            choices, command, options, file=name, place=os.path.relpath(one.file, one.directory), **facts
+            choices,
+            compiler,
+            options,
+            file=Path(*below.parts[1:]).as_posix() if len(below.parts) > 1 else below.name,
+            place=os.path.relpath(command.file, command.directory),
+            project=project,
+            language=command.language,
+            root=command.directory,
+            stamp=stamp_of([command.file], *compiler, *options, str(choices.toolkit)),
+            refused=command.refused,
+            problem=command.problem,
         )
     if reserved:
         report(f"{path}: {reserved} entries are left out: they are reserved for evaluation")

@@ -23,7 +23,7 @@ import numpy as np
 from mirenc.base.arrays import Bool, Int32, Int64, UInt16, UInt64
 from mirenc.base.errors import ConfigError, IRResourceError, NoFunctionBodyError
 from mirenc.llvm import ReadOptions, read_ir, statements_of
-from mirenc.llvm.child.llvm_worker import default_worker
+from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.level_paths import is_level
 from mirenc.llvm.sources.ir_folder import stamp_of

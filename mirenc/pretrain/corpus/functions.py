@@ -60,7 +60,7 @@ class Form(NamedTuple):
     file: str
     compiler: str  # or the root's name, where nobody said
     level: str
-    form: str  # of `mirenc.llvm.passes.normal_form`
+    form: str  # of `mirenc.llvm.passes.optimise`
     functions: list[str]  # names
 
 

@@ -1,11 +1,11 @@
-"""The calls of a module that may be inlined, and the module with decisions about some of them written into it.
+"""The calls of a module that LLVM may inline, and the module with inlining decisions written at some of them.
 
 A decision is an attribute of the call, which copies of the call have too: ``noinline``, or the cost that LLVM's inliner
 is to take for its own estimate, ``"function-inline-cost"="0"``, less than any threshold. Only the estimate is replaced.
 Whether a call may be inlined at all stays LLVM's answer, given where the call stands when the inliner comes to it: not
 where the linker may replace the callee (weak, or any that LLVM calls interposable), where target features or other
 attributes do not fit, not a second return of ``setjmp``. ``alwaysinline`` at a call would overrule these checks.
-Modules with decisions run in `mirenc.llvm.passes.engines.SharedEngine.deciding`.
+Modules with decisions run in `mirenc.llvm.passes.find_llvm.SharedEngine.deciding`.
 """
 
 import re
@@ -37,7 +37,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Calls:
-    """All calls of a module about which LLVM decides; ``local`` are functions that go when nobody calls them."""
+    """All calls about which LLVM decides; ``local`` are functions that LLVM deletes when no call of them is left."""
 
     text: str
     calls: tuple[Call, ...]
@@ -45,7 +45,7 @@ class Calls:
     local: frozenset[str]
 
     def decided(self, decisions: Mapping[int, bool]) -> str:
-        """The module with decisions about the calls in these rows, True for inlined if LLVM may."""
+        """The module's text with decisions about some calls, by row: True to inline it if LLVM may, False not to."""
         parts, start = [], 0
         for row in sorted(decisions):
             parts += [self.text[start : self.places[row]], f" {_NOTHING_TO_PAY if decisions[row] else 'noinline'}"]
@@ -53,9 +53,9 @@ class Calls:
         return "".join([*parts, self.text[start:]])
 
     def kept(self, optimised: str) -> list[bool]:
-        """Of each call, whether passes have kept it, where ``optimised`` is what they made: all of one name or none."""
-        left = Counter((one.caller, one.callee) for one in calls_of(optimised).calls)
-        return [left[one.caller, one.callee] > one.number for one in self.calls]
+        """Whether each call is left in ``optimised``, which passes made of it; calls of one name are counted."""
+        left = Counter((call.caller, call.callee) for call in calls_of(optimised).calls)
+        return [left[call.caller, call.callee] > call.number for call in self.calls]
 
 
 def calls_of(text: str) -> Calls:

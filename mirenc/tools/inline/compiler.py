@@ -1,4 +1,4 @@
-"""A compiler of small objects: each source by clang's -Oz, then by other pass lists and other inlining.
+"""A compiler that makes small objects: it tries other pass lists and other inlining than those of clang's -Oz.
 
 ``write_compiler`` makes it in a folder, for a build as it is. What was found of a source is a line of
 ``decisions.jsonl`` there: found again, it gives the same object without a search; where the source has changed since,
@@ -23,11 +23,12 @@ from typing import Any
 from mirenc.base.errors import MirencError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compiler_wrapper import driver, stand_in
-from mirenc.llvm.passes.engine import Failed
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.level_pass_lists import level
+from mirenc.llvm.passes.size_after_passes import Failed
 from mirenc.tools.inline.calls import calls_of
 from mirenc.tools.inline.trial import try_inlining, weight
+from mirenc.tools.run.compilers import compile_or_raise
 
 DECISIONS, LOG, _SETTINGS = "decisions.jsonl", "log.jsonl", "settings.json"
 # What is read from a pipe is read once; what asks about the compiler is no part of the program.
@@ -38,12 +39,13 @@ esac
 [[ " $* " =~ \ -emit-obj\  && " $* " =~ \ -x\ c(\+\+)?\  ]] || exec -a clang "$clang" "$@"
 exec {python} -P -m mirenc.tools.inline.compiler {folder} "$@"
 """
+_LIMIT = 600.0  # seconds of one compilation, whose source the user's build has just compiled
 _NAMES = re.compile(r"^(?:; ModuleID|source_filename) = .*\n", re.MULTILINE)  # other places, the same code
 
 
 @dataclass(frozen=True)
 class Settings:
-    """By what sources are compiled: a ``clang`` of ``version`` (19).
+    """How sources are compiled: by a ``clang`` of a major ``version`` (19).
 
     ``pipelines`` are tried, then so many ``builds`` with other inlining; with ``replay`` nothing is.
     """
@@ -56,12 +58,12 @@ class Settings:
 
     @property
     def compilations(self) -> int:
-        """Of a source, at most."""
+        """The most compilations of one source."""
         return 1 + len(self.pipelines) + self.builds
 
 
 def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
-    """Write it, under all names that compilers have, into ``folder/bin``; the environment of a build that uses it."""
+    """Write the compiler under all usual names into ``folder/bin``; return the environment of a build that uses it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _SETTINGS).write_text(json.dumps(asdict(settings)), encoding="utf-8")
     (folder / LOG).write_text("", encoding="utf-8")
@@ -71,7 +73,7 @@ def write_compiler(folder: Path, settings: Settings) -> dict[str, str]:
 
 
 def main(folder: Path, words: Sequence[str]) -> int:
-    """Compile one source by the words of ``clang -cc1``, and make the object smaller."""
+    """Compile one source as the arguments of ``clang -cc1`` say, and make the object smaller; return the exit code."""
     settings = Settings(**json.loads((folder / _SETTINGS).read_text(encoding="utf-8")))
     done = subprocess.run([settings.clang, *words], check=False)
     if done.returncode:
@@ -82,22 +84,21 @@ def main(folder: Path, words: Sequence[str]) -> int:
     try:
         line["oz"] = line["bytes"] = weight(output.read_bytes()).loaded_bytes
         with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
-            made = _smaller(folder, settings, words, source, Path(scratch))
-        if (size := weight(made).loaded_bytes) < line["oz"]:
+            smaller = _smaller(folder, settings, words, source, Path(scratch))
+        if (size := weight(smaller).loaded_bytes) < line["oz"]:
             with delivered(output) as part:
-                part.write_bytes(made)
+                part.write_bytes(smaller)
             line["bytes"] = size
-    except (MirencError, subprocess.CalledProcessError) as error:
+    except MirencError as error:
         line["problem"] = " ".join(str(error).split())[:200]
     _append(folder / LOG, line)
     return 0
 
 
 def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str, scratch: Path) -> bytes:
-    bitcode, made, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
+    bitcode, object_file, front = scratch / "code.bc", scratch / "code.o", [*words[:-1], "-disable-llvm-passes"]
     to_ir = ["-emit-llvm-bc" if word == "-emit-obj" else word for word in front]
-    again = [settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]]
-    subprocess.run(again, check=True)
+    compile_or_raise([settings.clang, *to_ir, "-w", "-o", str(bitcode), words[-1]], _LIMIT)
     with SharedEngine(settings.version) as engine:
         text = engine.text(bitcode.read_bytes())
         key = hashlib.sha256(_NAMES.sub("", text).encode()).hexdigest()[:16]
@@ -106,21 +107,21 @@ def _smaller(folder: Path, settings: Settings, words: Sequence[str], source: str
             known = _search(engine, text, settings)
             _append(folder / DECISIONS, {"source": source, "ir": key, "compilations": settings.compilations, **known})
         calls = calls_of(engine.text(bitcode.read_bytes(), debug=True))
-        wanted = {(one["caller"], one["callee"], one["number"]): one["inline"] for one in known.get("calls", ())}
+        wanted = {(call["caller"], call["callee"], call["number"]): call["inline"] for call in known.get("calls", ())}
         decisions = {row: wanted[call] for row, call in enumerate(calls.calls) if call in wanted}
         passes = known.get("passes", level("Oz"))
         run = engine.deciding.text if decisions else engine.text
         bitcode.write_text(run(calls.decided(decisions).encode(), passes, debug=True), encoding="utf-8")
-    subprocess.run([settings.clang, *front, "-o", str(made), "-x", "ir", str(bitcode)], check=True)
-    return made.read_bytes()
+    compile_or_raise([settings.clang, *front, "-o", str(object_file), "-x", "ir", str(bitcode)], _LIMIT)
+    return object_file.read_bytes()
 
 
 def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, Any]:
-    """The best list, and decisions under it."""
+    """Find the pass list that gives the smallest object, and inlining decisions under it."""
     pipelines = [level("Oz"), *settings.pipelines]
     sizes = [
-        float("inf") if isinstance(one, Failed) else one.loaded_bytes
-        for one in engine.run_all(text.encode(), pipelines)
+        float("inf") if isinstance(result, Failed) else result.loaded_bytes
+        for result in engine.run_all(text.encode(), pipelines)
     ]
     best = pipelines[sizes.index(min(sizes))]
     found = try_inlining(engine, text.encode(), best, settings.builds)
@@ -129,7 +130,7 @@ def _search(engine: SharedEngine, text: str, settings: Settings) -> dict[str, An
 
 
 def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
-    """What was found of this IR, or of an earlier state of its source; {}: nothing."""
+    """The recorded decisions for this IR, else for an earlier version of its source, else {}."""
     found: dict[str, Any] = {}
     for text in decisions.read_text(encoding="utf-8").splitlines() if decisions.exists() else ():
         with contextlib.suppress(ValueError):  # a line of a build that was killed
@@ -140,7 +141,7 @@ def _known(decisions: Path, source: str, key: str) -> Mapping[str, Any]:
 
 
 def _append(path: Path, line: dict[str, Any]) -> None:
-    """Add a line, whole, beside those of other jobs of the build."""
+    """Append a line, while other jobs of the build may append theirs."""
     with path.open("ab+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(max(0, file.seek(0, os.SEEK_END) - 1))

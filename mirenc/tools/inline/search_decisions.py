@@ -1,4 +1,4 @@
-"""Fewer bytes by other inlining: changes that do not touch each other are tried by one compilation.
+"""Search for inlining decisions that give fewer bytes; independent changes are tried in one compilation.
 
 First all is decided by sizes: nothing is inlined, which tells what each function has alone, then what that says.
 What a change does is read from the sizes of the functions that it can reach, so one compilation judges dozens. They add
@@ -32,7 +32,7 @@ class Weight(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """Decisions that weigh least; bytes of the best so far: before the search, and after each compilation."""
+    """The best decisions, and the bytes of the best so far: before the search, and after each compilation."""
 
     decisions: Decisions
     history: tuple[int, ...]
@@ -40,7 +40,7 @@ class Found:
 
 @dataclass(frozen=True)
 class State:
-    """What is decided; of each call whether it is inlined, as far as is known; sizes of functions, as last seen.
+    """The decisions, whether each call is inlined (as far as is known), and the last known size of each function.
 
     ``alone``: sizes of functions where nothing is inlined, as far as is known.
     """
@@ -56,7 +56,7 @@ Promise = Callable[[Calls, State, Sequence[tuple[int, ...]]], Sequence[float]]
 
 
 class _Move(NamedTuple):
-    """Calls whose decisions change together; functions that get another size, and those that must stay as they are."""
+    """Calls whose decisions change together, the functions whose size changes, and those that must not change."""
 
     rows: tuple[int, ...]
     changed: frozenset[str]
@@ -71,7 +71,7 @@ def search(
     builds: int,
     promise: Promise,
 ) -> Found:
-    """Find decisions that weigh less, in so many compilations at most.
+    """Find decisions that give fewer bytes, in at most ``builds`` compilations.
 
     ``inlined``: of each call, whether LLVM inlines it by itself, which weighs ``before``. ``weigh`` compiles with some
     decisions; None where that fails. What promises most is tried first.
@@ -85,12 +85,12 @@ def search(
         if decisions in beginnings or len(history) > builds:
             continue
         beginnings.append(decisions)
-        if (made := weigh(decisions)) is not None:
+        if (compiled := weigh(decisions)) is not None:
             if margin == math.inf:
-                sure = replace(sure, alone=made.functions)
-            if made.loaded_bytes < least:
-                least, now = made.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
-                sure = State(decisions, tuple(now), made.functions, sure.alone)
+                sure = replace(sure, alone=compiled.functions)
+            if compiled.loaded_bytes < least:
+                least, now = compiled.loaded_bytes, [decisions.get(row, one) for row, one in enumerate(inlined)]
+                sure = State(decisions, tuple(now), compiled.functions, sure.alone)
         history.append(least)
     state = sure
     while len(history) <= builds:
@@ -105,22 +105,22 @@ def search(
         moves = [] if alone else moves
         tried |= {keys[one.rows] for one in moves}
         changes = {row: not state.inlined[row] for one in moves for row in one.rows}
-        made = weigh(decisions := {**state.decisions, **changes})
-        if made is not None and made.loaded_bytes < least:
+        compiled = weigh(decisions := {**state.decisions, **changes})
+        if compiled is not None and compiled.loaded_bytes < least:
             inlined = [changes.get(row, inline) for row, inline in enumerate(state.inlined)]
-            least, sure = made.loaded_bytes, State(decisions, tuple(inlined), made.functions, state.alone)
+            least, sure = compiled.loaded_bytes, State(decisions, tuple(inlined), compiled.functions, state.alone)
         history.append(least)
         if alone:
             state, since = sure, 0
-        elif made is not None:
-            after = _judged(calls, state, moves, made.functions)
+        elif compiled is not None:
+            after = _judged(calls, state, moves, compiled.functions)
             since += bool(since or after.decisions != state.decisions)
             state = after
     return Found(sure.decisions, tuple(history))
 
 
 def _beginning(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], margin: float) -> Decisions:
-    """Calls of a function are decided alike: inlined where that saves bytes, ``margin`` more a call; none at infinity.
+    """Decide alike about all calls of a function: inline if that saves bytes with ``margin`` a call; never if infinite.
 
     Only what differs from ``inlined``; ``alone``, bytes of each function with nothing inlined.
     """
@@ -136,12 +136,12 @@ def _beginning(calls: Calls, inlined: Sequence[bool], alone: Mapping[str, int], 
 
 
 def with_unwinding(sizes: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Bytes of each function with its part in the tables for unwinding."""
+    """Bytes of each function, its part of the unwind tables included."""
     return {name: size + _UNWINDING for name, size in sizes}
 
 
 def by_size(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> list[float]:
-    """The promise of sizes: a callee's body once more for each call, and once less where that was the last one."""
+    """Promise by sizes: each inlined call adds the callee's body, and inlining the last call of it removes one."""
     called = Counter(call.callee for call, inline in zip(calls.calls, state.inlined, strict=True) if not inline)
     promises = []
     for rows in changes:
@@ -157,7 +157,7 @@ def by_size(calls: Calls, state: State, changes: Sequence[tuple[int, ...]]) -> l
 
 
 def _changes(calls: Calls, state: State) -> dict[tuple[int, ...], object]:
-    """Single calls; all calls of a function that is gone without them; all that its copies came from.
+    """Candidate changes: single calls, all calls of a function that would then be deleted, all inlined calls of one.
 
     With each a key, which is equal for what needs no second try: the same change where its only caller is as it was.
     """
@@ -177,7 +177,7 @@ def _changes(calls: Calls, state: State) -> dict[tuple[int, ...], object]:
 
 
 def _apart(calls: Calls, state: State, order: Iterable[tuple[int, ...]]) -> list[_Move]:
-    """The first changes of which none reaches a function that another one changes."""
+    """The first changes in order that are independent: none reaches a function that another one changes."""
     holders = _holders(calls, state)
     called = Counter(call.callee for call, inline in zip(calls.calls, state.inlined, strict=True) if not inline)
     read: set[str] = set()
@@ -188,7 +188,7 @@ def _apart(calls: Calls, state: State, order: Iterable[tuple[int, ...]]) -> list
         mine = set[str]().union(*(holders[calls.calls[row].caller] for row in rows))
         inlined = sum(not state.inlined[row] for row in rows)
         # A callee is written anew, or goes with its last call.
-        mine |= {one for one in callees if one not in state.sizes or inlined >= called[one]}
+        mine |= {callee for callee in callees if callee not in state.sizes or inlined >= called[callee]}
         if not (mine & (changed | read) or callees & changed):
             called.subtract(dict.fromkeys(callees, inlined))
             changed |= mine
@@ -198,7 +198,7 @@ def _apart(calls: Calls, state: State, order: Iterable[tuple[int, ...]]) -> list
 
 
 def _holders(calls: Calls, state: State) -> dict[str, set[str]]:
-    """Of each function, those that have its code: itself, and where it is inlined."""
+    """For each function, the functions that contain its code: itself, and those into which it is inlined."""
     into: dict[str, set[str]] = defaultdict(set)
     for call, inline in zip(calls.calls, state.inlined, strict=True):
         if inline:
@@ -214,15 +214,15 @@ def _holders(calls: Calls, state: State) -> dict[str, set[str]]:
 
 
 def _judged(calls: Calls, state: State, moves: Sequence[_Move], sizes: Mapping[str, int]) -> State:
-    """With what saved bytes; whatever else was changed is as before."""
+    """The state with those moves that saved bytes; the others are taken back."""
     back: set[str] = set()
     decisions, inlined = dict(state.decisions), list(state.inlined)
-    for one in moves:
-        if sum(sizes.get(name, 0) - state.sizes.get(name, 0) for name in one.changed) < 0:
-            for row in one.rows:
+    for move in moves:
+        if sum(sizes.get(name, 0) - state.sizes.get(name, 0) for name in move.changed) < 0:
+            for row in move.rows:
                 decisions[row] = inlined[row] = not state.inlined[row]
         else:
-            back |= one.changed | {name for name in one.read if name not in sizes}
+            back |= move.changed | {name for name in move.read if name not in sizes}
     kept = {name: size for name, size in sizes.items() if name not in back}
     kept |= {name: size for name, size in state.sizes.items() if name in back}
     return State(decisions, tuple(inlined), kept, state.alone)

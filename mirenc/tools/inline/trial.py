@@ -1,18 +1,18 @@
-"""Inlining tried on a module: what an engine's LLVM makes of it with other decisions than its own."""
+"""Try inlining decisions on a module with an engine's LLVM."""
 
 from dataclasses import dataclass
 
 from mirenc.base.errors import ForeignIRError, IRParseError, PassError
-from mirenc.llvm.passes.engine import Optimised
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.object_file import elf_functions, elf_sections, is_elf, sums
+from mirenc.llvm.passes.size_after_passes import Optimised
 from mirenc.tools.inline.calls import Call, Calls, calls_of
 from mirenc.tools.inline.search_decisions import Decisions, Promise, Weight, by_size, search, with_unwinding
 
 
 @dataclass(frozen=True)
 class Inlining:
-    """Decisions about calls that make a module smaller, none where nothing was found.
+    """Decisions about calls that make a module smaller; empty if none were found.
 
     ``before`` and ``after`` are what the passes make of the module with LLVM's own decisions and with these.
     ``history``: loaded bytes of the smallest so far, before the search and after each of its compilations.
@@ -30,7 +30,7 @@ class Inlining:
 
 
 def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, promise: Promise = by_size) -> Inlining:
-    """Try other decisions than LLVM's in so many compilations, and keep what is smallest in loaded bytes.
+    """Try other decisions than LLVM's in at most ``builds`` compilations, and keep those with the fewest loaded bytes.
 
     ``ir`` is a module that no pass has seen, text or bitcode; LLVM's verifier sees what is kept. Raises IRParseError,
     ToolchainError as an `Engine`; PassError: ``pipeline`` fails on it; ForeignIRError: it becomes no ELF object.
@@ -58,7 +58,7 @@ def try_inlining(engine: SharedEngine, ir: bytes, pipeline: str, builds: int, pr
 
 
 def _followed(engine: SharedEngine, calls: Calls, decisions: Decisions, pipeline: str) -> Decisions:
-    """The decisions without those to inline a callee that change nothing, as of one that LLVM may not inline.
+    """Leave out decisions to inline a callee that change nothing, as when LLVM may not inline it.
 
     `Calls.kept` cannot see these where their caller was inlined itself. One compilation a callee.
     """
@@ -82,5 +82,5 @@ def weight(data: bytes) -> Weight:
     """Sizes of an object file; ForeignIRError: it is not ELF."""
     if not is_elf(data):
         raise ForeignIRError("the target's object files are not ELF, and sizes of functions are read of ELF only")
-    sizes = with_unwinding((one.name, one.size) for one in elf_functions(data))
+    sizes = with_unwinding((symbol.name, symbol.size) for symbol in elf_functions(data))
     return Weight(sums(elf_sections(data))["loaded_bytes"], sizes)

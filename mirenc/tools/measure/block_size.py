@@ -25,13 +25,14 @@ from mirenc.llvm.analysis.block_bounds import BlockBounds, block_bounds
 from mirenc.llvm.inputs.compile_source import find_compiler
 from mirenc.llvm.inputs.dialect import CUDA_WORDS, WITHOUT_CUDA, names_toolkit
 from mirenc.llvm.ir.functions import kernels_of
-from mirenc.tools.measure.building import Toolchain, compile_problem, headers_digest, ir_of, read_text
+from mirenc.tools.measure.building import headers_digest, ir_of, read_text
 from mirenc.tools.measure.gpu_driver import GpuDriver, read_driver
 from mirenc.tools.measure.gpu_kernels import LANGUAGES, gpu_kernel, gpu_kernels
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
 from mirenc.tools.measure.runners.cuda import cuda_device
 from mirenc.tools.measure.runners.opencl import opencl_devices
+from mirenc.tools.run.compilers import Toolchain, compile_problem
 
 CUDA = "cuda"
 """The part that is the first NVIDIA GPU; the others are OpenCL devices by their names."""
@@ -50,7 +51,7 @@ _WHEELS = ("cuda_nvcc", "cu13")  # folders of NVIDIA's wheels, below `nvidia`
 
 
 class BlockSizeMethod(Method):
-    """OpenCL C and CUDA, three sizes each; work-group or block shape, one or two dimensions; each device."""
+    """Work-group or block shapes of OpenCL C and CUDA kernels, in one or two dimensions, on each device."""
 
     task = "block_size"
     elsewhere = (CUDA,)
@@ -76,11 +77,11 @@ class BlockSizeMethod(Method):
         return "cuda" if part == CUDA else "opencl"
 
     def describe(self, part: str) -> Mapping[str, Any]:
-        """A device's own words; an error says how to get an OpenCL device."""
+        """The device's own description. Raises ToolchainError, which says how to get an OpenCL device."""
         return cuda_device() if part == CUDA else opencl_devices().get(part, {})
 
     def flags(self, part: str) -> tuple[str, ...]:
-        """Those of the PTX; what an OpenCL device is given is the source."""
+        """Flags that the PTX is compiled with; an OpenCL device compiles the source itself."""
         return (*_PTX_FLAGS, _OPTIMISATION) if part == CUDA else ()
 
     def takes(self, kernel: MeasuredKernel, part: str) -> bool:
@@ -90,7 +91,7 @@ class BlockSizeMethod(Method):
         return Toolchain(find_compiler("cl", compiler)[0])
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
-        """As many in each language: those that no part of the machine takes cost nothing."""
+        """``count`` kernels in each language; those that no part of the machine takes are skipped."""
         for language in LANGUAGES:
             yield from itertools.islice(gpu_kernels(language, seed), count)
 
@@ -150,7 +151,7 @@ class BlockSizeMethod(Method):
     def _problems(
         self, kernel: MeasuredKernel, part: str, driver: GpuDriver, bounds: BlockBounds, space: Space
     ) -> dict[tuple[Value, ...], str]:
-        """Why the kernel, its driver or the device refuse each shape; "" where none does.
+        """For each shape why the kernel, its driver or the device refuses it, or "".
 
         Raises CompileError: fewer than two shapes are left, and there is nothing to compare.
         """
@@ -174,11 +175,11 @@ def _cuda_flags(toolchain: Toolchain) -> tuple[str, ...]:
 
 
 def _kernel_ir(kernel: MeasuredKernel, source: Path, toolchain: Toolchain) -> tuple[str, IRModule, str]:
-    """IR of a kernel as `mirenc predict` makes it, the same as a module, and the kernel's name in it."""
+    """A kernel's IR as `mirenc predict` compiles it, as text and as module, and the kernel's symbol in it."""
     dialect = None if names_toolkit(toolchain.cflags) else WITHOUT_CUDA
     ir = ir_of(source.name, kernel.source, kernel.language, toolchain, dialect)
     module = parse_ir(ir, name=kernel.name)
-    called = {one.name: one.display_name for one in module.defined_functions}
+    called = {function.name: function.display_name for function in module.defined_functions}
     names = [name for name in kernels_of(module) if called[name] == kernel.function]
     if not names:
         raise CompileError(f"its source has no kernel {kernel.function!r}. Mend `kernel` in its driver")
@@ -212,7 +213,7 @@ def find_libdevice() -> Path | None:
     """``libdevice.10.bc`` of a toolkit (CUDA_HOME, CUDA_PATH, /usr/local/cuda) or of NVIDIA's wheels."""
     toolkits = [os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), "/usr/local/cuda"]
     spec = importlib.util.find_spec("nvidia")
-    wheels = [Path(folder, one) for folder in (spec and spec.submodule_search_locations) or () for one in _WHEELS]
+    wheels = [Path(folder, wheel) for folder in (spec and spec.submodule_search_locations) or () for wheel in _WHEELS]
     paths = (Path(folder, _LIBDEVICE) for folder in (*toolkits, *wheels) if folder)
     return next((path for path in paths if path.is_file()), None)
 

@@ -1,4 +1,4 @@
-"""Compiling for a measurement: with what, one command with limits, and C sources with their drivers."""
+"""Sources that are measured: C with its driver, the driver's build, IR as heads know it, and what headers say."""
 
 import contextlib
 import hashlib
@@ -12,60 +12,17 @@ from functools import lru_cache
 from pathlib import Path
 
 from mirenc.base.errors import CompileError, IRFileError, TaskError
-from mirenc.base.run_program import run_limited, without_memory
+from mirenc.base.run_program import run_limited
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import DRIVER, check_file
+from mirenc.tools.run.compilers import MEMORY_LIMIT, TIMEOUT, Toolchain, compile_problem, without_folder
 
 INCLUDE = Path(__file__).parent
 HEADER = INCLUDE / "mirenc_measure.h"
-MEMORY_LIMIT = 4 * 2**30  # bytes of address space of a compiler
-_TIMEOUT = 60.0  # seconds, for what is no variant: its time decides nothing
 _FUNCTION = re.compile(r"\bmirenc_function\s*\[\s*\]\s*=\s*\"(\w+)\"")
 _SIZES = re.compile(r"\bmirenc_sizes\s*\[\s*\]\s*=\s*\{([\dlL\s,]*)\}")
-
-
-@dataclass(frozen=True)
-class Toolchain:
-    """What builds the variants: a program, the user's own flags, and the seconds that one setting may take."""
-
-    compiler: str
-    cflags: tuple[str, ...] = ()
-    timeout: float = 1.0
-
-    def beside(self, include: str) -> "Toolchain":
-        """The same for a copy of a source whose headers lie in a folder, unless that is ""."""
-        # As a compiler looks beside a source: for "x.h" and not for <x.h>.
-        found = ("-iquote", include, without_folder(include)) if include else ()
-        return replace(self, cflags=(*self.cflags, *found))
-
-
-def without_folder(folder: str | Path) -> str:
-    """The flag that makes ``.`` of a folder in what a compiler writes, in ``__FILE__`` and ``assert`` too."""
-    return f"-ffile-prefix-map={folder}=."
-
-
-def compile_problem(command: Sequence[str], timeout: float = _TIMEOUT) -> str:
-    """Run a compiler, for so many seconds at most; why it gave nothing, in a few words, or "" if all went well."""
-    try:
-        done = run_limited(command, timeout=timeout, memory_limit=MEMORY_LIMIT)
-    except subprocess.TimeoutExpired:
-        return f"compile: over {timeout:g} s"
-    if done.code == 0:
-        return ""
-    if without_memory(done.words):
-        return f"compile: over {MEMORY_LIMIT / 2**30:.0f} GiB"
-    error = re.search(r"(?:fatal )?error: .*", done.words)
-    return f"compile: {error[0] if error else (done.words.splitlines() or [f'exit {done.code}'])[-1]}"
-
-
-def link_problem(compiler: str, flags: Sequence[str], text: str) -> str:
-    """Why a C program is not made of a text, or ""."""
-    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-        source = Path(folder, "probe.c")
-        source.write_text(text)
-        return compile_problem([compiler, *flags, str(source), "-o", f"{folder}/probe"])
 
 
 def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> str:
@@ -81,7 +38,7 @@ def build_driver(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> 
 
 @lru_cache(maxsize=512)
 def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Dialect | None) -> str:
-    """IR of a source's text as heads know it, without the machine's folders; kept, as all sizes share it."""
+    """IR of a source's text as heads know it, without names of this machine's folders; cached, as sizes share it."""
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         path = Path(folder, name)
         path.write_text(text, encoding="utf-8")
@@ -91,7 +48,7 @@ def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Di
 
 
 def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> str:
-    """Digest of what the preprocessor makes of some files: a header that was changed makes other code of one source.
+    """Digest of preprocessed files, which tells when a header has changed.
 
     A file that it refuses counts as an empty one: its build tells what is wrong. ``arms`` are the flags of each way
     that they are built, as an instruction set's macros may choose headers.
@@ -101,7 +58,7 @@ def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[S
         options = [f"-I{INCLUDE}", *flags, *toolchain.cflags, without_folder(path.parent)]
         command = [toolchain.compiler, "-w", *options, "-E", "-P", str(path)]
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            done = run_limited(command, timeout=_TIMEOUT, memory_limit=MEMORY_LIMIT)
+            done = run_limited(command, timeout=TIMEOUT, memory_limit=MEMORY_LIMIT)
             digest.update(done.output if done.code == 0 else b"")
     return digest.hexdigest()[:16]
 
@@ -120,7 +77,7 @@ class CSource:
     def kernels(
         self, name: str, line: int, group: str, family: str, context: Mapping[str, float | str] | None = None
     ) -> Iterator[MeasuredKernel]:
-        """What is decided about in a line, at each size; its context is the size unless it is given."""
+        """The kernel of a line at each size; its context is the size unless one is given."""
         for size in self.sizes:
             yield MeasuredKernel(
                 name=f"{name} n={size}",
@@ -149,7 +106,7 @@ def read_text(path: Path) -> str:
 
 
 def c_sources(paths: Sequence[Path]) -> list[Path]:
-    """The sources among what a user named: of ``*.c``, drivers beside their sources are none."""
+    """The C sources among the user's files, without the drivers that stand beside their sources."""
     sources = []
     for path in paths:
         if path.suffix != ".c":

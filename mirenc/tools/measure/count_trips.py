@@ -11,9 +11,10 @@ from pathlib import Path
 
 from mirenc.base.run_program import run_limited
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.tools.measure.building import INCLUDE, MEMORY_LIMIT, Toolchain, compile_problem
+from mirenc.tools.measure.building import INCLUDE
 from mirenc.tools.measure.hints import HintedLoop
 from mirenc.tools.measure.vector_variants import hinted_ir
+from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 _LONGEST = 10.0  # seconds of the run
 _MAIN = """
@@ -56,9 +57,9 @@ def mean_trip_count(kernel: MeasuredKernel, toolchain: Toolchain) -> float:
             done = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
         except subprocess.TimeoutExpired:
             return 0.0
-    said = _SAID.search(done.words)
-    if done.code or said is None:
+    printed = _SAID.search(done.words)
+    if done.code or printed is None:
         return 0.0
-    header, back = map(int, said.groups())
+    header, back = map(int, printed.groups())
     entered = header - back
     return (header if at_end else back) / entered if entered else 0.0

@@ -52,18 +52,18 @@ def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
     def value_of(node: ast.expr) -> _Value:
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                return lambda given: number
+                return lambda values: number
             case ast.Name(id=name) if name in names:
-                return lambda given: given[name]
+                return lambda values: values[name]
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
                 inner = value_of(operand)
-                return (lambda given: -inner(given)) if isinstance(sign, ast.USub) else inner
+                return (lambda values: -inner(values)) if isinstance(sign, ast.USub) else inner
             case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
                 first, second, function = value_of(left), value_of(right), _BINARY[type(operation)]
-                return lambda given: function(first(given), second(given))
+                return lambda values: function(first(values), second(values))
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and len(args) > 1:
                 parts = [value_of(arg) for arg in args]
-                return lambda given: _CALLS[name](*(part(given) for part in parts))
+                return lambda values: _CALLS[name](*(part(values) for part in parts))
         raise ConfigError(f"{ast.unparse(node)!r} in {text!r}; {allowed}")
 
     return Expression(text, value_of(tree))

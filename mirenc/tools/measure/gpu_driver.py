@@ -109,21 +109,21 @@ class Argument(Config, arbitrary_types_allowed=True):
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
-        given = self.model_fields_set - {"name"}
-        kinds = [kind for kind in _KINDS if kind in given]
+        keys_set = self.model_fields_set - {"name"}
+        kinds = [kind for kind in _KINDS if kind in keys_set]
         if len(kinds) != 1:
             raise ValueError(f"has {' and '.join(kinds) or 'no kind'}; write one of {', '.join(_KINDS)}")
         size, others = _KINDS[self.kind]
-        if size not in given:
+        if size not in keys_set:
             raise ValueError(f"{size} is missing")
-        if idle := sorted(given - {self.kind, size, *others}):
+        if idle := sorted(keys_set - {self.kind, size, *others}):
             raise ValueError(f"{idle[0]} says nothing of a {self.kind}; leave it out")
         keys = FILLS[self.fill]
         if self.fill in _WHOLE and self.dtype.kind == "f":
             raise ValueError(f"fill is {self.fill!r}, which is for whole numbers; leave it out")
         if "below" in keys and self.below is None and self.fill != "ramp":
             raise ValueError(f"fill is {self.fill!r}, which needs `below`")
-        if idle := sorted({"low", "high", "below"} & given - {*keys}):
+        if idle := sorted({"low", "high", "below"} & keys_set - {*keys}):
             raise ValueError(f"{idle[0]} says nothing to a fill of {self.fill!r}; leave it out")
         return self
 
@@ -139,11 +139,11 @@ class Argument(Config, arbitrary_types_allowed=True):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of elements, or of the scalar."""
+        """Data type of the elements, or of the scalar."""
         return np.dtype(_TYPES[self.buffer or self.scalar or "uchar"])
 
     def check(self, n: int) -> int:
-        """Try its expressions; bytes of a buffer."""
+        """Check its expressions at a size; return the bytes of a buffer, else 0."""
         if self.kind == "local":
             _whole("local", self.size, 0, n=n, bx=32, by=1)
         elif self.kind == "buffer":
@@ -208,7 +208,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
     power_of_two: bool = False
 
     def check(self) -> None:
-        """What no key shows by itself: numbers for every size, and that there is something to compare."""
+        """Check what needs several keys: expressions at every size, memory, and that there is an output to compare."""
         if not any(argument.output for argument in self.arguments):
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
         if sum(argument.kind == "local" for argument in self.arguments) > 1:
@@ -251,7 +251,7 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
     def local_bytes(self, n: int, block: Sequence[int]) -> int:
         """Local memory of a block of this shape, beside what the kernel declares itself."""
         bx, by = (*block, 1)[:2]
-        return sum(int(one.size(n=n, bx=bx, by=by)) for one in self.arguments if one.kind == "local")
+        return sum(int(argument.size(n=n, bx=bx, by=by)) for argument in self.arguments if argument.kind == "local")
 
 
 def read_driver(text: str, where: str) -> GpuDriver:

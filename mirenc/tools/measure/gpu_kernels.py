@@ -79,10 +79,13 @@ def _at_sizes(text: KernelText, language: str) -> Iterator[list[MeasuredKernel]]
     """For each choice of types and constants, a kernel at each size."""
     numbers = text.keys["cpu" if language == "cl" else "gpu"].split(", ")
     sizes = SIZES[text.keys["sizes"]][language] if text.keys["sizes"] else tuple(map(int, numbers))
-    for one in variants(text):
+    for kernel in variants(text):
         facts = {"group": text.name, "family": text.family, "function": text.name}
-        facts["source"] = one.opencl() if language == "cl" else one.cuda()
-        yield [gpu_kernel(one.name, size, language, len(one.items), driver=one.driver(size), **facts) for size in sizes]
+        facts["source"] = kernel.opencl() if language == "cl" else kernel.cuda()
+        yield [
+            gpu_kernel(kernel.name, size, language, len(kernel.items), driver=kernel.driver(size), **facts)
+            for size in sizes
+        ]
 
 
 def gpu_kernel(name: str, size: int, language: str, dimensions: int, **facts: Any) -> MeasuredKernel:
@@ -128,7 +131,7 @@ class GpuText:
         self.name, self.function, self.power_of_two = name, text.name, text.keys["power_of_two"] == "yes"
         self.above = filled(text.above)
         self.body = filled("\n".join(f"    {line}" if line else "" for line in text.body))
-        self.items = [filled(one.strip()) for one in text.keys["items"].split(",")]
+        self.items = [filled(item.strip()) for item in text.keys["items"].split(",")]
         self.spelled = [*map(filled, text.parameters)]
         self.parameters = []
         for parameter in self.spelled:
@@ -146,9 +149,17 @@ class GpuText:
 
     def cuda(self) -> str:
         """As CUDA; functions of floating numbers get their ``f`` unless the kernel is of doubles."""
-        shared = [f"    extern __shared__ {one.type} {one.name}[];\n" for one in self.parameters if one.role == "local"]
+        shared = [
+            f"    extern __shared__ {parameter.type} {parameter.name}[];\n"
+            for parameter in self.parameters
+            if parameter.role == "local"
+        ]
         pattern = {"in": "const {} *__restrict__ {}", "out": "{} *__restrict__ {}", "value": "{} {}"}
-        spelled = [pattern[one.role].format(one.type, one.name) for one in self.parameters if one.role != "local"]
+        spelled = [
+            pattern[parameter.role].format(parameter.type, parameter.name)
+            for parameter in self.parameters
+            if parameter.role != "local"
+        ]
         above = f"__device__ {self.above}\n\n" if self.above else ""
         head = f'extern "C" __global__ void {self.function}({_listed(spelled)})'
         text = f"{above}{head}\n{{\n{''.join(shared)}{self.body}\n}}\n"
@@ -156,23 +167,23 @@ class GpuText:
             text = text.replace(word, instead)
         text = _ID.sub(_cuda_id, text)
         text = re.sub(r"\b(uchar|uint|ulong)\b", lambda match: _CUDA_TYPES[match[1]], text)
-        return text if any(one.type == "double" for one in self.parameters) else _MATH.sub(r"\1f(", text)
+        return text if any(parameter.type == "double" for parameter in self.parameters) else _MATH.sub(r"\1f(", text)
 
     def driver(self, size: int) -> str:
         """Its TOML driver (`mirenc.tools.measure.gpu_driver`); inputs are filled by their place as seed."""
-        items = ", ".join(f'"{one}"' for one in self.items)
+        items = ", ".join(f'"{item}"' for item in self.items)
         lines = [f'kernel = "{self.function}"', f"sizes = [{size}]", f"global = [{items}]", f"max_block = {_MAX_BLOCK}"]
         if self.power_of_two:
             lines.append("power_of_two = true")
-        for place, one in enumerate(self.parameters):
-            lines += ["", "[[argument]]", f'name = "{one.name}"']
-            count, _, fill = one.data.partition(": ")
-            if one.role == "value":
-                lines += [f'scalar = "{one.type}"', f'value = "{count}"']
-            elif one.role == "local":
-                lines.append(f'local = "({count}) * {_BYTES[one.type]}"')
+        for place, parameter in enumerate(self.parameters):
+            lines += ["", "[[argument]]", f'name = "{parameter.name}"']
+            count, _, fill = parameter.data.partition(": ")
+            if parameter.role == "value":
+                lines += [f'scalar = "{parameter.type}"', f'value = "{count}"']
+            elif parameter.role == "local":
+                lines.append(f'local = "({count}) * {_BYTES[parameter.type]}"')
             else:
-                lines += [f'buffer = "{one.type}"', f'count = "{count}"', *_fill_lines(one, fill, place)]
+                lines += [f'buffer = "{parameter.type}"', f'count = "{count}"', *_fill_lines(parameter, fill, place)]
         return "\n".join(lines) + "\n"
 
 

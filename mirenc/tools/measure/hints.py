@@ -30,7 +30,7 @@ _LOCATION = re.compile(r"!(\d+) = !DILocation\(line: (\d+),(?: column: (\d+),)? 
 
 
 def suffix(label: str) -> str:
-    """What is added to the names of a copy."""
+    """The suffix of the names in a copy."""
     return f"__mirenc_{label}"
 
 
@@ -91,12 +91,12 @@ class HintedLoop:
         loop_node = max(found, key=lambda number: found[number])
         hints = [self._nodes[int(number)] for number in _NODE.findall(self._nodes[loop_node]) if number]
         if any('"llvm.loop.' in node and "mustprogress" not in node for node in hints):
-            told = f"the loop of {self.function!r} in line {line} has a pragma already"
-            raise CompileError(f"{told}. Leave the pragma out to measure it")
+            problem = f"the loop of {self.function!r} in line {line} has a pragma already"
+            raise CompileError(f"{problem}. Leave the pragma out to measure it")
         return loop_node
 
     def _reach(self, start: set[str], *, local: bool) -> frozenset[str]:
-        """Some functions of the module, and those that they name; of these, static ones alone, if so asked."""
+        """The functions reached from ``start`` by their names in bodies; only static ones if ``local``."""
         reached, work = set(start), [*start]
         while work:
             names = {name.strip('"') for name in _SYMBOL.findall("\n".join(self._bodies[work.pop()]))}
@@ -106,7 +106,7 @@ class HintedLoop:
         return frozenset(reached)
 
     def module(self, copies: Sequence[tuple[str, Hint | None]]) -> str:
-        """IR text with a copy for each label, whose loop is told a hint: names of its functions end in `suffix`."""
+        """IR text with a copy for each label, whose loop has the hint; names of its functions end in `suffix`."""
         step = max(self._nodes, default=0) + 1
         lines = [*self._rest, *(line for name in self._kept for line in self._bodies[name]), *self._nodes.values()]
         for place, (label, hint) in enumerate(copies, 1):

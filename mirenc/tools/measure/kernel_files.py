@@ -112,4 +112,4 @@ def entries(text: str) -> dict[str, str]:
 
 def _listed(value: str, lists: Lists) -> tuple[str, ...]:
     """Values between bars; the name of a list stands for its values."""
-    return tuple(one for item in value.split("|") for one in lists.get(item.strip(), (item.strip(),)))
+    return tuple(entry for item in value.split("|") for entry in lists.get(item.strip(), (item.strip(),)))

@@ -1,4 +1,4 @@
-"""What a table says about the machine it was measured on, and nothing that says whose it is."""
+"""What a table records about the machine that it was measured on; nothing that identifies its owner."""
 
 import os
 import platform
@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from mirenc.base.errors import ToolchainError
-from mirenc.base.run_program import run_limited
-
 _CPU = Path("/sys/devices/system/cpu/cpu0")
 _INSTRUCTION_SETS = ("sse2", "sse4_2", "avx", "avx2", "fma", "avx512f", "avx512vl", "neon", "asimd", "sve")
 
 
 def describe_machine() -> dict[str, Any]:
-    """Processor, its cores and caches, memory and system: what can be told here, and no name of host or user."""
+    """Processor, cores, caches, memory and system, as far as they are known; no name of host or user."""
     from mirenc.model.threads import usable_cores
 
     flags = {*_field("flags").split(), *_field("Features").split()}
@@ -60,19 +57,6 @@ def _caches() -> dict[str, str]:
     return sizes
 
 
-def compiler_version(compiler: str) -> str:
-    """What a compiler calls itself, in one line; a `ToolchainError` where it says nothing."""
-    try:
-        done = run_limited([compiler, "--version"], timeout=60.0, memory_limit=4 * 2**30)
-    except OSError as error:
-        problem = f"{compiler} cannot be started: {error.strerror}"
-        raise ToolchainError(f"{problem}. Name a compiler with --compiler") from None
-    line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
-    if done.code != 0 or not line:
-        raise ToolchainError(f"{compiler} --version says nothing. Name a compiler with --compiler")
-    return line
-
-
 def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
     """One line for people: ``AMD EPYC 7763, 2 cores; clang version 19 -O3``.
 
@@ -81,7 +65,7 @@ def machine_title(record: dict[str, Any], parts: Sequence[str] = ()) -> str:
     machine = record["machine"]
     count, devices = machine["cores"], machine.get("devices", {})
     by_part = [record.get("method_flags", {}).get(part, []) for part in parts]
-    shared = [flag for flag in by_part[0] if all(flag in each for each in by_part)] if by_part else []
+    shared = [flag for flag in by_part[0] if all(flag in flags for flags in by_part)] if by_part else []
     named = [f"{of['name']} ({of['platform']} {of['driver']})" for of in (devices[p] for p in parts if p in devices)]
     cores = f"{machine['processor']}, {count} core{'s' * (count != 1)}"
     return "; ".join([cores, *named, f"{record['compiler']} {' '.join([*shared, *record['flags']])}".strip()])

@@ -10,13 +10,13 @@ from mirenc.base.errors import TaskError
 from mirenc.decide.registry import get_task, list_tasks
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTask
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.runners import Build
+from mirenc.tools.run.compilers import Toolchain
 
 
 def get_method(task: str) -> "Method":
-    """How a task is measured; a `TaskError` where it cannot be."""
-    tasks = {name: one for name in list_tasks() if isinstance(one := get_task(name), MeasuredTask)}
+    """The method of a task. Raises TaskError: the task cannot be measured."""
+    tasks = {name: found for name in list_tasks() if isinstance(found := get_task(name), MeasuredTask)}
     if task not in tasks:
         raise TaskError(f"task {task!r} cannot be measured; those that can: {', '.join(tasks)}. Name one")
     return pkgutil.resolve_name(tasks[task].method)()
@@ -35,7 +35,7 @@ class Method(ABC):
 
     @property
     def knobs(self) -> tuple[str, ...]:
-        """Knobs of the settings. Here: those of the task's space; a task whose samples bring their own says them."""
+        """Knobs of the settings. Default: those of the task's space."""
         space = self.space
         assert space is not None
         return space.knobs
@@ -46,19 +46,19 @@ class Method(ABC):
         return get_task(self.task).space
 
     def runner_for(self, part: str) -> str:
-        """What runs a part's cells (`mirenc.tools.measure.runners`). Here: ``c``."""
+        """Name of the runner of a part's cells (`mirenc.tools.measure.runners`). Default: ``c``."""
         return "c"
 
     def describe(self, part: str) -> Mapping[str, Any]:
-        """What runs a part, where it is a device: its ``name``, ``platform``, ``driver`` and more. Here: nothing."""
+        """The device of a part: ``name``, ``platform``, ``driver`` and more. Default: {}, no device."""
         return {}
 
     def flags(self, part: str) -> tuple[str, ...]:
-        """What every setting is compiled with beside the toolchain's flags, for a table to tell. Here: nothing."""
+        """Flags of all settings of a part, beside the toolchain's, for the table's record. Default: none."""
         return ()
 
     def takes(self, kernel: MeasuredKernel, part: str) -> bool:
-        """Whether a part of the machine can run a kernel. Here: always."""
+        """Whether a part of the machine can run a kernel. Default: always."""
         return True
 
     @abstractmethod
@@ -88,5 +88,5 @@ class Method(ABC):
         """
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> Mapping[str, Any]:
-        """What one run of a kernel tells beside its costs, by ``run_`` and the task's name of it. Here: nothing."""
+        """Context features that one run of a kernel gives, named ``run_NAME``. Default: none."""
         return {}

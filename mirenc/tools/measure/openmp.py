@@ -19,20 +19,21 @@ from mirenc.decide.settings import Space, Value
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.openmp import DIALECT, clauses, openmp_space, parallel_regions, without_places
 from mirenc.llvm import parse_ir
-from mirenc.llvm.inputs.compile_source import compile_source, find_compiler
+from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.pragmas import blanked
 from mirenc.tools.measure import building
-from mirenc.tools.measure.building import CSource, Toolchain, compile_problem
+from mirenc.tools.measure.building import CSource
 from mirenc.tools.measure.kernel_files import KERNELS
 from mirenc.tools.measure.machine import describe_machine
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.run.compilers import Toolchain, compile_problem, find_clang, link_problem, without_folder
 
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
 _SIZES = 5  # the least takes a thread 0.5 to 4 us, where starting another costs as much
 _PROBE = "#include <omp.h>\nint main(void) { return omp_get_max_threads() < 1; }\n"
-_INSTALL = "Install one (Debian: `apt-get install clang-19 libomp-19-dev`), or name one with --compiler"
+_PACKAGES = "clang-19 libomp-19-dev"
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _LINE_BREAK = re.compile(r"\\\r?\n")
@@ -57,11 +58,10 @@ class OpenMPMethod(Method):
         return ("",)
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        clang, *more = find_compiler("c", compiler)
-        if more:  # ziglang's
-            raise ToolchainError(f"no clang on PATH that builds OpenMP programs. {_INSTALL}")
-        if problem := building.link_problem(clang, _FLAGS, _PROBE):
-            raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {_INSTALL}")
+        clang = find_clang(compiler, "no clang on PATH that builds OpenMP programs", _PACKAGES)
+        if problem := link_problem(clang, _FLAGS, _PROBE):
+            advice = f"Install one (Debian: `apt-get install {_PACKAGES}`), or name one with --compiler"
+            raise ToolchainError(f"{clang} builds no OpenMP program ({problem}). {advice}")
         return Toolchain(clang, _FLAGS, _TIMEOUT)
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
@@ -102,11 +102,11 @@ def _cell(kernel: MeasuredKernel, setting: tuple[Value, ...], library: Path, too
 
 
 def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple[str, str]:
-    """IR of the kernel with no clause that is decided about, and its outlined function."""
+    """IR of the kernel without the clauses that are decided about, and the name of its outlined function."""
     source = folder / "kernel.c"
     source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
     # The user's flags; and a table says nothing of the folder that somebody measured in.
-    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", building.without_folder(folder))
+    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", without_folder(folder))
     ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
     module = without_places(parse_ir(ir, name=kernel.name))
     for region in parallel_regions(module):
@@ -180,7 +180,7 @@ def function_span(source: str, name: str) -> tuple[int, int]:
 
 
 def with_clauses(source: str, line: int, asked: str) -> str:
-    r"""The source with other clauses in the pragma of a line: ``num_threads`` and ``schedule`` go, ``asked`` comes.
+    r"""The source with ``asked`` in place of ``num_threads`` and ``schedule`` in the pragma of a line.
 
     Lines keep their numbers. ``asked`` may be "". Raises TaskError: no parallel loop's pragma begins on that line.
 
@@ -209,7 +209,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
 
 
 def _after_brackets(code: str, opening: int, kind: str = "()") -> int:
-    """Behind the bracket that closes the one at ``opening``; the end where none does."""
+    """The place after the bracket that closes the one at ``opening``, or the end."""
     depth = 0
     for at in range(opening, len(code)):
         depth += {kind[0]: 1, kind[1]: -1}.get(code[at], 0)

@@ -1,4 +1,4 @@
-"""A run of kernels: they are built in chunks and timed one at a time, until all are done or time is up."""
+"""A run of kernels: build them in chunks and time one after another, until all are done or the time is up."""
 
 import hashlib
 import itertools
@@ -21,13 +21,13 @@ from mirenc.base.writing import delivered
 from mirenc.decide.tables.measured import FORMAT, MeasuredKernel, MeasuredSample, MeasuredTable
 from mirenc.llvm import parse_ir
 from mirenc.llvm.analysis.regions import Region, regions_of
-from mirenc.tools.measure.building import Toolchain
-from mirenc.tools.measure.child import BATCH, first_of_code
-from mirenc.tools.measure.children import Timekeeper
-from mirenc.tools.measure.machine import compiler_version, describe_machine, machine_title
-from mirenc.tools.measure.measuring_run import Journal, Plan, Run, one_line
+from mirenc.tools.measure.machine import describe_machine, machine_title
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.measure.sample_process import BATCH, first_of_code
+from mirenc.tools.measure.timekeeper import Timekeeper
+from mirenc.tools.run.compilers import Toolchain, compiler_version
+from mirenc.tools.run.run_folder import Journal, Plan, Run, one_line
 
 MAX_TRIES = 3
 """How often a sample is measured: who tries until the noise happens to be small keeps what is noisy."""
@@ -37,7 +37,7 @@ _SPREAD = (50, 75, 90, 95, 100)  # percentiles of the noise that a table tells
 
 
 class Objects:
-    """The folders of a run's builds, below ``root`` in one for each version of compiler and mirenc."""
+    """The builds of a run, cached in folders below ``root`` for each version of compiler and mirenc."""
 
     def __init__(self, root: Path, method: Method, toolchain: Toolchain) -> None:
         self.method, self.toolchain = method, toolchain
@@ -47,14 +47,14 @@ class Objects:
         self._failed: dict[Path, CompileError] = {}  # a kernel that does not build is tried for one of its sizes
 
     def folder(self, kernel: MeasuredKernel, part: str) -> Path:
-        """The folder of a sample; a source, a header, a compiler or flags that were changed have another."""
+        """The folder of a sample's build; it changes with sources, headers, compiler and flags."""
         of_code = (kernel.source, kernel.driver, kernel.headers, kernel.function, kernel.line)
         built_by = (Path(self.toolchain.compiler).name, self.toolchain.cflags, self.toolchain.timeout)
         settings = self.method.space.settings if self.method.space else ()
         return self.root / _short((part, *of_code, *built_by, settings, kernel.size if self.method.one_size else 0))
 
     def keep_for(self, samples: Iterable[tuple[MeasuredKernel, str]]) -> None:
-        """Keep what is built until `discard` was told of all of these."""
+        """Keep the builds of these samples until each was passed to `discard`."""
         self._wanted = Counter(self.folder(*sample) for sample in samples)
 
     def discard(self, kernel: MeasuredKernel, part: str) -> None:
@@ -64,7 +64,7 @@ class Objects:
             shutil.rmtree(folder, ignore_errors=True)
 
     def build(self, kernel: MeasuredKernel, part: str) -> Build:
-        """What was built before, or a new build."""
+        """The cached build of a sample, or a new one. Raises CompileError."""
         folder = self.folder(kernel, part)
         done = folder / "build.json"
         with self._locks.setdefault(folder, Lock()):
@@ -117,14 +117,14 @@ class Samples(Journal):
             self.samples[sample.kernel, sample.part] = sample
 
     def _keep(self, kernel: MeasuredKernel) -> None:
-        """Keep a kernel; what was measured of another source of that name is no longer true."""
+        """Keep a kernel; drop the samples of another source with that name."""
         before = self.kernels.get(kernel.name)
         if before is not None and not _same_code(before, kernel):
             self.samples = {key: sample for key, sample in self.samples.items() if key[0] != kernel.name}
         self.kernels[kernel.name] = kernel
 
     def add(self, kernel: MeasuredKernel, sample: MeasuredSample) -> None:
-        """Keep a finished sample; of a kernel with several parts, the first one that has IR tells the kernel's."""
+        """Keep a finished sample; the first sample of a kernel that has IR defines the kernel's IR."""
         before = self.kernels.get(kernel.name)
         lines = [{"sample": asdict(sample)}]
         if before is None or (kernel.ir and not before.ir) or not _same_code(before, kernel):
@@ -134,18 +134,18 @@ class Samples(Journal):
         self.write(*lines)
 
     def tries(self, kernel: MeasuredKernel, part: str) -> int:
-        """How often a sample was measured, with the source and headers that it has now."""
+        """How often a sample was measured with its current source and headers."""
         sample = self.samples.get((kernel.name, part))
         return sample.tries if sample is not None and _same_code(self.kernels[kernel.name], kernel) else 0
 
     def tries_again(self, kernel: MeasuredKernel, part: str) -> bool:
-        """Whether a sample was dropped for a noisy machine, and not so often that luck would let it pass."""
+        """Whether a sample that was dropped for noise is tried again, at most `MAX_TRIES` times in all."""
         tries = self.tries(kernel, part)
         return 0 < tries < MAX_TRIES and self.samples[kernel.name, part].dropped.startswith("noise")
 
 
 class TimedRun(Run):
-    """Measuring ``samples``, each a method's kernel and a part; or building them, ``not_built`` tells what is not.
+    """Measures ``samples``, each a kernel and a part; or only builds them, and ``not_built`` says which failed.
 
     A `ConfigError`: the folder has a run of another setup; a `TaskError`: an unknown part, or kernels of one name.
     """
@@ -245,8 +245,8 @@ class TimedRun(Run):
                 raise build
             known = self.journal.kernels.get(kernel.name)
             counted = known is not None and _same_code(known, kernel)
-            told = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
-            measured = replace(kernel, ir=build.ir, region=_region(build), context={**told, **kernel.context})
+            context = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
+            measured = replace(kernel, ir=build.ir, region=_region(build), context={**context, **kernel.context})
         except MirencError as error:
             measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))
         else:
@@ -259,7 +259,7 @@ class TimedRun(Run):
         self.objects.discard(kernel, part)
 
     def table(self) -> MeasuredTable:
-        """What is finished, in the order of the kernels and of the machine's parts."""
+        """The table of finished samples, in the order of kernels and parts."""
         rows = {name: row for row, name in enumerate(dict.fromkeys(kernel.name for kernel, _ in self.samples))}
         part_order = {part: row for row, part in enumerate(self.setup["method_flags"])}
         keys = sorted(self.journal.samples, key=lambda key: (rows.get(key[0], len(rows)), part_order[key[1]]))
@@ -278,8 +278,8 @@ class TimedRun(Run):
         return MeasuredTable(record, kernels, samples)
 
 
-def _same_code(one: MeasuredKernel, other: MeasuredKernel) -> bool:
-    return all(getattr(one, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
+def _same_code(kernel: MeasuredKernel, other: MeasuredKernel) -> bool:
+    return all(getattr(kernel, name) == getattr(other, name) for name in ("source", "driver", "headers", "size"))
 
 
 def _tuples(value: Any) -> Any:
@@ -300,7 +300,7 @@ def _checked_parts(method: Method, plan: Plan) -> tuple[str, ...]:
 
 
 def _region(build: Build) -> Region | None:
-    """What of the IR is decided about; an error where it has no such function or loop."""
+    """The region of the IR that is decided about, or None for all of it. Raises TaskError: there is no such region."""
     if not build.symbol:
         return None
     level = "loop" if build.header else "function"
@@ -311,7 +311,7 @@ def _region(build: Build) -> Region | None:
 
 
 def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel]) -> dict[str, Any]:
-    """What became of samples and cells, and how far the default was from its copy."""
+    """Counts of samples and cells by their fate, and percentiles of the noise."""
     cells = Counter(status for sample in samples if not sample.dropped for status in sample.status)
     noise = np.array([sample.noise for sample in samples if math.isfinite(sample.noise)])
     for_noise = sum(sample.dropped.startswith("noise") for sample in samples)

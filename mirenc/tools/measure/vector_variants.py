@@ -13,9 +13,9 @@ from pathlib import Path
 from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.base.run_program import run_limited
 from mirenc.llvm.passes.loop_hint import PLAIN, Hint
-from mirenc.tools.measure.building import MEMORY_LIMIT, Toolchain, compile_problem
 from mirenc.tools.measure.hints import HintedLoop, suffix
 from mirenc.tools.measure.runners import Cell
+from mirenc.tools.run.compilers import MEMORY_LIMIT, Toolchain, compile_problem
 
 # Up to this many elements at a time a loop compiles in milliseconds, and all copies are compiled as one module.
 _TOGETHER = 64
@@ -103,7 +103,7 @@ def build_variants(
 
 
 class _Building:
-    """The cells that there are by now, by label; files of theirs begin with ``stem``."""
+    """Builds cells by label; the names of their files begin with ``stem``."""
 
     def __init__(self, loop: HintedLoop, line: int, toolchain: Toolchain, flags: Sequence[str], stem: Path) -> None:
         self.loop, self.line, self.timeout, self.stem = loop, line, toolchain.timeout, stem
@@ -115,7 +115,7 @@ class _Building:
         self._alone: dict[Hint, tuple[str, float]] = {}
 
     def compile(self, labelled: Mapping[str, Hint | None], file: str, limit: float) -> str:
-        """Compile some copies as one module; the problem, or ""."""
+        """Compile some copies as one module; return the problem, or ""."""
         if problem := self._back_end(self.loop.module([*labelled.items()]), file, limit):
             return problem
         path, record = self._file(f"{file}.s"), self._file(f"{file}.yaml")
@@ -126,10 +126,10 @@ class _Building:
         new = {}
         for label, hint in labelled.items():
             symbol = self.loop.function + suffix(label)
-            parts = [codes[one] for name in self.loop.symbols if (one := name + suffix(label)) in codes]
-            made = effective.get(symbol, PLAIN)
+            parts = [codes[copy] for name in self.loop.symbols if (copy := name + suffix(label)) in codes]
+            used = effective.get(symbol, PLAIN)
             setting = (hint.width, hint.count) if hint else _OWN
-            new[label] = Cell(setting, (made.width, made.count), digest_of(parts), self.library.name, symbol)
+            new[label] = Cell(setting, (used.width, used.count), digest_of(parts), self.library.name, symbol)
         known = {cell.code: cell.symbol for cell in self.cells.values() if cell.code}
         if all(cell.code in known for cell in new.values()):  # older functions serve
             new = {label: replace(cell, symbol=known[cell.code]) for label, cell in new.items()}
@@ -140,7 +140,7 @@ class _Building:
         return ""
 
     def alone(self, label: str, hint: Hint) -> None:
-        """Compile one hint by itself; it is not tried where a smaller one says that it will take too long."""
+        """Compile one hint by itself, unless a smaller one shows that it would take too long."""
         smaller = [
             (problem, seconds * hint.size / other.size)
             for other, (problem, seconds) in self._alone.items()
@@ -171,7 +171,7 @@ class _Building:
         return self.stem.with_name(f"{self.stem.name}.{ending}")
 
     def _back_end(self, text: str, label: str, limit: float) -> str:
-        """Assembly and remarks of optimised IR, as ``NAME.LABEL.s`` and ``.yaml``; the problem, or ""."""
+        """Write assembly and remarks of IR as ``NAME.LABEL.s`` and ``.yaml``; return the problem, or ""."""
         # The limit is of processor time: a busy machine builds the same cells as a quiet one.
         source, output, record = (self._file(f"{label}.{ending}") for ending in ("ll", "s", "yaml"))
         source.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -202,7 +202,7 @@ def _seconds(minutes: str) -> float:
 
 
 def effective_hints(record: str, line: int) -> dict[str, Hint]:
-    """What a record of remarks says of the loop of a line, by function; a loop left as it was is not in it."""
+    """What LLVM's remarks say it made of the loop in a line, by function; an unchanged loop is left out."""
     hints: dict[str, Hint] = {}
     for remark in record.split("\n--- "):
         place = _FIELDS.search(remark)

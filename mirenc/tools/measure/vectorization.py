@@ -7,19 +7,21 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mirenc.base.errors import CompileError, TaskError, ToolchainError
+from mirenc.decide.loop_task import instruction_sets
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.decide.tasks.vectorization import Vectorization, instruction_sets
+from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm import IRModule, Region, parse_ir
-from mirenc.llvm.inputs.compile_source import compile_source, find_compiler
+from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.passes.loop_hint import Hint
-from mirenc.tools.measure.building import Toolchain, build_driver, c_sources, ir_of, user_source
+from mirenc.tools.measure.building import build_driver, c_sources, ir_of, user_source
 from mirenc.tools.measure.count_trips import mean_trip_count
 from mirenc.tools.measure.hints import HintedLoop
 from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
+from mirenc.tools.run.compilers import Toolchain, find_clang
 
 _TASK = Vectorization()
 
@@ -29,7 +31,7 @@ ARCH_FLAGS = {"sse2": ("-march=x86-64",), "avx2": ("-march=x86-64-v3",), "avx512
 
 
 class VectorizationMethod(Method):
-    """C loops of a seeded generator; vector width x interleave count, and LLVM's own choice; instruction sets."""
+    """Vector width, interleave count and LLVM's own choice for C loops, on each instruction set."""
 
     task = "vectorization"
     default_count = 2000
@@ -44,11 +46,7 @@ class VectorizationMethod(Method):
         return (*COMMON_FLAGS, *ARCH_FLAGS[part])
 
     def find_compiler(self, compiler: str | None) -> Toolchain:
-        clang, *more = find_compiler("c", compiler)
-        if more:  # ziglang's
-            advice = "Install one (Debian: `apt-get install clang`), or name it with --compiler"
-            raise ToolchainError(f"no clang on PATH, whose code is measured. {advice}")
-        return Toolchain(clang)
+        return Toolchain(find_clang(compiler, "no clang on PATH, whose code is measured", "clang"))
 
     def own_kernels(self, count: int, seed: int) -> Iterator[MeasuredKernel]:
         return generate(count, seed)
@@ -62,7 +60,7 @@ class VectorizationMethod(Method):
             data = compile_source(path, "c", compiler=toolchain.compiler, cflags=toolchain.cflags, dialect=SCALAR_LOOPS)
             module = parse_ir(data, name=str(path))
             for loop in _loops_of(path, module, source.function, toolchain):
-                name, context = f"{path.stem}:{loop.line}", dict(_TASK.context_from_ir(module, loop))
+                name, context = f"{path.stem}:{loop.line}", dict(_TASK.context.from_ir(module, loop))
                 yield from source.kernels(name, loop.line, name, path.stem, context)
 
     def build(self, kernel: MeasuredKernel, part: str, folder: Path, toolchain: Toolchain) -> Build:
@@ -78,7 +76,7 @@ class VectorizationMethod(Method):
         return Build((default, *hinted), copy, driver, text, region.symbol, region.header)
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
-        """The loop's mean trip count to four digits; nothing where it is never entered, or cannot be counted."""
+        """The loop's mean trip count to four digits; {} if it is never entered or cannot be counted."""
         with contextlib.suppress(CompileError):
             if count := mean_trip_count(kernel, toolchain.beside(kernel.include)):
                 return {"run_trip_count": float(f"{count:.4g}")}
@@ -106,7 +104,7 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
     A loop of a function that it calls may have come into it, and a loop that is made of ``goto`` takes no pragma: these
     are left out. A `TaskError`: there is no such function or none of these loops, or two begin in one line.
     """
-    defined = [one.name.strip('@"') for one in module.defined_functions]
+    defined = [defined_function.name.strip('@"') for defined_function in module.defined_functions]
     if function not in defined:
         found = f"{path}: its driver times {function!r}, and functions here are {', '.join(defined)}"
         raise TaskError(f"{found}. Mend mirenc_function, or leave `static` out")

@@ -89,7 +89,7 @@ def branches_of(module: IRModule) -> Branches:
         return Branches(blocks, edges, np.zeros((0, len(FEATURES)), np.float32))
     known = _describe(module, forest, end)
     first, second = (arrays.successor[edges + side].astype(np.int64) for side in (0, 1))
-    columns = [_ways(module, forest, known, blocks, one, other) for one, other in ((first, second), (second, first))]
+    columns = [_ways(module, forest, known, blocks, way, other) for way, other in ((first, second), (second, first))]
     columns += [_places(module, forest, known, blocks), _asked(module, forest, blocks)]
     return Branches(blocks, edges, np.concatenate(columns, axis=1, dtype=np.float32, casting="same_kind"))
 
@@ -139,7 +139,7 @@ def _inside(forest: LoopForest, loop: Integer, block: Integer) -> Bool:
 
 
 def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, way: Int64, other: Int64) -> Float64:
-    """What is known of one way of each branch, and of the blocks that only follow it: (n, len(WAY))."""
+    """Features of one way of each branch and of the blocks that only follow it: (n, len(WAY))."""
     loop = forest.innermost[block]
     header = np.append(forest.header, -1)[loop]
     counts, at, latch, joins = known.counts[way].copy(), way, way == header, np.zeros(len(way), dtype=bool)
@@ -164,7 +164,7 @@ def _ways(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64, wa
 
 
 def _given(module: IRModule, block: int) -> Iterator[str]:
-    """Constants of the phis at the start of the block that a block goes on to, or of its own where it has a choice."""
+    """Constants in the phis of a block's only successor, or in its own phis if it has several."""
     arrays = module.arrays
     ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
     target = ways[0] if len(ways) == 1 else block
@@ -177,7 +177,7 @@ def _given(module: IRModule, block: int) -> Iterator[str]:
 
 
 def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) -> Float64:
-    """Where each branch stands: (n, len(_HERE))."""
+    """Features of each branch's place: (n, len(_HERE))."""
     arrays, loops = module.arrays, len(forest)
     loop = forest.innermost[block]
     member, owner = forest.members()
@@ -207,18 +207,18 @@ def _places(module: IRModule, forest: LoopForest, known: _Blocks, block: Int64) 
 
 
 def _asked(module: IRModule, forest: LoopForest, block: Int64) -> Float64:
-    """What each branch asks: (n, len(_ASKED))."""
+    """Features of each branch's condition: (n, len(_ASKED))."""
     found = np.zeros((len(block), len(_ASKED)))
     place = {name: number for number, name in enumerate(_ASKED)}
-    for number, one in enumerate(block.tolist()):
-        for name, value in _question(module, forest, one).items():
+    for number, row in enumerate(block.tolist()):
+        for name, value in _question(module, forest, row).items():
             if name in place:
                 found[number, place[name]] = value
     return found
 
 
 def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, float]:
-    """What a branch asks: what compares what, and where the first value comes from."""
+    """Features of a branch's condition: what is compared with what, and where the first value comes from."""
     arrays = module.arrays
 
     def operands(row: int) -> list[tuple[int, int]]:
@@ -233,20 +233,20 @@ def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, flo
     condition = next((ref for kind, ref in asked if kind == OperandKind.INSTRUCTION), None)
     if condition is None:
         return {}
-    told = {f"is_{maker(OperandKind.INSTRUCTION, condition)}": 1.0}
+    answers = {f"is_{maker(OperandKind.INSTRUCTION, condition)}": 1.0}
     compared = _COMPARED.search(module.forms[arrays.form[condition]].statement)
     if compared is not None:
         predicate, kind_of, width = compared.groups()
-        told |= {predicate or "floating": 1.0, "pointer": float(kind_of == "ptr"), "width": float(width or 0)}
+        answers |= {predicate or "floating": 1.0, "pointer": float(kind_of == "ptr"), "width": float(width or 0)}
     values = operands(condition)
     makers = [maker(kind, ref) for kind, ref in values]
-    told |= {f"{side}_{name}": 1.0 for side, name in zip(("first", "second"), makers, strict=False)}
-    told["two_values"] = float(len(makers) == 2 and all(makers))
+    answers |= {f"{side}_{name}": 1.0 for side, name in zip(("first", "second"), makers, strict=False)}
+    answers["two_values"] = float(len(makers) == 2 and all(makers))
     for kind, ref in values:
         if kind == OperandKind.CONSTANT and compared is not None:
-            told |= _constant(module.constants[ref][1])
+            answers |= _constant(module.constants[ref][1])
     if not values or values[0][0] != OperandKind.INSTRUCTION:
-        return told
+        return answers
     row = values[0][1]
     for _ in range(3):  # behind what only widens or masks it
         before = [ref for kind, ref in operands(row) if kind == OperandKind.INSTRUCTION]
@@ -256,17 +256,17 @@ def _question(module: IRModule, forest: LoopForest, block: int) -> dict[str, flo
     source, loop = maker(OperandKind.INSTRUCTION, row), int(forest.innermost[block])
     if source == "call":
         name = module.symbols[arrays.callee[row]] if arrays.callee[row] >= 0 else ""
-        told |= {f"of_{word}": float(bool(one.search(name))) for word, one in zip(_NAMES, _SYMBOLS, strict=True)}
-        told["first_call"] = 1.0
-    told["counter"] = float(source == "phi" and loop >= 0 and arrays.block[row] == forest.header[loop])
-    return told
+        answers |= {f"of_{word}": float(bool(one.search(name))) for word, one in zip(_NAMES, _SYMBOLS, strict=True)}
+        answers["first_call"] = 1.0
+    answers["counter"] = float(source == "phi" and loop >= 0 and arrays.block[row] == forest.header[loop])
+    return answers
 
 
 def _constant(text: str) -> dict[str, float]:
-    """What a comparison's constant is."""
-    told = {"constant": 1.0, "zero": float(text in ("0", "null", "0.000000e+00", "false"))}
-    told |= {"one": float(text in ("1", "true")), "negative": float(text.startswith("-"))}
+    """Features of a comparison's constant."""
+    answers = {"constant": 1.0, "zero": float(text in ("0", "null", "0.000000e+00", "false"))}
+    answers |= {"one": float(text in ("1", "true")), "negative": float(text.startswith("-"))}
     if text.lstrip("-").isdigit():
         value = abs(int(text))
-        told |= {"large": float(value > 255), "size": float(np.log1p(min(value, 1e12)))}
-    return told
+        answers |= {"large": float(value > 255), "size": float(np.log1p(min(value, 1e12)))}
+    return answers

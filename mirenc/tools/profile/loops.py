@@ -1,4 +1,4 @@
-"""`describe_loops`: what is written about each loop of a module that tells how long it runs; its branches."""
+"""`describe_loops`: features of a module's loops, from which the number of iterations is predicted."""
 
 from typing import NamedTuple
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.profile import profiled_flow
 from mirenc.llvm.analysis.trip_counts import constant_trip_counts
 from mirenc.llvm.ir.module import IRModule
 from mirenc.tools.profile.branches import FEATURES, WAY, Branches
@@ -26,7 +27,7 @@ class Loops(NamedTuple):
 
 
 def describe_loops(module: IRModule, branches: Branches) -> Loops:
-    """Describe all loops, by numbers that follow from the IR alone."""
+    """Features of all loops, from the IR alone."""
     arrays, forest = module.arrays, find_loops(module)
     size = len(forest)
     exit_, rank, exits = np.full(size, -1), np.full(size, 3), np.zeros(size)
@@ -43,14 +44,14 @@ def describe_loops(module: IRModule, branches: Branches) -> Loops:
     opcodes = np.array([form.opcode for form in module.forms])[arrays.form]
     pointer = np.array([" phi ptr " in form.statement for form in module.forms])[arrays.form]
     member, owner = forest.members()
-    blocks = [np.bincount(arrays.block, opcodes == one, module.block_count) for one in _COUNTED]
-    inside = [np.bincount(owner, each[member], size) for each in blocks]
+    blocks = [np.bincount(arrays.block, opcodes == opcode, module.block_count) for opcode in _COUNTED]
+    inside = [np.bincount(owner, counts[member], size) for counts in blocks]
     columns = [
         *(forest.depth, exits, np.bincount(forest.parent[forest.parent >= 0], minlength=size)),
         *(np.bincount(forest.function, minlength=1)[forest.function], np.log1p(constant)),
         np.bincount(arrays.block, pointer, module.block_count)[forest.header],
         *np.log1p(inside),
-        *(each[forest.header] for each in blocks),
+        *(counts[forest.header] for counts in blocks),
     ]
     side = len(WAY)
     there = np.zeros((size, len(FEATURES)))
@@ -64,8 +65,22 @@ def of_loops(module: IRModule, block: Int64) -> Bool:
     """Whether the branch at the end of each block decides how often a loop runs: goes to its header, or out of it."""
     forest, arrays = find_loops(module), module.arrays
     found = np.zeros(len(block), dtype=np.bool_)
-    for row, one in enumerate(block.tolist()):
-        loop, start = int(forest.innermost[one]), arrays.successor_start[one]
+    for row, at in enumerate(block.tolist()):
+        loop, start = int(forest.innermost[at]), arrays.successor_start[at]
         ways = arrays.successor[start : start + 2].tolist()
         found[row] = loop >= 0 and any(way == forest.header[loop] or not forest.contains(loop, way) for way in ways)
+    return found
+
+
+def mean_executions(module: IRModule) -> Float64:
+    """Executions of each loop's header (N,) each time it is entered, by the module's ``!prof``; 0: it does not say."""
+    flow, forest, arrays = profiled_flow(module), find_loops(module), module.arrays
+    found = np.zeros(len(forest))
+    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    for loop, header in enumerate(forest.header.tolist() if flow is not None else ()):
+        edges = np.flatnonzero(arrays.successor == header)
+        outside = [edge for edge in edges.tolist() if not forest.contains(loop, int(source[edge]))]
+        entered = 0.0 if flow is None else float(flow.edges[outside].sum())
+        if flow is not None and entered > 0:
+            found[loop] = flow.blocks[header] / entered
     return found

@@ -58,25 +58,27 @@ def _repaired(module: IRModule, samples: Float64, rate: Float64, shares: Float64
     source = np.repeat(np.arange(size), np.diff(arrays.successor_start))
     believed = solve_flow(module, shares, np.ones(size, dtype=bool), dict.fromkeys(firsts, 1.0))
     reached = believed.blocks > 0
-    taken, expected = (np.bincount(owner, reached * one) for one in (samples * (rate > 0), rate * believed.blocks))
-    told = reached & (taken > 0)[owner] & ~_endless(module, source, reached)[owner]
-    entered = np.unique(owner[told])
+    taken, expected = (
+        np.bincount(owner, reached * values) for values in (samples * (rate > 0), rate * believed.blocks)
+    )
+    known = reached & (taken > 0)[owner] & ~_endless(module, source, reached)[owner]
+    entered = np.unique(owner[known])
     entry = np.array([firsts[number] for number in entered.tolist()], dtype=np.int64)
-    kept, row = np.flatnonzero(told[source] & told[arrays.successor]), np.cumsum(told) - 1
+    kept, row = np.flatnonzero(known[source] & known[arrays.successor]), np.cumsum(known) - 1
     target, part = row[np.append(arrays.successor[kept], entry)], np.append(owner[source[kept]], entered)
     flow = np.append(believed.edges[kept], np.ones(len(entered))) * taken[part] / expected[part]
     if len(flow):
-        counted = samples[told], rate[told], worth * shares[kept]
-        flow = _cheapest(row[source[kept]], target, owner[told], part, counted, flow)
+        counted = samples[known], rate[known], worth * shares[kept]
+        flow = _cheapest(row[source[kept]], target, owner[known], part, counted, flow)
     # Once more by its shares: so it is a flow to the last digit.
     found = shares.copy()
     found[kept] = flow[: len(kept)]
     found /= np.bincount(source, found, size)[source]
-    return solve_flow(module, found, told, dict(zip(entered.tolist(), flow[len(kept) :].tolist(), strict=True)))
+    return solve_flow(module, found, known, dict(zip(entered.tolist(), flow[len(kept) :].tolist(), strict=True)))
 
 
 def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
-    """Which functions have a block that is reached and from which none is that ends."""
+    """Functions with a reached block from which no end of the function can be reached."""
     arrays, ends = module.arrays, np.diff(module.arrays.successor_start) == 0
     while len(more := source[ends[arrays.successor] & ~ends[source]]):
         ends[more] = True
@@ -84,7 +86,7 @@ def _endless(module: IRModule, source: Int64, reached: Bool) -> Bool:
 
 
 def _cheapest(source: Int64, target: Int64, owner: Int64, part: Int64, counted: _Counted, flow: Float64) -> Float64:
-    """The flow of least cost, from one that is more than 0: each function goes its own way down, by Newton's steps.
+    """The flow of least cost, by Newton's method from a positive flow; each function has a step length of its own.
 
     Shapes: of E edges ``source``; of these and an entry a function, m, ``target``, ``part`` (the function) and
     ``flow``; of n blocks ``owner`` (the function).

@@ -1,4 +1,4 @@
-"""`StaticProfile`: where branches go and how long loops run, told without a run by trees that were grown on real ones.
+"""`StaticProfile`: trees that were trained on profiles predict where branches go and how long loops run.
 
 They see what is written about a branch and a loop (`mirenc.tools.profile.branches`, `.loops`), and no vectors: those
 added nothing on projects that no tree saw. Grown by ``downstream/profile/evaluate.py``, where the figures are.
@@ -17,6 +17,7 @@ from mirenc.decide.estimators.head_state import register
 from mirenc.decide.estimators.saved_heads import load_head
 from mirenc.decide.estimators.trees import BoostedChances
 from mirenc.llvm import IRModule, parse_ir
+from mirenc.llvm.analysis.profile import profiled_shares
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.passes import EmbeddedEngine
 from mirenc.tools.profile.branches import branches_of
@@ -35,13 +36,26 @@ _LEAST = 1e-3  # a way is never taken for certain
 _OPTNONE = re.compile(r"^(attributes #\d+ = \{.*?)\boptnone ", re.MULTILINE)
 
 
-class Profile(NamedTuple):
-    """What is expected of a module's n branches of two ways and N loops (`mirenc.llvm.analysis.loops.find_loops`)."""
+class Prediction(NamedTuple):
+    """Predictions for a module's n branches of two ways and N loops (`mirenc.llvm.analysis.loops.find_loops`)."""
 
     block: Int64  # (n,) of the module: the one that ends with the branch
     first: Float64  # (n,) probability that it goes the first way
     chances: Float64  # (N, 5) how likely each of `TRIP_CLASSES` is
     constant: Int64  # (N,) executions each time where constants say it; else 0
+
+    def shares(self, module: IRModule) -> Float64:
+        """The share of its block that each of the C edges takes: by ``!prof`` if there is one, else as predicted."""
+        shares, told = profiled_shares(module)
+        new = ~told[self.block]
+        edges = module.arrays.successor_start[self.block[new]]
+        shares[edges], shares[edges + 1] = self.first[new], 1 - self.first[new]
+        return shares
+
+    def counted(self, module: IRModule) -> Self:
+        """The predictions, with the module's ``!prof`` at branches that have one."""
+        edges = module.arrays.successor_start[self.block]
+        return self._replace(first=self.shares(module)[edges])
 
 
 @register("static_profile")
@@ -55,13 +69,13 @@ class StaticProfile:
 
     @classmethod
     def load(cls, folder: str | Path = _READY) -> Self:
-        """The shipped one, or that of a folder. Raises HeadError: there is none."""
+        """The shipped trees, or those of a folder. Raises HeadError: there are none."""
         head, _ = load_head(folder)
         if not isinstance(head, cls):
             raise HeadError(f"{folder}: the head there is no profile. Leave --head out")
         return head
 
-    def predict(self, module: IRModule) -> Profile:
+    def predict(self, module: IRModule) -> Prediction:
         """Branches and loops of a module of any form: trees know it with its variables in registers."""
         seen = in_registers(module)
         branches = branches_of(seen)
@@ -69,7 +83,7 @@ class StaticProfile:
         first = self.branches.predict(branches.features)[:, 0] if len(branches.block) else np.zeros(0)
         chances = self.loops.predict(loops.features) if len(loops.exit) else np.zeros((0, len(TRIP_CLASSES)))
         first = first.clip(_LEAST, 1 - _LEAST)
-        return told_by_constants(Profile(branches.block, first, chances, loops.constant), loops)
+        return with_constant_trips(Prediction(branches.block, first, chances, loops.constant), loops)
 
     def _state(self) -> dict[str, Any]:
         return vars(self)
@@ -80,7 +94,7 @@ class StaticProfile:
 
 
 def in_registers(module: IRModule) -> IRModule:
-    """The module with variables in registers, as the trees know it, and the same blocks; as it is where LLVM fails."""
+    """The module with its variables in registers, as in training, and the same blocks; unchanged if LLVM fails."""
     text = _OPTNONE.sub(r"\1", module.text)
     try:
         with EmbeddedEngine() as engine:
@@ -91,12 +105,12 @@ def in_registers(module: IRModule) -> IRModule:
     return other if same and np.array_equal(other.arrays.successor, module.arrays.successor) else module
 
 
-def told_by_constants(profile: Profile, loops: Loops) -> Profile:
-    """With what is certain in place of what is likely, where constants say how often a loop runs."""
-    first, chances = profile.first.copy(), profile.chances.copy()
-    for loop in np.flatnonzero((profile.constant > 0) & (loops.exit >= 0)).tolist():
-        leaves = 1 / profile.constant[loop]
+def with_constant_trips(prediction: Prediction, loops: Loops) -> Prediction:
+    """Replace predictions for loops whose number of iterations follows from constants."""
+    first, chances = prediction.first.copy(), prediction.chances.copy()
+    for loop in np.flatnonzero((prediction.constant > 0) & (loops.exit >= 0)).tolist():
+        leaves = 1 / prediction.constant[loop]
         first[loops.exit[loop]] = np.clip(leaves if loops.out[loop] else 1 - leaves, _LEAST, 1 - _LEAST)
-    known = np.flatnonzero(profile.constant)
-    chances[known] = np.eye(len(TRIP_CLASSES))[np.searchsorted(CLASS_STARTS, profile.constant[known], side="right")]
-    return profile._replace(first=first, chances=chances)
+    known = np.flatnonzero(prediction.constant)
+    chances[known] = np.eye(len(TRIP_CLASSES))[np.searchsorted(CLASS_STARTS, prediction.constant[known], side="right")]
+    return prediction._replace(first=first, chances=chances)

@@ -1,58 +1,92 @@
-"""`with_weights`: branch probabilities as ``!prof``, which every LLVM reads, in the text of a module as given."""
+"""`with_profile`: branch weights and entry counts, written into a module's text as ``!prof``."""
 
 import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
 
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import IRFileError
+from mirenc.llvm.analysis.profile import Flow
 from mirenc.llvm.ir.module import IRModule
 
-_SCALE = 1 << 10  # the sum of a branch's weights; so few digits, since equal weights share a node
-_BRANCH = re.compile(r"^[ \t]+br i1 (?:[^;\"\r\n]|\"[^\"\n]*\")*", re.MULTILINE)  # without a comment
+_SCALE = 1 << 10  # the sum of a predicted branch's weights; so few digits, since equal weights share a node
+_LARGEST = (1 << 32) - 1  # of a weight
+_REST = r"(?:[^;\"\r\n]|\"[^\"\n]*\")*"  # of a line, without a comment
+_FORK = re.compile(rf"^[ \t]+(?:br i1 |switch (?:[^\[\"]|\"[^\"]*\")*\[(?:[^\]\"]|\"[^\"]*\")*\]){_REST}", re.MULTILINE)
 _DEFINED = re.compile(r"^define .*?^\}", re.MULTILINE | re.DOTALL)
 _NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)
 
+Weights = Mapping[int, Sequence[int]]
+"""Block of a module -> weights of the ways that the branch or switch at its end has, in their order."""
 
-def with_weights(text: str, module: IRModule, block: Int64, probability: Float64) -> tuple[str, int]:
-    """The text with ``!prof`` at some of its branches, and at how many; one that has weights keeps them.
 
-    ``text`` is what the module was read from. ``block`` (n,) are blocks of the module that end with a branch of two
-    ways, ``probability`` (n,) is that of the first. No weight is 0, since LLVM takes that for never. Raises
+def predicted_weights(block: Int64, first: Float64) -> Weights:
+    """Weights of branches of two ways at the ends of blocks (n,), by the probability of the first way (n,).
+
+    No weight is 0, since LLVM takes that for never.
+    """
+    shares = np.clip(np.rint(_SCALE * first).astype(np.int64), 1, _SCALE - 1).tolist()
+    return {number: (share, _SCALE - share) for number, share in zip(block.tolist(), shares, strict=True)}
+
+
+def counted_weights(module: IRModule, flow: Flow) -> Weights:
+    """Weights of all blocks with several ways of which a flow says where they go."""
+    starts = module.arrays.successor_start.tolist()
+    found = {}
+    for block in np.flatnonzero(flow.told & (np.diff(starts) > 1)).tolist():
+        counts = flow.edges[starts[block] : starts[block + 1]]
+        weights = np.rint(counts / max(1.0, counts.max() / _LARGEST)).astype(np.int64)
+        if weights.any():
+            found[block] = weights.tolist()
+    return found
+
+
+def with_profile(
+    text: str, module: IRModule, weights: Weights, entries: Mapping[int, int] | None = None
+) -> tuple[str, int]:
+    """The text with ``!prof`` at branches and switches, and at how many; one that has weights keeps them.
+
+    ``text`` is what the module was read from; ``entries`` are how often functions were entered, by their number. Raises
     IRFileError: the text has other branches than the module.
     """
-    chosen = dict(zip(block.tolist(), probability.tolist(), strict=True))
-    nodes: dict[int, int] = {}
+    nodes: dict[str, int] = {}
     written = end = 0
     first = 1 + max(map(int, _NODE.findall(text)), default=-1)
-    functions = [head for head in module.headers if not head.is_declaration]
+    functions = [number for number, head in enumerate(module.headers) if not head.is_declaration]
     bodies = list(_DEFINED.finditer(text))
     pieces: list[str] = []
+
+    def attach(place: int, node: str) -> None:
+        nonlocal end
+        pieces.extend([text[end:place], f" !prof !{nodes.setdefault(node, first + len(nodes))}"])
+        end = place
+
     for number, body in enumerate(bodies):
-        found = list(_BRANCH.finditer(text, *body.span()))
-        head = functions[number] if len(bodies) == len(functions) else None
-        ends = _conditional(module, range(head.first_block, head.last_block)) if head else []
-        if len(found) != len(ends):
-            raise IRFileError(
-                f"{module.name}: {len(found)} lines are branches in function {number + 1}, and LLVM sees {len(ends)}. "
-                "Give the IR as LLVM prints it (llvm-dis, opt -S)"
-            )
-        for line, at in zip(found, ends, strict=True):
-            if at in chosen and "!prof" not in line[0]:
-                share = min(max(round(_SCALE * chosen[at]), 1), _SCALE - 1)
-                node = nodes.setdefault(share, first + len(nodes))
-                after = line.start() + len(line[0].rstrip())
-                pieces += [text[end:after], f", !prof !{node}"]
-                end, written = after, written + 1
-    return "".join([*pieces, text[end:].rstrip("\n"), "\n", *map(_node, nodes.items())]), written
+        found = list(_FORK.finditer(text, *body.span()))
+        function = functions[number] if len(bodies) == len(functions) else -1
+        head = module.headers[function]
+        blocks = _forks(module, range(head.first_block, head.last_block)) if function >= 0 else []
+        if len(found) != len(blocks):
+            seen = f"{len(found)} lines are branches in function {number + 1}, and LLVM sees {len(blocks)}"
+            raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
+        opening = text.index("\n", body.start())
+        if function in (entries or {}) and "!prof" not in text[body.start() : opening]:
+            attach(text.rindex(" {", body.start(), opening), f'"function_entry_count", i64 {(entries or {})[function]}')
+        for line, block in zip(found, blocks, strict=True):
+            if block in weights and "!prof" not in line[0]:
+                place = line.start() + len(line[0].rstrip())
+                pieces.append(text[end:place] + ",")
+                end = place
+                attach(place, ", ".join(('"branch_weights"', *(f"i32 {weight}" for weight in weights[block]))))
+                written += 1
+    lines = (f"!{number} = !{{!{node}}}\n" for node, number in nodes.items())
+    return "".join([*pieces, text[end:].rstrip("\n"), "\n", *lines]), written
 
 
-def _conditional(module: IRModule, blocks: range) -> list[int]:
-    """Those blocks that end with a branch of two ways."""
+def _forks(module: IRModule, blocks: range) -> list[int]:
+    """Those blocks that end with a branch of two ways or a switch."""
     arrays = module.arrays
-    ways = {block: int(arrays.successor_start[block + 1] - arrays.successor_start[block]) for block in blocks}
     last = {block: module.forms[arrays.form[arrays.block_start[block + 1] - 1]].opcode for block in blocks}
-    return [block for block in blocks if ways[block] == 2 and last[block] == "br"]
-
-
-def _node(item: tuple[int, int]) -> str:
-    share, number = item
-    return f'!{number} = !{{!"branch_weights", i32 {share}, i32 {_SCALE - share}}}\n'
+    ways = {block: arrays.successor_start[block + 1] - arrays.successor_start[block] for block in blocks}
+    return [block for block in blocks if last[block] == "switch" or (last[block] == "br" and ways[block] == 2)]

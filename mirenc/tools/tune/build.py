@@ -1,4 +1,4 @@
-"""`UserBuild`: a user's own build command, whose compiler notes what it is asked for and takes sources of ours.
+"""`UserBuild`: run a user's build command with a compiler that records its calls and reads replaced sources.
 
 Nothing of the user's is written: what is to be compiled in place of a source is an overlay, which clang reads under the
 source's name. What a build changes is kept as a `Variant`, so that several can be run in turns.
@@ -10,19 +10,17 @@ import json
 import math
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from mirenc.base.deadline import variant_limit
 from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compiler_wrapper import stand_in
 from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
-from mirenc.tools.measure.supervised import run_supervised
+from mirenc.tools.run.programs import run_shell
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}
 # Words and folder of one call, NUL after each, in a file of its own: `make -j` starts several at once.
@@ -40,7 +38,7 @@ _SHOWN = 12  # last lines of a build that fails
 
 @dataclass(frozen=True)
 class Call:
-    """One call of the compiler: where, its words without its name, the C and C++ sources, and what it writes."""
+    """One call of the compiler: its folder, arguments, C and C++ sources, and outputs."""
 
     folder: Path
     words: tuple[str, ...]
@@ -50,19 +48,19 @@ class Call:
 
 @dataclass(frozen=True)
 class Variant:
-    """What a build made: each file, and where in ``folder`` a copy of it is kept."""
+    """The files that a build changed, each with its copy in ``folder``."""
 
     files: Mapping[Path, Path]
     folder: Path
 
     def same_as(self, other: "Variant") -> bool:
-        """Whether all files that both have are equal."""
+        """Whether all files that both variants have are equal."""
         both = self.files.keys() & other.files.keys()
-        return all(filecmp.cmp(self.files[one], other.files[one], shallow=False) for one in both)
+        return all(filecmp.cmp(self.files[path], other.files[path], shallow=False) for path in both)
 
 
 class UserBuild:
-    """A build command in a folder; ``work`` is for what is noted and kept.
+    """A build command in a folder; ``work`` keeps the recorded calls and the built files.
 
     ``compiler`` is a clang. It stands for cc, gcc, clang and their C++ names on PATH, and is CC and CXX.
     """
@@ -85,39 +83,32 @@ class UserBuild:
     def build(
         self, *, flags: Sequence[str] = (), sources: Mapping[Path, bytes] | None = None, compiler: str = ""
     ) -> Variant:
-        """Build with more flags, other texts of some sources, and another ``compiler`` like clang; keep what changed.
+        """Build with additional flags, replaced texts of some sources and another ``compiler``; keep the changed files.
 
         Raises CompileError: the command fails, or does not compile these sources; OverLimitError: it took ten times as
-        long as the first build, and TimeUpError, as `run_supervised`.
+        long as the first build, and TimeUpError, as `run_shell`.
         """
         texts = sources or {}
-        known = {os.path.realpath(one) for one in self.sources}
+        known = {os.path.realpath(path) for path in self.sources}
         # Of a header nobody knows what it is in, so that all is made anew.
-        again = [*texts] if {os.path.realpath(one) for one in texts} <= known else self.sources
+        again = [*texts] if {os.path.realpath(path) for path in texts} <= known else self.sources
         self._forget(again)
         shutil.rmtree(self.work / "calls", ignore_errors=True)
         (self.work / "calls").mkdir()
-        with (
-            tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder,
-            tempfile.TemporaryFile() as output,  # no pipe: who goes on in the background would hold it open
-            _newer({*texts, *again}),
-        ):
+        with tempfile.TemporaryDirectory(prefix="mirenc-tune-") as folder, _newer({*texts, *again}):
             overlay = overlay_flags(Path(folder), texts)
             words = "\n".join(map(_quoted, (*_FLAGS, *flags, *overlay)))
             (self.work / "flags").write_text(words, encoding="utf-8", errors="surrogateescape")
             before = dict(self._files())
             environment = self.environment | ({"MIRENC_TUNE_CC": compiler} if compiler else {})
-            streams: Any = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": subprocess.STDOUT}
             limit = variant_limit(self.seconds, _LEAST)
-            done = run_supervised(["sh", "-c", self.command], limit, cwd=self.folder, env=environment, **streams)
-            output.seek(0)
-            said = output.read()
+            done = run_shell(self.command, self.folder, limit, environment=environment, with_errors=True)
         self.count += 1
         if self.count == 1:
             self.seconds = done.wall
         compiled = self._note_calls()
         if done.code:
-            last = "\n".join(said.decode("utf-8", "replace").splitlines()[-_SHOWN:])
+            last = "\n".join(done.tail.splitlines()[-_SHOWN:])
             raise CompileError(
                 f"the build ends with {done.code}. Mend --build, which is run in {self.folder} with clang as CC, "
                 "or add what it needs",
@@ -131,20 +122,20 @@ class UserBuild:
         return self._keep([path for path in changed if os.path.realpath(path) not in own])
 
     def forget(self) -> None:
-        """Remove what the compiler wrote: the next build makes it anew."""
+        """Remove all outputs of the compiler, so that the next build makes them again."""
         self._forget([path for call in self.calls.values() for path in call.sources])
 
     def _forget(self, sources: Iterable[Path]) -> None:
-        """Remove what was made of some sources."""
-        wanted = {os.path.realpath(one) for one in sources}
+        """Remove the compiler's outputs of some sources."""
+        wanted = {os.path.realpath(source) for source in sources}
         for call in self.calls.values():
-            if wanted & {os.path.realpath(one) for one in call.sources}:
+            if wanted & {os.path.realpath(source) for source in call.sources}:
                 for path in call.outputs:
                     if path.is_file() and not path.is_symlink():
                         path.unlink()
 
     def restore(self, variant: Variant) -> None:
-        """Put what a build made where it was."""
+        """Put the files of a build back in place."""
         for path, kept in variant.files.items():
             if path.is_file() and filecmp.cmp(path, kept, shallow=False):
                 continue
@@ -154,8 +145,8 @@ class UserBuild:
 
     @property
     def sources(self) -> list[Path]:
-        """C and C++ that was compiled, by this build or an earlier one, and is there."""
-        return sorted({one for call in self.calls.values() for one in call.sources if one.is_file()})
+        """C and C++ sources that this or an earlier build compiled, and that exist."""
+        return sorted({source for call in self.calls.values() for source in call.sources if source.is_file()})
 
     def compile_commands(self) -> list[dict[str, object]]:
         """The calls that compile C or C++, as ``compile_commands.json`` has them; of several for a source the last."""
@@ -167,11 +158,13 @@ class UserBuild:
         return list(entries.values())
 
     def _files(self) -> Iterator[tuple[Path, tuple[int, int, int]]]:
-        """Files of the folder, and others that the compiler wrote, with what a change would change."""
+        """Files of the folder and other outputs of the compiler, each with a stamp that changes when the file does."""
         own = os.path.realpath(self.work)
         outside = {path for call in self.calls.values() for path in call.outputs}
         for root, folders, names in os.walk(self.folder):
-            folders[:] = [one for one in folders if one not in _SKIPPED and os.path.realpath(f"{root}/{one}") != own]
+            folders[:] = [
+                name for name in folders if name not in _SKIPPED and os.path.realpath(f"{root}/{name}") != own
+            ]
             outside.update(Path(root, name) for name in names)
         for path in outside:
             if path.is_file() and not path.is_symlink():
@@ -193,9 +186,9 @@ class UserBuild:
         return Variant(kept, target)
 
     def _note_calls(self) -> bool:
-        """Add the calls of this build to those that are known; whether there are any that compile."""
+        """Record the calls of this build; return whether any of them compiles."""
         notes = sorted((self.work / "calls").iterdir())
-        new = self._note(one.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for one in notes)
+        new = self._note(note.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1] for note in notes)
         calls = [[str(call.folder), *call.words] for call in self.calls.values()]
         self._known.write_text(json.dumps(calls), encoding="utf-8")
         return any(call.sources for call in new)
@@ -207,7 +200,7 @@ class UserBuild:
 
 
 def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
-    """Flags that make clang read other texts, kept in a folder, under the names of some sources."""
+    """Flags that make clang read replaced texts, which are written to a folder, under the names of the sources."""
     if not sources:
         return []
     roots: list[dict[str, str]] = []
@@ -222,7 +215,7 @@ def overlay_flags(folder: Path, sources: Mapping[Path, bytes]) -> list[str]:
 
 @contextlib.contextmanager
 def _newer(files: Iterable[Path]) -> Iterator[None]:
-    """Files that look as if they had changed just now, for make and its like; afterwards they are as they were."""
+    """Touch files so that make compiles them again; afterwards they have their old times."""
     before = {path: path.stat() for path in files}
     with contextlib.suppress(PermissionError):  # of somebody else: then what was made of them is gone, at least
         for path in before:
@@ -236,18 +229,18 @@ def _newer(files: Iterable[Path]) -> Iterator[None]:
 
 
 def _call(folder: Path, words: Sequence[str]) -> Call | None:
-    """What a compiler's words ask for; None where it writes nothing, as with ``-E`` and ``--version``."""
+    """The call that a compiler's arguments stand for; None if it writes no file, as with ``-E`` and ``--version``."""
     if {"-E", "-M", "-MM", "-fsyntax-only"}.intersection(words):
         return None
     output, sources, inputs = "", [], []
-    every = iter(words)
-    for word in every:
+    iterator = iter(words)
+    for word in iterator:
         if word == "-o":
-            output = next(every, "")
+            output = next(iterator, "")
         elif word.startswith("-o"):
             output = word[2:]
         elif word in ("-I", "-D", "-U", "-include", "-isystem", "-iquote", "-MF", "-MT", "-MQ", "-x", "-L", "-l"):
-            next(every, None)
+            next(iterator, None)
         elif not word.startswith("-"):
             inputs.append(word)
             if Path(word).suffix in _SOURCES:
@@ -255,8 +248,8 @@ def _call(folder: Path, words: Sequence[str]) -> Call | None:
     if not inputs:
         return None
     ending = ".o" if "-c" in words else ".s" if "-S" in words else ""
-    outputs = [output] if output else [Path(one).stem + ending for one in inputs] if ending else ["a.out"]
-    return Call(folder, tuple(words), tuple(sources), tuple(folder / one for one in outputs))
+    outputs = [output] if output else [Path(path).stem + ending for path in inputs] if ending else ["a.out"]
+    return Call(folder, tuple(words), tuple(sources), tuple(folder / path for path in outputs))
 
 
 def _quoted(word: str) -> str:

@@ -1,4 +1,4 @@
-"""`PassLists`: a program, and its hot files, under other pass lists than clang's own.
+"""`PassLists`: try other pass lists than clang's own on a program and its hot files.
 
 No line of source makes that: what is kept is a compiler, ``cc`` and ``c++``, that stands alone
 (`mirenc.llvm.inputs.compiler_wrapper`). With -flto LLVM's lists are the linker's, and nothing is changed.
@@ -14,8 +14,9 @@ from mirenc.llvm.inputs.compiler_wrapper import driver, write_script
 from mirenc.llvm.inputs.projects import command_inputs
 from mirenc.llvm.ir.read import ReadOptions
 from mirenc.llvm.passes.level_pass_lists import expanded, level
+from mirenc.tools.run.compilers import major_version, tool_beside
 from mirenc.tools.tune.loops import Loops
-from mirenc.tools.tune.tuning_case import Key, Place, beside, major_of
+from mirenc.tools.tune.tuning_case import Key, Place
 
 _SCRIPT = """opt={opt}
 source=${{!#}} level='' passes='' model=''
@@ -45,7 +46,7 @@ def pass_lists(version: str) -> dict[str, tuple[str, str]]:
         whole = expanded("O3", version)
     except PassError:  # of this LLVM only levels are known
         return lists
-    vectorize = next(one for one in whole.split(",") if one.startswith("loop-vectorize"))
+    vectorize = next(step for step in whole.split(",") if step.startswith("loop-vectorize"))
     for title, old, new in (
         ("without loop-vectorize", f"{vectorize},", ""),
         ("without loop-unroll", "loop-unroll<O3>,", ""),
@@ -64,21 +65,21 @@ class PassLists(Loops):
     def __init__(self, head: TaskHead, compiler: str, program: Path) -> None:
         super().__init__(head, compiler, program)
         self.sources: list[Path] = []
-        self.lists = pass_lists(major_of(compiler))
-        self.clang, self.opt = beside(compiler, "clang"), beside(compiler, "opt")
+        self.lists = pass_lists(major_version(compiler))
+        self.clang, self.opt = tool_beside(compiler, "clang"), tool_beside(compiler, "opt")
 
     def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
         self.sources = [
-            Path(str(one.value)).absolute()
-            for one in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
+            Path(str(source.value)).absolute()
+            for source in command_inputs(commands, lambda line: None, ReadOptions(compiler=self.compiler))
         ]
         shares: dict[Path, float] = {}
-        for one in super().places(commands, flags, report):
-            assert one.source is not None
-            file = Path(str(one.source.value)).absolute()
-            shares[file] = shares.get(file, 0.0) + one.share
+        for place in super().places(commands, flags, report):
+            assert place.source is not None
+            file = Path(str(place.source.value)).absolute()
+            shares[file] = shares.get(file, 0.0) + place.share
         files = [Place(file, 0, "", share) for file, share in shares.items()] if len(self.sources) > 1 else []
-        return [Place(self.program, 0, "", 1.0), *sorted(files, key=lambda one: -one.share)]
+        return [Place(self.program, 0, "", 1.0), *sorted(files, key=lambda place: -place.share)]
 
     def proposals(self, place: Place, tries: int) -> list[str]:
         return [*self.lists]

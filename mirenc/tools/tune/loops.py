@@ -19,10 +19,12 @@ class Loops(Case):
     """Vectorization."""
 
     def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
-        every = regions_of(module, "loop")
-        size = {(one.symbol, one.header): int((every.region == row).sum()) for row, one in enumerate(every.regions)}
-        work = [size[one.symbol, one.header] * profiled_iterations(module, one) for one in regions]
-        return list(zip(work, [float(known_trip_count(module, one).iterations) for one in regions], strict=True))
+        loops = regions_of(module, "loop")
+        size = {
+            (region.symbol, region.header): int((loops.region == row).sum()) for row, region in enumerate(loops.regions)
+        }
+        work = [size[region.symbol, region.header] * profiled_iterations(module, region) for region in regions]
+        return list(zip(work, [float(known_trip_count(module, region).iterations) for region in regions], strict=True))
 
     def context(self, module: IRModule, trips: float) -> dict[str, str]:
         bits = next((bits for feature, bits in _FEATURES if feature in module.text), 128)
@@ -31,7 +33,7 @@ class Loops(Case):
     def proposals(self, place: Place, tries: int) -> list[str]:
         assert place.region is not None
         (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)
-        directives = [self.task.directive(one) for one in answer.proposals][:tries]
+        directives = [self.task.directive(proposal) for proposal in answer.proposals][:tries]
         unrolled = _UNROLLED_BESIDE if directives else _UNROLLED
         directives += [Hint(0, 0, factor).pragma() for factor in unrolled]
         if doubt := with_pragmas(text_of(place.file), {place.line: directives[0]})[1].get(place.line, ""):

@@ -50,13 +50,15 @@ class ParallelLoops(Case):
 
     def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
         flow, sizes = profiled_flow(module), np.diff(module.arrays.block_start)
-        headers = {one.name: one.header for one in module.defined_functions}
-        loops = [one for one in regions_of(module, "loop").regions if one.depth == 1]
+        headers = {function.name: function.header for function in module.defined_functions}
+        loops = [loop for loop in regions_of(module, "loop").regions if loop.depth == 1]
         runs = []
         for region in regions:
             header = headers[region.symbol]
             blocks = slice(header.first_block, header.last_block)
-            ran = max((profiled_iterations(module, one) for one in loops if one.symbol == region.symbol), default=0.0)
+            ran = max(
+                (profiled_iterations(module, loop) for loop in loops if loop.symbol == region.symbol), default=0.0
+            )
             entered = 0.0 if flow is None else float(flow.blocks[blocks.start])
             work = float(flow.blocks[blocks] @ sizes[blocks]) if flow is not None and entered else 0.0
             runs.append((work, ran / entered if work else 0.0))

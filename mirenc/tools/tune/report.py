@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mirenc.base.errors import needs
 from mirenc.base.writing import delivered
-from mirenc.tools.tune.turns import Gain
+from mirenc.tools.run.turns import Gain
 
 with needs("tasks", "a picture needs matplotlib"):  # said before anything is timed
     from matplotlib import rc_context
@@ -24,14 +24,14 @@ _HEAD = ("place", "function", "work", "trip count", "tried", "speedup", "again",
 
 
 def write_report(run: Tuning) -> None:
-    """Write all of it into the run's folder."""
+    """Write the report, its data, the patch and the picture into the run's folder."""
     drawn = _draw(run.outcomes, run.folder / PICTURE)
     run.case.write_compiler(run.kept, run.folder)  # of nothing: a plain clang, in place of an older one
-    patch, lines, rows = run.patch(), _lines(run), [_cells(run, one) for one in run.outcomes]
+    patch, lines, rows = run.patch(), _lines(run), [_cells(run, outcome) for outcome in run.outcomes]
     table = [" | ".join(("", *cells, "")).strip() for cells in (_HEAD, ["---"] * len(_HEAD), *rows)]
     text = ["# Tuned by mirenc", *lines, "\n".join(table), *([f"![gains]({PICTURE})"] if drawn else [])]
     data = {"order": asdict(run.order), "seconds": run.seconds, "builds": run.user.count, "whole": run.whole}
-    data |= {"late": run.late, "loops": [asdict(one) for one in run.outcomes], "unread": run.unread}
+    data |= {"late": run.late, "loops": [asdict(outcome) for outcome in run.outcomes], "unread": run.unread}
     files = {TEXT: "\n\n".join(text) + "\n", PATCH: patch, DATA: json.dumps(data, indent=1, default=str) + "\n"}
     for name, content in files.items():
         with delivered(run.folder / name) as part:
@@ -39,16 +39,16 @@ def write_report(run: Tuning) -> None:
 
 
 def summary(run: Tuning) -> str:
-    """What came of it, in a sentence."""
-    tried = sum(not one.alone for one in run.outcomes)
+    """The result of a tuning in a sentence."""
+    tried = sum(not outcome.alone for outcome in run.outcomes)
     found = f"{tried} of {tried + len(run.left)} {run.case.places_are} tried"
     if run.alone:
-        share = sum(one.share for one in run.alone)
+        share = sum(outcome.share for outcome in run.alone)
         found += f", {len(run.alone)} left alone ({100 * share:.0f} % of {run.case.work_is})"
     late = ". The time was up; the same command goes on" if run.late else ""
     if run.whole is None or not run.kept:
         return f"{found}: nothing is faster by more than the noise, and nothing is changed{late}"
-    kept = sum(bool(one.kept) for one in run.outcomes)
+    kept = sum(bool(outcome.kept) for outcome in run.outcomes)
     gain, wall, noise = run.whole
     return (
         f"{found}, {kept} changed: the program is {gain} times as fast ({wall} by the clock; noise {noise:.3f}){late}"
@@ -59,32 +59,34 @@ def _lines(run: Tuning) -> list[str]:
     order = run.order
     asked = f"Build: {order.build}. Run: {order.run}, {run.seconds:.2f} s"
     clock = "processor" if run.clock == "cpu" else "wall clock"
-    how = f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
+    method = (
+        f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
+    )
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
     take = [f"To take it over: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
-    return [f"{summary(run)}.", f"{asked}; {how}. {rule}.", *run.unread, *take]
+    return [f"{summary(run)}.", f"{asked}; {method}. {rule}.", *run.unread, *take]
 
 
-def _cells(run: Tuning, one: Outcome) -> list[str]:
-    place = Path(one.file)
+def _cells(run: Tuning, outcome: Outcome) -> list[str]:
+    place = Path(outcome.file)
     if place.is_relative_to(run.place):
         place = place.relative_to(run.place)
-    gains = [f"{each.gain}" if each.gain else each.problem for each in one.tried]
+    gains = [f"{setting.gain}" if setting.gain else setting.problem for setting in outcome.tried]
     return [
-        _named(f"{place}", one),
-        one.function,
-        f"{100 * one.share:.0f} %",
-        f"{one.trip_count:.1f}" if one.trip_count else "not known",
-        "; ".join(_short(each.directive) for each in one.tried),
+        _named(f"{place}", outcome),
+        outcome.function,
+        f"{100 * outcome.share:.0f} %",
+        f"{outcome.trip_count:.1f}" if outcome.trip_count else "not known",
+        "; ".join(_short(setting.directive) for setting in outcome.tried),
         "; ".join(gains),
-        str(one.again or ""),
-        _short(one.kept) or one.alone or "as it was",
+        str(outcome.again or ""),
+        _short(outcome.kept) or outcome.alone or "as it was",
     ]
 
 
-def _named(file: str, one: Outcome) -> str:
-    """A place for people; a folder is the whole program."""
-    return f"{file}:{one.line}" if one.line else "the program" if Path(one.file).is_dir() else file
+def _named(file: str, outcome: Outcome) -> str:
+    """A place as the report names it; a folder stands for the whole program."""
+    return f"{file}:{outcome.line}" if outcome.line else "the program" if Path(outcome.file).is_dir() else file
 
 
 def _short(directive: str) -> str:
@@ -92,12 +94,16 @@ def _short(directive: str) -> str:
 
 
 def _draw(outcomes: Sequence[Outcome], path: Path) -> bool:
-    """Every setting's gain with its interval, a line a loop; whether anything was timed."""
+    """Draw every setting's gain with its interval; return whether anything was timed."""
     rows: list[tuple[str, Gain, bool]] = [
-        (f"{_named(Path(one.file).name, one)}  {_short(each.directive)}", each.gain, each.directive == one.kept)
-        for one in outcomes
-        for each in one.tried
-        if each.gain
+        (
+            f"{_named(Path(outcome.file).name, outcome)}  {_short(setting.directive)}",
+            setting.gain,
+            setting.directive == outcome.kept,
+        )
+        for outcome in outcomes
+        for setting in outcome.tried
+        if setting.gain
     ][::-1]
     if not rows:
         return False

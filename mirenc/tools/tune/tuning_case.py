@@ -1,22 +1,17 @@
-"""`Case`: what one task makes of a tuning: where it can decide, what to try there, and how a build gets it."""
+"""`Case`: how one task is tuned: the places that it decides about, what to try there, and how a build gets it."""
 
-import re
-import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
-from mirenc.base.errors import EmptyInputs, MirencError, NoFunctionBodyError, ToolchainError
-from mirenc.base.run_program import LONGEST_TIMEOUT, run_limited
+from mirenc.base.errors import EmptyInputs, MirencError, NoFunctionBodyError
 from mirenc.decide.task_head import TaskHead
 from mirenc.llvm import IRModule, Region
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.projects import command_inputs
 from mirenc.llvm.ir.read import ReadOptions
-from mirenc.tools.measure.building import link_problem
-from mirenc.tools.measure.machine import compiler_version
 
 Key = tuple[str, int]
 """File and line of a place; line 0: all of a file, or of a folder."""
@@ -24,7 +19,7 @@ Key = tuple[str, int]
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """What can be decided about: a loop of the user's sources, a file of them, or the program."""
+    """A place where settings are tried: a loop of the user's sources, a source file, or the whole program."""
 
     file: Path
     line: int
@@ -41,12 +36,12 @@ class Place:
 
     @property
     def title(self) -> str:
-        """Its file, or the program's folder, and the line, for a message."""
+        """File and line for a message; the program's folder has no line."""
         return f"{self.file.name}:{self.line}" if self.line else self.file.name
 
 
 class Case(ABC):
-    """The case of a task: of a head that has its encoder, a clang, and the folder of the program."""
+    """How a task is tuned, with a head that has its encoder, a clang, and the folder of the program."""
 
     places_are: ClassVar[str] = "loops"
     work_is: ClassVar[str] = "what innermost loops do"
@@ -61,11 +56,11 @@ class Case(ABC):
 
     # -- where -----------------------------------------------------------------------------------------
     def profiled_text(self, text: str) -> str:
-        """A source as it is profiled."""
+        """The text of a source that is compiled for profiling. Default: as it is."""
         return text
 
     def places(self, commands: Path, flags: Sequence[str], report: Callable[[str], None]) -> list[Place]:
-        """What ran, of sources as a ``compile_commands.json`` compiles them; those that run most come first.
+        """Places that ran, by the profile, in the sources of a ``compile_commands.json``; the hottest come first.
 
         ``flags`` bring the profile in; ``report`` is told what cannot be read.
         """
@@ -98,24 +93,24 @@ class Case(ABC):
             report(empty.line)
         total = sum(weight.values())
         places = [replace(place, share=weight[key] / total) for key, (_, place) in heaviest.items()]
-        return sorted((one for one in places if one.share > self.least), key=lambda one: -one.share)
+        return sorted((place for place in places if place.share > self.least), key=lambda place: -place.share)
 
     def regions(self, module: IRModule) -> list[Region]:
-        """What of a module is decided about."""
+        """The regions of a module that the task decides about."""
         return self.task.regions(module)
 
     @abstractmethod
     def weigh(self, module: IRModule, regions: Sequence[Region]) -> list[tuple[float, float]]:
-        """Instructions that each region ran, by the profile, and its trip count; 0 where it does not tell."""
+        """For each region its executed instructions and its trip count by the profile; 0 if it does not say."""
 
     @abstractmethod
     def context(self, module: IRModule, trips: float) -> dict[str, str]:
-        """What a head is told of a place."""
+        """Context features of a place for the head."""
 
     # -- what ------------------------------------------------------------------------------------------
     @abstractmethod
     def proposals(self, place: Place, tries: int) -> list[str]:
-        """Settings to try, the best first, of a head's at most ``tries``.
+        """Settings to try, the best first; at most ``tries`` of them are the head's.
 
         Raises MirencError: the place is left alone, and why.
         """
@@ -123,10 +118,10 @@ class Case(ABC):
     # -- how -------------------------------------------------------------------------------------------
     @abstractmethod
     def write(self, text: str, wanted: Mapping[int, str]) -> str:
-        """A source with settings of its lines."""
+        """The text of a source with settings written at its lines."""
 
     def texts(self, settings: Mapping[Key, str]) -> dict[Path, bytes]:
-        """Sources to compile again for settings of some places, as they are then."""
+        """The texts of the sources that settings of some places change."""
         texts = {}
         for file in {file for file, _ in settings}:
             wanted = {line: setting for (other, line), setting in settings.items() if other == file}
@@ -134,48 +129,14 @@ class Case(ABC):
         return texts
 
     def write_compiler(self, settings: Mapping[Key, str], folder: Path) -> str:
-        """A compiler, written into a folder, that settings need beside `texts`; "": clang."""
+        """Write a compiler that the settings need into a folder and return its path; "": plain clang does."""
         return ""
 
     def take_over(self, folder: Path, patch: str) -> str:
-        """What to type to have what was kept."""
+        """The command that applies what was kept."""
         return f"patch -p1 < {folder / patch}"
 
 
 def text_of(path: Path) -> str:
-    """A source, whatever its encoding is: each byte is a sign."""
+    """The text of a source in any encoding: each byte is a character (Latin-1)."""
     return path.read_bytes().decode("latin-1")
-
-
-def beside(compiler: str, name: str) -> Path:
-    """A program of the clang's own LLVM. Raises ToolchainError: it is not beside the compiler."""
-    tool = Path(shutil.which(compiler) or compiler).resolve().with_name(name)
-    if not tool.is_file():
-        raise ToolchainError(f"{tool} is missing. Install LLVM's tools: apt-get install llvm-{major_of(compiler)}")
-    return tool
-
-
-def major_of(compiler: str) -> str:
-    """The major version of a clang."""
-    found = re.search(r"version (\d+)", compiler_version(compiler))
-    return found[1] if found else ""
-
-
-def check_profile(compiler: str, flags: Sequence[str]) -> None:
-    """Raises ToolchainError: a program that writes a profile does not link, as its runtime is a package of its own."""
-    if problem := link_problem(compiler, flags, "int main(void) { return 0; }\n"):
-        wanted = f"libclang-rt-{major_of(compiler)}-dev"
-        wanted += f" libomp-{major_of(compiler)}-dev" if "-fopenmp" in flags else ""
-        raise ToolchainError(
-            f"{compiler} links no program with {' '.join(flags)} ({problem}). Install its runtime (Debian: "
-            f"apt-get install {wanted})"
-        )
-
-
-def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
-    """Raw profiles of clang's as one that it reads. Raises ToolchainError: no llvm-profdata beside the compiler."""
-    tool = beside(compiler, "llvm-profdata")
-    command = [str(tool), "merge", "-o", str(profile), *map(str, raw)]
-    done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
-    if done.code:
-        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build with one clang alone")

@@ -1,4 +1,4 @@
-"""`Tuning`: one hot place after another: a few settings built and timed in turns, and what is surely faster is kept."""
+"""`Tuning`: for each hot place, build a few settings, time them in turns, and keep what is significantly faster."""
 
 import difflib
 import hashlib
@@ -15,11 +15,13 @@ from typing import Any
 from mirenc.base.deadline import OverLimitError, TimeUpError, seconds_left, variant_limit, within
 from mirenc.base.errors import CompileError, MirencError, TaskError
 from mirenc.llvm.inputs.projects import COMMANDS
-from mirenc.tools.measure.machine import compiler_version, describe_machine
-from mirenc.tools.measure.measuring_run import Journal, Plan, Run, one_line
+from mirenc.tools.measure.machine import describe_machine
+from mirenc.tools.run.compilers import check_profile, compiler_version, merge_profiles
+from mirenc.tools.run.programs import Ended, run_shell
+from mirenc.tools.run.run_folder import Journal, Plan, Run, one_line
+from mirenc.tools.run.turns import LEAST_ROUNDS, Gain, Turns, WrongRunError
 from mirenc.tools.tune.build import UserBuild, Variant, overlay_flags
-from mirenc.tools.tune.tuning_case import Case, Key, Place, check_profile, merge_profiles, text_of
-from mirenc.tools.tune.turns import LEAST_ROUNDS, Gain, Timing, Turns, WrongRunError, timed
+from mirenc.tools.tune.tuning_case import Case, Key, Place, text_of
 
 _SHORT = 0.1  # seconds: such a run is mostly its own start
 _LEAST = 1.0  # seconds that a run may take, whatever the default takes: a machine may be busy for so long
@@ -29,7 +31,7 @@ _SEVERAL = 1.2  # processors that are busy, on average
 
 @dataclass(frozen=True)
 class Order:
-    """What the user asked for: commands for a shell, and how much of it."""
+    """What the user asked for: shell commands, and how much to try."""
 
     build: str
     run: str
@@ -42,7 +44,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Tried:
-    """One setting of a place; ``problem`` says why it has no gain, as that it was ended after ``limit`` seconds."""
+    """One setting of a place; ``problem`` says why it has no gain; ``limit``: it was ended after so many seconds."""
 
     directive: str
     gain: Gain | None = None
@@ -52,7 +54,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a place; ``again`` is the gain of the best in rounds of its own."""
+    """The result of a place; ``again`` is the gain of the best setting when it was timed again, alone."""
 
     file: str
     line: int
@@ -67,7 +69,7 @@ class Outcome:
 
 
 class Outcomes(Journal):
-    """Places that are done, by file and line; and settings that were ended, at once."""
+    """Finished places by file and line, and settings that were ended, which are recorded at once."""
 
     def __init__(self, path: Path, setup: dict[str, Any]) -> None:
         self.done: dict[Key, Outcome] = {}
@@ -80,13 +82,13 @@ class Outcomes(Journal):
             setting = Tried(**values["ended"])
             self.ended[(file, line), setting.directive] = setting
             return
-        tried = [Tried(**one | {"gain": one["gain"] and Gain(*one["gain"])}) for one in values["tried"]]
+        tried = [Tried(**setting | {"gain": setting["gain"] and Gain(*setting["gain"])}) for setting in values["tried"]]
         outcome = Outcome(**values | {"tried": tried, "again": values["again"] and Gain(*values["again"])})
         self.done[outcome.file, outcome.line] = outcome
 
 
 class Tuning(Run):
-    """Tuning the program that an order builds in a folder; ``say`` is told what happens.
+    """Tunes the program that an order builds in a folder; ``say`` is called with messages.
 
     Raises CompileError: it does not build; TaskError: it fails, or nothing in it can be tuned; ToolchainError.
     """
@@ -111,7 +113,7 @@ class Tuning(Run):
         self._step = "the first build"
 
     def find(self) -> int:
-        """Build and run the program, and find where to tune it; how many of these places are left to try."""
+        """Build and run the program, find its hot places, and return how many of them are left to try."""
         try:
             return self._find()
         except TimeUpError:
@@ -151,7 +153,7 @@ class Tuning(Run):
         self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
         if first.cpu < _SHORT:
             self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give it more work")
-        wanted, top = {one.resolve() for one in self.order.files}, self.place.resolve()
+        wanted, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
         def ours(place: Place) -> bool:
             file = place.file.resolve()
@@ -165,19 +167,19 @@ class Tuning(Run):
         self._step = "the search for hot places"
         found = [*filter(ours, self.case.places(commands, flags, self.unread.append))]
         self.journal = Outcomes(self.work / "journal.jsonl", self._setup())
-        self.kept = {key: one.kept for key, one in self.journal.done.items() if one.kept}
+        self.kept = {key: done.kept for key, done in self.journal.done.items() if done.kept}
         self._propose(found)
         return len(self.left)
 
     @property
     def left(self) -> list[Place]:
         """Places that are not tried yet."""
-        return [one for one in self.directives if one.key not in self.journal.done]
+        return [place for place in self.directives if place.key not in self.journal.done]
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """Of the places that are done, begun or left alone, the hottest first."""
-        return sorted([*self.journal.done.values(), *self.unfinished, *self.alone], key=lambda one: -one.share)
+        """Results of the places that are done, begun or left alone, the hottest first."""
+        return sorted([*self.journal.done.values(), *self.unfinished, *self.alone], key=lambda outcome: -outcome.share)
 
     def measure(self, advance: Callable[..., None]) -> None:
         try:
@@ -191,7 +193,7 @@ class Tuning(Run):
             raise TaskError(f"the build that was the best one till now was {error}. Give a --run that ends") from None
 
     def _but_for_a_comparison(self) -> float:
-        """Seconds left where the shortest comparison of two builds is still to come; at least most of what is left."""
+        """Seconds left, less those of the shortest final comparison, which takes a quarter at most."""
         left = seconds_left()
         return left - min(3 * LEAST_ROUNDS * self._default[self.order.run], left / 4)
 
@@ -216,12 +218,12 @@ class Tuning(Run):
                 self.kept = {}
 
     def close(self) -> None:
-        """Leave the build that no tuning had a part in."""
+        """Put the original build back in place."""
         self.user.restore(self.plain)
         self.user.clear()
 
     def patch(self) -> str:
-        """What was kept, for ``patch -p1`` in the folder."""
+        """The kept settings as a patch for ``patch -p1`` in the folder."""
         parts = []
         for path, text in self.case.texts(self.kept).items():
             if text == path.read_bytes():
@@ -234,19 +236,19 @@ class Tuning(Run):
 
     # -- steps -----------------------------------------------------------------------------------------
     def _profiled(self, seconds: float) -> list[str]:
-        """Flags that bring the profile of one run in, which takes so many seconds of processors without counters."""
+        """Profile one run, which takes ``seconds`` without counters; return the flags that use the profile."""
         self._step = "the build with profile counters"
         texts = {path: self.case.profiled_text(text_of(path)).encode("latin-1") for path in self.user.sources}
-        made = self.user.build(flags=self.case.profile, sources=texts)
+        variant = self.user.build(flags=self.case.profile, sources=texts)
         raw, profile, other = self.work / "raw", self.work / "profile.profdata", self.work / "profiled"
         for folder in (raw, other):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
         before = f"{self.case.profile_run}export LLVM_PROFILE_FILE='{raw}/%p-%m.profraw'\n"
         self._step = "the run with profile counters"
-        done = timed(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
+        done = run_shell(before + self.order.run, self.place, variant_limit(seconds, _LEAST_PROFILED))
         self.user.restore(self.plain)
-        shutil.rmtree(made.folder)
+        shutil.rmtree(variant.folder)
         files = sorted(raw.iterdir())
         if done.code or not files:
             why = f"ends with {done.code}" if done.code else "wrote no profile; it has to end by itself"
@@ -254,22 +256,24 @@ class Tuning(Run):
         merge_profiles(files, profile, self.user.compiler)
         shutil.rmtree(raw)
         changed = {path: text for path, text in texts.items() if text != path.read_bytes()}
-        return [*(one.format(profile) for one in self.case.profile_use), "-w", *overlay_flags(other, changed)]
+        return [*(flag.format(profile) for flag in self.case.profile_use), "-w", *overlay_flags(other, changed)]
 
     def _tune(self, place: Place) -> Outcome:
-        """Try the proposals for a place beside what is kept by now."""
+        """Try the proposals for a place, with the settings that are kept so far."""
         tried: list[Tried] = []
         try:
             return self._timed_settings(place, tried)
         except TimeUpError:
             late = "the time was up"
-            every = [*tried, *map(Tried, self.directives[place][len(tried) :])]
-            every = [one if one.gain or one.problem else replace(one, problem=late) for one in every]
-            self.unfinished.append(replace(_outcome(place), tried=every, alone=late))
+            settings = [*tried, *map(Tried, self.directives[place][len(tried) :])]
+            settings = [
+                setting if setting.gain or setting.problem else replace(setting, problem=late) for setting in settings
+            ]
+            self.unfinished.append(replace(_outcome(place), tried=settings, alone=late))
             raise
 
     def _timed_settings(self, place: Place, tried: list[Tried]) -> Outcome:
-        """The outcome of a place; ``tried`` gets what is known of each setting before it is timed in turns."""
+        """Time the settings of a place in turns; ``tried`` receives each setting when it has been built."""
         built: dict[int, Variant] = {}  # by their places in what was tried
         for number, directive in enumerate(self.directives[place]):
             if before := self.journal.ended.get((place.key, directive)):
@@ -320,7 +324,7 @@ class Tuning(Run):
         return f"the default takes {self._default[command]:.3g} s"
 
     def _dropped(self, place: Place, directive: str, problem: Exception, default: str) -> Tried:
-        """A setting that is no candidate; one that was ended is said, with the default's time, and not tried again."""
+        """A setting that cannot be a candidate; one that was ended is reported, recorded, and not tried again."""
         if not isinstance(problem, OverLimitError):
             return Tried(directive, problem=str(problem))
         self.say(f"{place.title}: {directive}: {problem}, with all it started; {default}")
@@ -329,7 +333,7 @@ class Tuning(Run):
         return setting
 
     def _propose(self, found: Sequence[Place]) -> None:
-        """What to try for the hottest places of which something makes other code: ``directives``."""
+        """Set ``directives``, what to try at each of the hottest places, and ``alone``, places that nothing changes."""
         self.directives: dict[Place, list[str]] = {}
         self.alone: list[Outcome] = []
         for place in found:
@@ -343,7 +347,7 @@ class Tuning(Run):
                 self.alone.append(replace(_outcome(place), alone=one_line(str(error))))
 
     def _problem(self, variant: Variant, others: Iterable[Variant]) -> str:
-        """Why a variant need not be timed; "" if it does."""
+        """Why a variant need not be timed, or ""."""
         if variant.same_as(self.best):
             return "the same code as without it"
         if any(map(variant.same_as, others)):
@@ -352,7 +356,7 @@ class Tuning(Run):
         return "" if self._said() == self.expected else "another output"
 
     def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
-        def once(number: int) -> Timing:
+        def once(number: int) -> Ended:
             self.user.restore(variants[number])
             done = self._timed(self.order.run)
             if number and (done.code or not (self.order.check or done.output == self.expected[1])):
@@ -361,35 +365,35 @@ class Tuning(Run):
 
         return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)
 
-    def _said(self, run: Timing | None = None) -> tuple[int, str]:
-        """What the build that is there says, and how it ends; ``run`` has been timed already."""
+    def _said(self, run: Ended | None = None) -> tuple[int, str]:
+        """Exit code and output of the current build; ``run`` is a run of it that was timed already."""
         if run is None or self.order.check:
             run = self._timed(self.order.check or self.order.run)
         return run.code, run.output
 
-    def _timed(self, command: str) -> Timing:
-        """Run a command in the build that is there: ten times as long at most as in the build as it was."""
-        done = timed(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
+    def _timed(self, command: str) -> Ended:
+        """Run a command in the current build, for at most ten times as long as in the original build."""
+        done = run_shell(command, self.place, variant_limit(self._default.get(command, math.inf), _LEAST))
         self._default.setdefault(command, done.wall)
         return done
 
     def _built(self, settings: Mapping[Key, str]) -> Variant:
-        """The program with some settings."""
+        """Build the program with some settings."""
         self.user.restore(self.plain)
         compiler = self.case.write_compiler(settings, self.work / "compiler")
-        made = self.user.build(sources=self.case.texts(settings), compiler=compiler)
-        return replace(made, files={**self.plain.files, **made.files})
+        variant = self.user.build(sources=self.case.texts(settings), compiler=compiler)
+        return replace(variant, files={**self.plain.files, **variant.files})
 
     def _setup(self) -> dict[str, Any]:
-        """What makes outcomes comparable."""
-        digest = hashlib.sha256(b"".join(hashlib.sha256(one.read_bytes()).digest() for one in self.user.sources))
+        """The facts that must agree for outcomes to be comparable."""
+        digest = hashlib.sha256(b"".join(hashlib.sha256(source.read_bytes()).digest() for source in self.user.sources))
         asked = {name: getattr(self.order, name) for name in ("build", "run", "check")}
         facts = {"machine": describe_machine(), "compiler": compiler_version(self.user.compiler)}
         return {"format": 1, "tuned": self.case.places_are, **asked, **facts, "sources": digest.hexdigest()}
 
 
 def too_late(minutes: float, step: str) -> TaskError:
-    """The error of a budget that was up in a step that comes before any setting is tried."""
+    """The error when the budget is up before any setting was tried."""
     found = f"the budget of {60 * minutes:g} s was up in {step}, before any setting was tried"
     return TaskError(f"{found}. Give --budget more minutes, or --run less work")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tasks.datasets.toy_dataset import Site, serve, toy, write_packed, write_plain
+from decide.datasets.toy_dataset import Site, serve, toy, write_packed, write_plain
 
 from mirenc.decide.datasets.dataset_registry import DATASETS
 

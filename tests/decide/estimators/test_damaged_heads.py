@@ -62,14 +62,8 @@ def names_of_arrays(whole: Path) -> list[str]:
     return sorted([*load((whole / ARRAY_FILE).read_bytes()), *description["same"]])
 
 
-def test_the_whole_head_loads(whole: Path, tmp_path: Path) -> None:
-    head, _ = load_head(damaged(whole, tmp_path, lambda description, arrays: None))
-    np.testing.assert_allclose(head.predict_proba(np.ones((2, 6))).sum(axis=1), 1.0)
-    assert np.isinf(head.members_["cost"].spread_).any()
-
-
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_none_are_refused_and_named(whole: Path, tmp_path: Path, value: float) -> None:
+def test_arrays_with_nan_or_infinity_are_refused_and_named(whole: Path, tmp_path: Path, value: float) -> None:
     for name in names_of_arrays(whole):
 
         def edit(description: Any, arrays: Arrays, name: str = name) -> None:
@@ -83,53 +77,6 @@ def test_numbers_that_are_none_are_refused_and_named(whole: Path, tmp_path: Path
         with pytest.raises(HeadError, match=rf"head\.safetensors: array '{name}' has") as caught:
             load_head(damaged(whole, tmp_path, edit))
         assert str(tmp_path) in str(caught.value)
-
-
-SHAPES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "shorter": lambda array: array[:-1],
-    "empty": lambda array: array[:0],
-    "narrower": lambda array: array[..., :-1],
-    "longer": lambda array: np.concatenate([array, array[:1]]),
-    "flat": lambda array: array.ravel(),
-    "column": lambda array: array[..., None],
-    "row": lambda array: array[None],
-    "turned": lambda array: array.T,
-    "number": lambda array: np.array(1.0),
-    "zeros": np.zeros_like,
-    "large": lambda array: (
-        array.astype(np.float64) * 1e30 if array.dtype.kind == "f" else array.astype(np.int64) + 2**30
-    ),
-    "minus": lambda array: -array,
-    "half": lambda array: array + 0.5,
-    "bytes": lambda array: array.astype(np.uint8),
-    "wide": lambda array: array.astype(np.float64),
-}
-
-
-@pytest.mark.parametrize("what", SHAPES)
-def test_arrays_that_do_not_fit_are_refused_or_harmless(whole: Path, tmp_path: Path, what: str) -> None:
-    refused = 0
-    for name in names_of_arrays(whole):
-
-        def edit(description: Any, arrays: Arrays, name: str = name) -> None:
-            with np.errstate(all="ignore"):
-                arrays[name] = SHAPES[what](arrays[name])
-
-        try:
-            head, _ = load_head(damaged(whole, tmp_path, edit))
-        except HeadError as error:
-            refused += 1
-            assert str(tmp_path) in str(error)  # noqa: PT017 - it need not be raised
-        else:
-            with np.errstate(all="ignore"):
-                assert np.isfinite(head.predict_proba(np.ones((2, 6)))).all(), name
-    assert refused or what == "wide"
-
-
-def test_an_array_that_is_missing_is_named(whole: Path, tmp_path: Path) -> None:
-    for name in names_of_arrays(whole):
-        with pytest.raises(HeadError, match=name.rpartition("/")[2]):
-            load_head(damaged(whole, tmp_path, lambda description, arrays, name=name: arrays.pop(name)))
 
 
 def put(path: str, value: Any) -> Callable[[Any, Arrays], None]:
@@ -170,7 +117,7 @@ def put(path: str, value: Any) -> Callable[[Any, Arrays], None]:
         ("members_.cost", {"who": "knows"}),
     ],
 )
-def test_a_head_json_beyond_sense(whole: Path, tmp_path: Path, path: str, value: Any) -> None:
+def test_an_edited_head_json_is_refused(whole: Path, tmp_path: Path, path: str, value: Any) -> None:
     with pytest.raises(HeadError) as caught:
         load_head(damaged(whole, tmp_path, put(path, value)))
     assert str(tmp_path) in str(caught.value)

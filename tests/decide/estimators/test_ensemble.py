@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.exceptions import NotFittedError
 
 from mirenc.base.errors import ConfigError, HeadError
 from mirenc.decide import (
@@ -17,15 +15,16 @@ from mirenc.decide import (
     CostHead,
     EnsembleHead,
     LabelHead,
+    LabelsEnsembleHead,
     MLPHead,
     NumberEnsembleHead,
     PairHead,
     RidgeHead,
+    RidgeLabels,
     RidgeRegressor,
     Settings,
     TreesHead,
-    load_head,
-    save_head,
+    TreesLabels,
 )
 from mirenc.decide.estimators.chooser import Chooser
 
@@ -129,12 +128,6 @@ def test_on_held_out_rows_it_is_never_worse_than_its_best_member(seed: int, sele
     assert counts.total() <= head.picks
 
 
-def test_weights_are_shares_and_scores_are_of_all() -> None:
-    head = EnsembleHead(own()).fit(*table())
-    assert sum(head.weights_.values()) == pytest.approx(1)
-    assert set(head.weights_) == set(head.members_) <= set(head.scores_) == {"cost", "trees", "mlp"}
-
-
 def test_a_setting_that_nobody_may_ask_for_is_not_counted_as_asked() -> None:
     # The member would take the third; among those with a cost it takes the second, which is best.
     costs = np.array([[2.0, 1.0, np.nan]])
@@ -168,22 +161,6 @@ def test_held_out_rows_are_predicted_without_their_part(member: Any) -> None:
         np.testing.assert_array_equal(out[test], expected)
 
 
-@pytest.mark.parametrize("member", HELD_OUT, ids=lambda member: type(member).__name__)
-def test_what_a_part_costs_does_not_change_how_it_is_predicted(member: Any) -> None:
-    features, costs = table()
-    part = np.arange(40) % 4
-    other, moved = costs.copy(), features.copy()
-    other[part == 2] = costs[part == 2][:, ::-1]
-    first = EnsembleHead([])._held_out(member, features, costs, None, part)
-    second = EnsembleHead([])._held_out(member, features, other, None, part)
-    np.testing.assert_array_equal(first[part == 2], second[part == 2])
-    assert np.abs(first - second)[part != 2].max() > 0
-    # Nor do the features of one of its rows change the answer for another of them.
-    moved[2] += 1e3
-    third = EnsembleHead([])._held_out(member, moved, costs, None, part)
-    np.testing.assert_allclose(third[[6, 10]], first[[6, 10]], rtol=1e-9)
-
-
 def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
     features, costs = table()
     settings = Settings(np.array([[0.0], [1.0], [5.0]]), np.where(np.arange(40)[:, None] < 20, [[0, 1]], [[1, 2]]))
@@ -202,14 +179,6 @@ def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
     np.testing.assert_allclose(head.predict_proba(features, settings), (parts[0] + parts[1]) / 2)
 
 
-def test_parts_may_have_names() -> None:
-    features, costs = table()
-    numbers = np.arange(40) % 4
-    head = EnsembleHead(own())
-    scores = [head.fit(features, costs, part=part).scores_ for part in (numbers, np.array(list("abcd"))[numbers])]
-    assert scores[0] == scores[1]
-
-
 def test_one_part_is_not_enough_to_choose_by() -> None:
     features, costs = table()
     with pytest.raises(ConfigError, match="part has 1 inner folds; two are needed"):
@@ -222,14 +191,6 @@ def test_a_single_member_needs_no_search() -> None:
     assert (head.weights_, head.scores_) == ({"cost": 1.0}, {})
     alone = CostHead(length_scale=1.0).fit(features, costs)
     np.testing.assert_array_equal(head.predict_proba(features), alone.predict_proba(features))
-
-
-def test_the_given_members_stay_as_they_were() -> None:
-    members = own()
-    EnsembleHead(members).fit(*table())
-    assert not any(name.endswith("_") for _, member in members for name in vars(member))
-    copy = clone(EnsembleHead(members, select="speedup", picks=3))
-    assert (copy.select, copy.picks, [name for name, _ in copy.members]) == ("speedup", 3, ["cost", "trees", "mlp"])
 
 
 @pytest.mark.parametrize(
@@ -245,31 +206,6 @@ def test_the_given_members_stay_as_they_were() -> None:
 def test_what_cannot_be_searched_is_refused(parameters: dict[str, Any], word: str) -> None:
     with pytest.raises(ConfigError, match=word):
         EnsembleHead(**{"members": own()} | parameters).fit(*table())
-
-
-def test_bad_rows_are_refused() -> None:
-    features, costs = table()
-    with pytest.raises(HeadError, match="row 5"):
-        EnsembleHead(own()).fit(features, np.where(np.arange(40)[:, None] == 5, 0.0, costs))
-    with pytest.raises(ValueError, match="3 features"):
-        EnsembleHead(own()[:1]).fit(features, costs).predict(features[:, :3])
-    with pytest.raises(NotFittedError):
-        EnsembleHead(own()).predict(features)
-
-
-def test_a_saved_ensemble_gives_the_same_answers(tmp_path: Path) -> None:
-    features, costs = table()
-    head = EnsembleHead(own(), select="speedup", picks=5).fit(features, costs)
-    head.weights_ = {"cost": 0.5, "trees": 0.25, "mlp": 0.25}
-    head.members_ = {name: clone(member).fit(features, costs) for name, member in own()}
-    again, _ = load_head(save_head(head, tmp_path))
-    np.testing.assert_allclose(again.predict_proba(-features), head.predict_proba(-features), rtol=1e-12)
-    assert (again.weights_, again.scores_, again.select, again.picks) == (
-        head.weights_,
-        head.scores_,
-        "speedup",
-        5,
-    )
 
 
 # -- numbers -------------------------------------------------------------------------------------------
@@ -311,19 +247,42 @@ def test_of_numbers_what_only_remembers_is_not_picked() -> None:
     assert head.scores_["lookup"] < -9000
 
 
-def test_a_saved_ensemble_of_numbers_gives_the_same_answers(tmp_path: Path) -> None:
-    features, _ = table()
-    target = np.sin(features[:, 1]) + features[:, 2]
-    members = [("ridge", RidgeRegressor(0.01)), ("boosted", BoostedRegressor(trees=10))]
-    head = NumberEnsembleHead(members, picks=3).fit(features, target, part=np.arange(40) % 4)
-    head.weights_ = {"ridge": 0.25, "boosted": 0.75}
-    head.members_ = {name: clone(member).fit(features, target) for name, member in members}
-    again, _ = load_head(save_head(head, tmp_path))
-    np.testing.assert_allclose(again.predict(-features), head.predict(-features), rtol=1e-12)
-    assert (type(again), again.picks, again.scores_) == (NumberEnsembleHead, 3, head.scores_)
-
-
 @pytest.mark.parametrize("target", [np.ones(39), np.ones((40, 1)), np.where(np.arange(40) == 3, np.nan, 1.0)])
 def test_numbers_that_are_none_are_refused(target: np.ndarray) -> None:
     with pytest.raises(HeadError, match="one finite number a row is needed"):
         NumberEnsembleHead([("ridge", RidgeRegressor())]).fit(table()[0], target)
+
+
+# -- labels --------------------------------------------------------------------------------------------
+def labels_table(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """A label by the sign of a column, one by a product of two, one that nobody can tell."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, 5))
+    return features, np.stack(
+        [features[:, 0] > 0, features[:, 1] * features[:, 2] > 0, rng.random(rows) < 0.1], axis=1
+    ).astype(np.float64)
+
+
+def labels_ensemble() -> LabelsEnsembleHead:
+    return LabelsEnsembleHead([("ridge", RidgeLabels(0.1)), ("trees", TreesLabels(1, trees=20, leaf=3))])
+
+
+def test_an_ensemble_of_equal_members_says_what_each_does() -> None:
+    features, labels = labels_table()
+    one = LabelsEnsembleHead([("a", RidgeLabels(0.1))]).fit(features, labels)
+    expected = RidgeLabels(0.1).fit(features, labels).predict(features)
+    assert expected.min() < 0
+    assert expected.max() > 1
+    np.testing.assert_allclose(one.predict(features), expected)
+    np.testing.assert_allclose(one.probabilities(features), np.clip(expected, 0, 1))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [np.zeros(400), np.zeros((400, 0)), np.zeros((3, 2)), np.full((400, 2), 0.5)],
+    ids="flat none few half".split(),
+)
+def test_other_labels_are_refused(labels: np.ndarray) -> None:
+    features, _ = labels_table()
+    with pytest.raises(HeadError, match=r"labels of shape .* for 400 rows; rows of 0 and 1 are needed"):
+        labels_ensemble().fit(features, labels)

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV
+from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mirenc.base.errors import ConfigError, HeadError
-from mirenc.decide.estimators.mlp import MLPHead
+from mirenc.decide.estimators.mlp import LabelHead, MLPHead
 from mirenc.decide.estimators.saved_heads import ARRAY_FILE, load_head, save_head
 
 COLUMNS = 6
@@ -66,34 +64,12 @@ def test_numbers_are_those_of_scikit_learns_network(classes: int) -> None:
     np.testing.assert_array_equal(ours.classes_, network.classes_)
 
 
-@pytest.mark.parametrize("classes", [2, 3, 4])
-def test_it_learns_what_can_be_learned(classes: int) -> None:
-    features, labels = made(classes, rows=120)
-    assert head(learning_rate=0.01).fit(features, labels).score(features, labels) > 0.95
-
-
 @pytest.mark.parametrize("labels", [["b", "a"], [1, 0], [True, False], [8.0, 2.0]])
 def test_labels_keep_their_type(labels: list[object]) -> None:
     given = np.array(labels * 10)
     out = head(epochs=5).fit(np.arange(20.0)[:, None], given).predict(np.zeros((3, 1)))
     assert out.dtype == given.dtype
     assert set(out.tolist()) <= set(labels)
-
-
-def test_the_scale_of_a_column_does_not_matter() -> None:
-    features, labels = made()
-    moved = features * 1000.0 - 7
-    np.testing.assert_allclose(
-        head(epochs=5).fit(features, labels).predict_proba(features),
-        head(epochs=5).fit(moved, labels).predict_proba(moved),
-        atol=1e-9,
-    )
-
-
-def test_a_constant_column_is_no_division_by_zero() -> None:
-    features, labels = made()
-    features[:, 2] = 4.0
-    assert np.isfinite(head(epochs=2).fit(features, labels).predict_proba(features)).all()
 
 
 def test_one_label_is_always_the_answer() -> None:
@@ -140,34 +116,7 @@ def test_parameters_out_of_range(name: str, value: object, allowed: str) -> None
         head(**{name: value}).fit(*made())
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_nan_and_infinity_are_refused(value: float) -> None:
-    features, labels = made()
-    fitted = head(epochs=1).fit(features, labels)
-    features[3, 2] = value
-    for act in (lambda: head().fit(features, labels), lambda: fitted.predict(features)):
-        with pytest.raises(ValueError, match=r"NaN|infinity"):
-            act()
-
-
-def test_wrong_widths_and_unfitted_heads() -> None:
-    features, labels = made()
-    with pytest.raises(NotFittedError):
-        head().predict(features)
-    with pytest.raises(ValueError, match="5 features, but MLPHead is expecting 6"):
-        head(epochs=1).fit(features, labels).predict(features[:, :5])
-
-
 # -- beside other estimators ---------------------------------------------------------------------------
-def test_pipeline_grid_search_and_clone() -> None:
-    features, labels = made(3)
-    grid = {"mlphead__alpha": [1e-3, 1e3], "mlphead__hidden": [(8,), (8, 4)]}
-    search = GridSearchCV(make_pipeline(StandardScaler(), head(epochs=30)), grid, cv=3).fit(features, labels)
-    # A penalty of 1000 leaves nothing of the weights.
-    assert search.best_params_["mlphead__alpha"] == 1e-3
-    best = search.best_estimator_[-1]
-    twice = [clone(best).fit(features, labels).predict_proba(features) for _ in range(2)]
-    np.testing.assert_array_equal(*twice)
 
 
 # -- saved ---------------------------------------------------------------------------------------------
@@ -191,15 +140,6 @@ def test_a_saved_head_knows_the_names_of_its_columns(tmp_path: Path) -> None:
     assert back.feature_names_in_.tolist() == list("abcdef")
 
 
-def test_a_loaded_head_can_be_trained_again(tmp_path: Path) -> None:
-    features, labels = made(3)
-    back, _ = load_head(save_head(head(epochs=4).fit(features, labels), tmp_path))
-    np.testing.assert_array_equal(
-        back.fit(features, labels).predict_proba(features),
-        head(epochs=4).fit(features, labels).predict_proba(features),
-    )
-
-
 def test_what_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(NotFittedError):
         save_head(head(), tmp_path)
@@ -208,3 +148,45 @@ def test_what_cannot_be_saved(tmp_path: Path) -> None:
         save_head(random, tmp_path)
     save_head(random.set_params(random_state=0), tmp_path)
     assert (tmp_path / ARRAY_FILE).is_file()
+
+
+# -- LabelHead: a classifier of the setting that costs least ---------------------------------------------
+def cost_table(choices: int = 3) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(40, 4))
+    return features, np.exp(np.stack([features[:, 0], -features[:, 0], features[:, 1]], axis=1)[:, :choices])
+
+
+def test_probabilities_are_the_classifiers_on_the_winners() -> None:
+    features, costs = cost_table()
+    head = LabelHead(LogisticRegression()).fit(features, costs)
+    expected = LogisticRegression().fit(features, costs.argmin(axis=1)).predict_proba(features)
+    np.testing.assert_array_equal(head.predict_proba(features), expected)
+
+
+def test_by_how_much_a_choice_won_does_not_matter() -> None:
+    features, costs = cost_table()
+    found = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
+    np.testing.assert_array_equal(LabelHead(head(epochs=20)).fit(features, costs**3).predict_proba(features), found)
+
+
+def test_a_choice_that_never_won_keeps_its_column() -> None:
+    features, costs = cost_table()
+    costs[:, 1] = 1e3
+    found = LabelHead(head(epochs=20)).fit(features, costs).predict_proba(features)
+    assert found[:, 1].tolist() == [0.0] * 40
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert set(LabelHead(head(epochs=20)).fit(features, costs).predict(features)) <= {0, 2}
+
+
+def test_an_unmeasured_choice_never_wins() -> None:
+    features, costs = cost_table()
+    costs[:, 1] = np.nan
+    assert 1 not in LabelHead(head(epochs=20)).fit(features, costs).classifier_.classes_
+
+
+def test_a_classifier_of_others_is_not_saved(tmp_path: Path) -> None:
+    head = LabelHead(LogisticRegression()).fit(*cost_table())
+    with pytest.raises(HeadError, match="LogisticRegression cannot be saved"):
+        save_head(head, tmp_path / "head")
+    assert not (tmp_path / "head").exists()

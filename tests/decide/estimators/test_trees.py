@@ -1,15 +1,32 @@
-"""`TreesHead`: scikit-learn's forest, kept as arrays that give the same answers."""
+"""Heads of trees: scikit-learn's own predictions, from arrays; and what ratios to the default teach."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 
 from mirenc.base.errors import ConfigError, HeadError
-from mirenc.decide import TreesHead
+from mirenc.decide import (
+    BoostedChances,
+    BoostedRegressor,
+    RatioTreesHead,
+    TreesHead,
+    TreesLabels,
+    load_head,
+    save_head,
+)
+from mirenc.decide.estimators import trees
+from mirenc.decide.estimators.trees import log_ratios
 
 
 def table(rows: int = 50, columns: int = 6, choices: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -50,13 +67,6 @@ def test_many_code_columns_are_first_reduced() -> None:
     np.testing.assert_allclose(head.predict_proba(features), forest.predict_proba(reduced), rtol=1e-6, atol=1e-12)
 
 
-def test_fewer_rows_than_components_are_enough() -> None:
-    features, costs = table(rows=8, columns=40)
-    assert TreesHead(components=16, trees=5).fit(features, costs).predict(features).tolist() == list(
-        costs.argmin(axis=1)
-    )
-
-
 def test_without_code_the_code_has_no_say() -> None:
     features, costs = table()
     head = TreesHead(2, use_code=False, trees=10).fit(features, costs)
@@ -84,12 +94,6 @@ def test_a_label_that_never_won_has_no_preference() -> None:
     np.testing.assert_allclose(found.sum(axis=1), 1)
 
 
-def test_one_label_only_is_always_the_answer() -> None:
-    features, costs = table(choices=2)
-    costs[:, 1] = costs[:, 0] / 2
-    np.testing.assert_array_equal(TreesHead(trees=5).fit(features, costs).predict_proba(-features), [[0.0, 1.0]] * 50)
-
-
 def test_equal_seeds_give_equal_trees_and_others_others() -> None:
     features, costs = table()
     first, same, other = (TreesHead(trees=5, random_state=seed).fit(features, costs) for seed in (0, 0, 1))
@@ -98,19 +102,147 @@ def test_equal_seeds_give_equal_trees_and_others_others() -> None:
     assert np.abs(first.predict_proba(rows) - other.predict_proba(rows)).max() > 0
 
 
-@pytest.mark.parametrize(("context", "use_code"), [(-1, True), (7, True), (0, False)])
-def test_columns_that_are_not_there_are_refused(context: int, use_code: bool) -> None:
-    with pytest.raises(ConfigError, match=f"context_columns is {context}"):
-        TreesHead(context, use_code=use_code).fit(*table())
+# -- RatioTreesHead ------------------------------------------------------------------------------------
+SETTINGS = 20
+FEW = {"trees": 12, "components": 4}
 
 
-def test_bad_rows_are_refused() -> None:
-    features, costs = table()
-    with pytest.raises(HeadError, match="row 1"):
-        TreesHead().fit(features, np.where(np.arange(50)[:, None] == 1, 0.0, costs))
-    with pytest.raises(HeadError, match="50 rows of features and 49 rows of costs"):
-        TreesHead().fit(features, costs[1:])
-    with pytest.raises(ValueError, match="5 features"):
-        TreesHead(trees=2).fit(features, costs).predict(features[:, :5])
-    with pytest.raises(NotFittedError):
-        TreesHead().predict(features)
+def ratio_table(seed: int = 0, rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """One context column and 30 of code; the best setting follows from one direction of the code and the context."""
+    rng = np.random.default_rng(seed)
+    hidden, context = rng.normal(size=rows), rng.integers(2, size=rows)
+    code = hidden[:, None] * np.ones(30) + 0.1 * rng.normal(size=(rows, 30))
+    wanted = np.where(hidden > 0, 15, 5) + 2 * context
+    costs = np.exp(0.03 * np.abs(np.arange(SETTINGS) - wanted[:, None]) + 0.01 * rng.normal(size=(rows, SETTINGS)))
+    return np.column_stack([context, code]), costs * rng.lognormal(0, 3, size=(rows, 1))
+
+
+def loss(head: RatioTreesHead, features: np.ndarray, costs: np.ndarray) -> float:
+    """Mean log of what was chosen over the least."""
+    return -head.score(features, costs)
+
+
+def test_it_learns_which_setting_suits_from_code_and_context() -> None:
+    head = RatioTreesHead(1, **FEW).fit(*ratio_table())
+    features, costs = ratio_table(1)
+    assert loss(head, features, costs) < 0.05
+    blind = RatioTreesHead(1, use_code=False, share=1.0, trees=12).fit(*ratio_table())
+    assert loss(blind, features, costs) > 0.1
+    np.testing.assert_allclose(head.predict_proba(features).sum(axis=1), 1.0)
+
+
+def test_ratios_by_hand() -> None:
+    costs = np.array([[1.0, 2.0, np.nan, np.nan], [2.0, 1.0, 2.2, np.nan], [1.0, 0.01, 0.9, np.nan]])
+    found = log_ratios(costs, 0)
+    loss = 0.5  # what a loss is cut at; nobody measured the last setting
+    np.testing.assert_allclose(found[:, 0], 0.0)
+    np.testing.assert_allclose(found[:, 1], [loss, -np.log(2), -2.0])
+    np.testing.assert_allclose(found[:, 2], [np.log([1.1, 0.9]).mean(), *np.log([1.1, 0.9])])
+    np.testing.assert_allclose(found[:, 3], loss)
+
+
+def test_components_are_of_the_different_pieces_of_code() -> None:
+    features, costs = ratio_table()
+    # One kernel that was measured a thousand times is still one kernel.
+    many = np.concatenate([np.arange(400), np.zeros(1000, dtype=int)])
+    once, often = (RatioTreesHead(1, **FEW).fit(features[rows], costs[rows]) for rows in (np.arange(400), many))
+    np.testing.assert_allclose(once.axes_, often.axes_)
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"context_columns": 40}, "context_columns is 40; allowed: 0 to 31"),
+        ({"use_code": False}, "context_columns is 0"),
+        ({"default": 20}, "default is 20; allowed: 0 to 19"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(change: dict[str, Any], word: str) -> None:
+    with pytest.raises(ConfigError, match=word):
+        RatioTreesHead(**change).fit(*ratio_table(rows=20))
+
+
+def test_rows_without_the_default_are_refused() -> None:
+    features, costs = ratio_table(rows=20)
+    costs[3, 0] = np.nan
+    with pytest.raises(HeadError, match="19 costs of the default"):
+        RatioTreesHead(1).fit(features, costs)
+
+
+# -- TreesLabels ---------------------------------------------------------------------------------------
+def labels_table(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """A label by the sign of a column, one by a product of two, one that nobody can tell."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, 5))
+    return features, np.stack(
+        [features[:, 0] > 0, features[:, 1] * features[:, 2] > 0, rng.random(rows) < 0.1], axis=1
+    ).astype(np.float64)
+
+
+def test_trees_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, labels = labels_table()
+    features = features.astype(np.float32).astype(np.float64)
+    head = TreesLabels(1, trees=7, leaf=3, random_state=2).fit(features, labels)
+    other = ExtraTreesRegressor(7, max_features=0.4, min_samples_leaf=3, random_state=2).fit(features, labels)
+    np.testing.assert_allclose(head.predict(features), other.predict(features), atol=1e-9)
+    monkeypatch.setattr(trees, "_BLOCK", 64)
+    np.testing.assert_allclose(head.predict(features), other.predict(features), atol=1e-9)
+
+
+# -- gradient boosting ---------------------------------------------------------------------------------
+def boosted_table(rows: int = 600, columns: int = 6) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, columns))
+    features[:, 0] = rng.integers(0, 4, rows)  # repeated values, as sizes are
+    return features, np.sin(2 * features[:, 1]) + (features[:, 0] == 2) + 0.1 * rng.normal(size=rows) - 40
+
+
+@pytest.mark.parametrize(("trees", "leaves", "rate", "seed"), [(40, 31, 0.1, 0), (80, 4, 0.3, 7), (1, 2, 1.0, 0)])
+def test_predictions_are_those_of_scikit_learn(trees: int, leaves: int, rate: float, seed: int) -> None:
+    features, target = boosted_table()
+    head = BoostedRegressor(trees=trees, leaves=leaves, learning_rate=rate, random_state=seed).fit(features, target)
+    other = HistGradientBoostingRegressor(
+        max_iter=trees, max_leaf_nodes=leaves, learning_rate=rate, random_state=seed, early_stopping=False
+    ).fit(features, target)
+    asked = np.random.default_rng(1).normal(scale=2, size=(5000, 6))
+    asked[:, 0] = np.round(asked[:, 0])
+    np.testing.assert_allclose(head.predict(asked), other.predict(asked), rtol=0, atol=1e-9)
+    # On the cuts themselves, and just beside them.
+    column = head.forest_.column
+    cuts = head.forest_.cut[column[column >= 0] == 1]
+    rows = np.repeat(features[:1], 3 * len(cuts), axis=0)
+    rows[:, 1] = [*cuts, *np.nextafter(cuts, np.inf), *np.nextafter(cuts, -np.inf)]
+    np.testing.assert_allclose(head.predict(rows), other.predict(rows), rtol=0, atol=1e-9)
+
+
+def test_a_target_that_does_not_vary_is_said() -> None:
+    features, _ = boosted_table(50)
+    np.testing.assert_allclose(BoostedRegressor(trees=3).fit(features, np.full(50, 2.5)).predict(-features), 2.5)
+
+
+def test_chances_are_scikit_learns(tmp_path: Path) -> None:
+    features, target = boosted_table(columns=5)
+    for kinds in (2, 4):
+        kind = np.digitize(target, np.quantile(target, np.linspace(0, 1, kinds + 1)[1:-1]))
+        weight = np.random.default_rng(0).uniform(0.5, 2, len(kind))
+        head = BoostedChances(trees=15, leaves=8, bags=2, share=0.5).fit(features, np.eye(kinds)[kind], weight)
+        how = {"max_iter": 15, "max_leaf_nodes": 8, "max_features": 0.5, "l2_regularization": 1.0}
+        raw = []
+        for seed in (0, 1):
+            other = HistGradientBoostingClassifier(**how, random_state=seed, early_stopping=False)
+            chances = other.fit(features, kind, sample_weight=weight).predict_proba(features)
+            raw.append(np.log(chances) - np.log(chances).mean(axis=1, keepdims=True))
+        expected = np.exp(np.mean(raw, axis=0))
+        found = head.predict(features)
+        np.testing.assert_allclose(found, expected / expected.sum(axis=1, keepdims=True), atol=1e-9)
+        save_head(head, tmp_path / str(kinds))
+        np.testing.assert_array_equal(load_head(tmp_path / str(kinds))[0].predict(features), found)
+
+
+def test_chances_of_shares_and_of_what_never_was() -> None:
+    features = np.repeat([[0.0], [1.0]], 100, axis=0)
+    shares = np.repeat([[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], 100, axis=0)
+    found = BoostedChances(bags=1, share=1.0).fit(features, shares).predict([[0.0], [1.0]])
+    np.testing.assert_allclose(found, [[0.8, 0.2, 0, 0], [0.1, 0.9, 0, 0]], atol=0.01)
+    with pytest.raises(HeadError, match="1 of 2 outcomes"):
+        BoostedChances().fit(features, np.eye(2)[np.zeros(200, int)])

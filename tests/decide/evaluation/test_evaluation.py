@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from small_task import write_task
 
 from mirenc import __version__
 from mirenc.base.errors import TaskError
 from mirenc.decide import CostHead, EnsembleHead, Settings, target as target_module
-from mirenc.decide.estimators import candidates as menu
+from mirenc.decide.context import Context
+from mirenc.decide.estimators import candidates as candidates_module
 from mirenc.decide.evaluation import evaluate_task as evaluation, jobs as jobs_module
 from mirenc.decide.evaluation.evaluate_task import evaluate
 from mirenc.decide.evaluation.jobs import Job, _run, plan_jobs, run_jobs
 from mirenc.decide.evaluation.report import TaskReport, load_report
 from mirenc.decide.features.feature_matrix import Features, build_features
 from mirenc.decide.protocols import Protocol
-from mirenc.decide.target import Costs, target_of
+from mirenc.decide.target import CostTarget, target_of
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
@@ -46,19 +46,19 @@ def changed(job: Job, **changes: Any) -> Job:
 
 @pytest.fixture
 def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
-    """One fold of 28 groups, which is made enough for the whole menu; the best choice follows the last column."""
-    whole = menu.menu
+    """One fold of 28 groups, which is made enough for all candidates; the best choice follows the last column."""
+    every_candidate = candidates_module.candidates
 
     def small(*arguments: Any) -> list[tuple[str, Any]]:
-        """The menu with few trees and epochs: what is looked at here is who sees what."""
+        """The candidates with few trees and epochs: these tests are about which rows they see."""
         size = {"trees": 3, "classifier__epochs": 2}
-        found = whole(*arguments)
+        found = every_candidate(*arguments)
         for _, member in found:
             member.set_params(**{name: size[name] for name in member.get_params() if name in size})
         return found
 
-    monkeypatch.setattr(menu, "menu", small)
-    monkeypatch.setattr(menu, "_ENOUGH_GROUPS", 20)
+    monkeypatch.setattr(candidates_module, "candidates", small)
+    monkeypatch.setattr(candidates_module, "_ENOUGH_GROUPS", 20)
     rng = np.random.default_rng(0)
     matrix = rng.normal(size=(28, 4))
     lean = np.where(matrix[:, 3] > 0, 0.5, -0.5)
@@ -66,7 +66,7 @@ def searching(monkeypatch: pytest.MonkeyPatch) -> Job:
     group = np.array([f"g{number}" for number in range(28)])
     fold = (np.arange(24), np.arange(24, 28))
     settings = Settings(np.eye(2), np.tile([0, 1], (28, 1)))
-    target = Costs(costs, costs.argmin(axis=1), group, group, "accuracy", settings, np.zeros(28, dtype=np.int64))
+    target = CostTarget(costs, costs.argmin(axis=1), group, group, "accuracy", settings, np.zeros(28, dtype=np.int64))
     return Job("kernel", 0, Features("both", matrix, 1), target, group, [fold])
 
 
@@ -84,7 +84,7 @@ def test_what_test_rows_cost_does_not_reach_their_choices(protocol: str, jobs: d
         np.testing.assert_array_equal(spoiled[test], first[test])
 
 
-def test_what_training_rows_cost_does(jobs: dict[Any, Job]) -> None:
+def test_costs_of_training_rows_change_the_choices(jobs: dict[Any, Job]) -> None:
     # Or the test above would hold for heads that learn nothing.
     job = jobs["kernel", "histogram"]
     labels = job.target.strata
@@ -125,7 +125,7 @@ def test_the_search_keeps_together_what_the_protocol_does(
     def watched(*arguments: Any) -> EnsembleHead:
         return Watched([("cost", CostHead(1, length_scale=1.0))])
 
-    monkeypatch.setattr(target_module, "head_search", watched)
+    monkeypatch.setattr(target_module, "candidate_search", watched)
     job = jobs[protocol, "histogram"]
     _run(job)
     assert len(seen) == len(job.folds)
@@ -157,10 +157,6 @@ def test_few_groups_are_not_searched_however_many_rows_they_have(searching: Job)
     assert _run(changed(searching, group=few)).heads == _run(searching).heads
 
 
-def test_a_row_of_one_head_uses_it_alone(searching: Job) -> None:
-    assert _run(changed(searching, only="mlp")).heads == [{"mlp": 1.0}]
-
-
 def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(searching: Job) -> None:
     class Voting:
         def predict_proba(self, X: Any, settings: Settings) -> np.ndarray:
@@ -168,8 +164,8 @@ def test_what_nobody_may_ask_for_is_not_chosen_even_if_all_trees_vote_for_it(sea
 
     target = np.array([[np.nan, np.nan, 2.0], [3.0, np.nan, 2.0], [1.0, 2.0, 3.0]])
     settings = Settings(np.eye(3), np.where(np.isfinite(target), [[0, 1, 2]], -1))
-    costs = Costs(target, *[np.arange(3)] * 3, "speedup", settings, np.full(3, 2))
-    found = costs.ask(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
+    costs = CostTarget(target, *[np.arange(3)] * 3, "speedup", settings, np.full(3, 2))
+    found = costs.predict(Voting(), Features("both", np.zeros((3, 1)), 0), np.arange(3))
     assert found.argmax(axis=1).tolist() == [2, 0, 1]
     assert (found[np.isnan(target)] == 0).all()
     np.testing.assert_allclose(found[2], [0, 1, 0], atol=1e-300)
@@ -223,7 +219,7 @@ def test_the_record_says_what_was_done(toy_report: TaskReport, toy: Task, toy_da
         "settings": ["plain", "unrolled", "vector"],
         "samples": 40,
         "groups": 10,
-        "data_hash": "7" * 64,
+        "data_hash": toy_data.content_hash,
         "model": {"name": "mirenc-tiny", "digest": tiny.files.digest},
         "seeds": [0, 1],
         "rows": {"no_code": {"note": "", "columns": 1}, "histogram": {"note": "", "columns": 67}},
@@ -242,7 +238,7 @@ def test_the_choices_kept_are_those_that_were_made(toy_report: TaskReport, jobs:
         np.testing.assert_array_equal(toy_report.predictions(protocol, row)[0], _run(job).predictions)
 
 
-def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
+def test_a_resumed_evaluation_gives_the_same_record(
     toy: Task,
     toy_data: TaskData,
     tiny: Encoder,
@@ -277,7 +273,7 @@ def test_an_evaluation_that_was_stopped_goes_on_to_the_same_record(
     ]
 
 
-def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching: Job) -> None:
+def test_a_result_is_reused_only_for_equal_inputs(searching: Job) -> None:
     fold = [(searching.folds[0][0][:-1], searching.folds[0][1])]
     settings = searching.target.settings
     assert settings is not None
@@ -300,7 +296,7 @@ def test_what_went_in_is_what_decides_whether_a_result_is_taken_again(searching:
     assert searching.digest() == changed(searching, row="another name", note="", protocol="too").digest()
 
 
-def test_another_model_leaves_the_baselines(
+def test_with_another_model_the_baselines_are_reused(
     toy: Task, toy_data: TaskData, tiny: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = evaluate(toy, toy_data, encoder=tiny, protocols=["suite"], rows=["histogram", "text"], seeds=(0,))
@@ -321,14 +317,9 @@ def test_another_model_leaves_the_baselines(
     assert made == ["text"]
 
 
-def test_a_task_file_is_evaluated_like_a_shipped_task(tmp_path: Path, tiny: Encoder) -> None:
-    report = evaluate(write_task(tmp_path), encoder=tiny, protocols=["kernel"], rows=["no_code"], seeds=(0,))
-    assert (report.record["task"], report.protocols) == ("widths", ["kernel"])
-
-
 def test_a_task_without_context_features_runs_with_what_there_is(toy: Task, toy_data: TaskData, tiny: Encoder) -> None:
     class Bare(type(toy)):  # type: ignore[misc]
-        context_names = ()
+        context = Context()
         hand_names = ()
         protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)
 

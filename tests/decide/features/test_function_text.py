@@ -7,7 +7,7 @@ import pytest
 
 from mirenc.base.errors import TaskError
 from mirenc.decide.features.feature_matrix import ir2vec_text
-from mirenc.decide.features.ir2vec import function_text, in_older_words, ir2vec_vectors
+from mirenc.decide.features.ir2vec import for_llvm_16, function_text, ir2vec_vectors
 from mirenc.llvm import parse_ir
 
 # As clang 19 to 22 write it: every hint here is one that LLVM 16 refuses.
@@ -73,7 +73,7 @@ def test_what_llvm_16_has_no_word_for_is_left_out(word: str) -> None:
 def test_a_whole_module_keeps_its_functions_and_the_programs_own_words() -> None:
     words = "bytes of memory(%d pieces) #1, or disjoint"
     constant = f'@said = constant [{len(words) + 1} x i8] c"{words}\\00"\n'
-    text = in_older_words(parse_ir(constant + MODULE).text)
+    text = for_llvm_16(parse_ir(constant + MODULE).text)
     assert text.count("define ") == 2
     assert words in text
     body = text[text.index("define ") :]

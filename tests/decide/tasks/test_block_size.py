@@ -5,11 +5,19 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from small_measured import kernel_of, machine_record, sample_of
 
 from mirenc.base.errors import ForeignIRError, TaskError
 from mirenc.decide.prediction import Choice, Evidence
-from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample, MeasuredTable
-from mirenc.decide.tasks.block_size import BlockSize, block_space, likely_shapes, permitted_shapes, tuner_restriction
+from mirenc.decide.tables.measured import MeasuredTable
+from mirenc.decide.tasks.block_size import (
+    KNOBS,
+    BlockSize,
+    block_space,
+    likely_shapes,
+    permitted_shapes,
+    tuner_restriction,
+)
 from mirenc.llvm import parse_ir, read_ir
 from mirenc.llvm.analysis.block_bounds import BlockBounds
 from mirenc.llvm.analysis.regions import Region
@@ -46,7 +54,7 @@ def test_kernels_are_decided_about_and_helpers_are_not() -> None:
     module = parse_ir(OPENCL)
     regions = TASK.regions(module)
     assert [region.symbol for region in regions] == ["line", "plane"]
-    assert [TASK.context_from_ir(module, region) for region in regions] == [
+    assert [TASK.context.from_ir(module, region) for region in regions] == [
         {"dimensions": 1, "cuda": 0},
         {"dimensions": 2, "cuda": 0},
     ]
@@ -54,7 +62,7 @@ def test_kernels_are_decided_about_and_helpers_are_not() -> None:
 
 def test_cuda_is_told_by_its_target() -> None:
     module = parse_ir(CUDA)
-    assert TASK.context_from_ir(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
+    assert TASK.context.from_ir(module, TASK.regions(module)[0]) == {"dimensions": 2, "cuda": 1}
 
 
 def test_a_module_without_a_kernel_is_refused() -> None:
@@ -63,13 +71,13 @@ def test_a_module_without_a_kernel_is_refused() -> None:
 
 
 def test_a_question_gives_only_the_size() -> None:
-    assert TASK.ask_context({"n": "64"}) is None
-    assert TASK.parse_context({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
-    assert TASK.encode_context((64, 2, 0)).tolist() == [6, 2, 0]
+    assert TASK.context.parse_question({"n": "64"}) is None
+    assert TASK.context.parse({"n": "64", "dimensions": "2", "cuda": "0"}) == (64, 2, 0)
+    assert TASK.context.encode((64, 2, 0)).tolist() == [6, 2, 0]
     with pytest.raises(TaskError, match="'dimensions' is '3'; allowed: 1 or 2"):
-        TASK.parse_context({"n": "64", "dimensions": "3", "cuda": "0"})
+        TASK.context.parse({"n": "64", "dimensions": "3", "cuda": "0"})
     with pytest.raises(TaskError, match=r"'n' is '0'; allowed: .*1 or more"):
-        TASK.parse_context({"n": "0", "dimensions": "1", "cuda": "0"})
+        TASK.context.parse({"n": "0", "dimensions": "1", "cuda": "0"})
 
 
 @pytest.mark.parametrize(("language", "dimensions"), list(product(("cl", "cuda"), (1, 2))))
@@ -145,9 +153,9 @@ def test_every_kernel_has_its_own_bounds() -> None:
         if region.symbol != "small":
             found[region.symbol] = TASK.permitted(space, module, region, (64.0, 1.0, 1.0))
     assert found["anything"] == (space.settings, "")
-    assert found["bounded"].settings == ((64, 1), (32, 1))
-    assert found["both"].settings == tuple(one for one in space.settings if one[0] <= 512)
-    assert found["bounded"].limit == "__launch_bounds__(64): at most 64 threads a block"
+    assert found["bounded"][0] == ((64, 1), (32, 1))
+    assert found["both"][0] == tuple(one for one in space.settings if one[0] <= 512)
+    assert found["bounded"][1] == "__launch_bounds__(64): at most 64 threads a block"
 
 
 def made_up(folder: Path) -> Path:
@@ -166,40 +174,10 @@ def made_up(folder: Path) -> Path:
         )
         name = f"k{number}"
         context = {"n": 64 * (1 + number % 4), "dimensions": dimensions, "cuda": 0}
-        kernels[name] = MeasuredKernel(
-            name,
-            name,
-            f"family{number % 4}",
-            "cl",
-            "f",
-            0,
-            64,
-            context,
-            "",
-            "",
-            ir,
-            Region("function", "f", "f", "", 0, "", 0, "f"),
-        )
-        costs = tuple(0.5 if works and dimensions == 1 and x == 8 else 1.0 for x, _ in space.settings)
-        count = len(space)
-        samples.append(
-            MeasuredSample(
-                name,
-                "cpu",
-                0.01,
-                12,
-                9,
-                "",
-                space.settings,
-                space.settings,
-                ("ok",) * count,
-                ("",) * count,
-                costs,
-                costs,
-            )
-        )
-    machine = {"task": "block_size", "format": 1, "knobs": ["block_x", "block_y"], "title": "made up"}
-    MeasuredTable(machine, kernels, samples).write(folder)
+        kernels[name] = kernel_of(name, ir, Region("function", "f", "f", "", 0, "", 0, "f"), context)
+        costs = [0.5 if works and dimensions == 1 and x == 8 else 1.0 for x, _ in space.settings]
+        samples.append(sample_of(name, "cpu", space.settings, costs))
+    MeasuredTable(machine_record("block_size", *KNOBS), kernels, samples).write(folder)
     return folder
 
 
@@ -213,20 +191,18 @@ def test_a_measured_table_becomes_samples_of_two_spaces(tmp_path: Path) -> None:
 
 def test_a_kernel_that_forbids_the_default_is_measured_against_another(tmp_path: Path) -> None:
     space = block_space("cl", 1)
-    costs = tuple(1.0 + x / 64 if x <= 64 else float("nan") for x, _ in space.settings)
-    status = tuple("ok" if x <= 64 else "compile" for x, _ in space.settings)
+    costs = [1.0 + x / 64 if x <= 64 else float("nan") for x, _ in space.settings]
     ir = OPENCL.replace("(ptr addrspace(1) %x) {", "(ptr addrspace(1) %x) !reqd_work_group_size !0 {", 1)
     region = Region("function", "line", "line", "", 0, "", 0, "line")
-    context = {"n": 64, "dimensions": 1, "cuda": 0}
-    kernel = MeasuredKernel("k", "k", "f", "cl", "line", 0, 64, context, "", "", ir, region)
-    settings = space.settings
-    sample = MeasuredSample("k", "cpu", 0.01, 12, 9, "", settings, settings, status, ("",) * len(space), costs, costs)
-    machine = {"task": "block_size", "format": 1, "knobs": ["block_x", "block_y"], "title": "made up"}
-    MeasuredTable(machine, {"k": kernel}, [sample]).write(tmp_path)
+    kernel = kernel_of("k", ir, region, {"n": 64, "dimensions": 1, "cuda": 0})
+    table = MeasuredTable(
+        machine_record("block_size", *KNOBS), {"k": kernel}, [sample_of("k", "cpu", space.settings, costs)]
+    )
+    table.write(tmp_path)
     data = TASK.load(tmp_path)
     own = data.spaces[0]
     assert own.settings[own.default] == own.settings[0] == (64, 1)
-    assert sorted(own.settings) == sorted(settings)
+    assert sorted(own.settings) == sorted(space.settings)
     assert data.baseline.tolist() == [2.0]
     assert own.settings[data.labels[0]] == (1, 1)
 

@@ -58,9 +58,9 @@ def test_the_space_follows_from_the_cores() -> None:
 
 def test_the_size_is_a_number_of_one_or_more() -> None:
     task = get_task("openmp")
-    assert task.encode_context(task.parse_context({"n": "1024"})).tolist() == [10.0]
+    assert task.context.encode(task.context.parse({"n": "1024"})).tolist() == [10.0]
     with pytest.raises(TaskError, match="'n' is '0'; allowed: problem size, 1 or more"):
-        task.parse_context({"n": "0"})
+        task.context.parse({"n": "0"})
 
 
 def test_a_setting_is_a_pragma() -> None:

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_measured import kernel_of, machine_record, sample_of
 
 from mirenc.base.errors import ForeignIRError, TaskError
+from mirenc.decide import loop_task
 from mirenc.decide.evaluation.evaluate_task import evaluate
 from mirenc.decide.features.feature_matrix import build_features, default_rows
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS
 from mirenc.decide.fit import fit_head
-from mirenc.decide.tables.measured import MeasuredKernel, MeasuredSample, MeasuredTable
+from mirenc.decide.tables.measured import MeasuredTable
 from mirenc.decide.task_head import TaskHead
-from mirenc.decide.tasks import vectorization
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.encoder import Encoder
 from mirenc.llvm import IRModule, ReadOptions, parse_ir, read_ir, regions_of, statements_of
@@ -65,7 +66,7 @@ def read(folder: Path, text: str, name: str = "loops.c", *flags: str) -> IRModul
 @pytest.mark.needs("C compiler")
 def test_innermost_loops_by_line(tmp_path: Path) -> None:
     module = read(tmp_path, LOOPS)
-    found = {(loop.symbol, loop.line): TASK.context_from_ir(module, loop) for loop in TASK.regions(module)}
+    found = {(loop.symbol, loop.line): TASK.context.from_ir(module, loop) for loop in TASK.regions(module)}
     assert found == {
         ("sum", 4): {"trip_count": 0},
         ("nest", 10): {"trip_count": 100},
@@ -77,7 +78,7 @@ def test_innermost_loops_by_line(tmp_path: Path) -> None:
 @pytest.mark.needs("C compiler")
 def test_loops_of_templates_and_ranges(tmp_path: Path, compiler: str) -> None:
     module = read(tmp_path, TEMPLATE, "loops.cpp")
-    found = sorted((loop.line, TASK.context_from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
+    found = sorted((loop.line, TASK.context.from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
     # clang 14 compares pointers in the last, which `constant_trip_count` does not follow: not known.
     assert found == [(3, 0), (3, 0), (11, 0 if compiler == "clang-14" else 64)]
 
@@ -85,12 +86,12 @@ def test_loops_of_templates_and_ranges(tmp_path: Path, compiler: str) -> None:
 def test_a_trip_count_says_where_it_comes_from() -> None:
     text = IR.format(body="%y = mul i32 %x, 3")
     plain = parse_ir(text)
-    assert [TASK.context_sources(plain, loop) for loop in TASK.regions(plain)] == [{}]
+    assert [TASK.context.ir_sources(plain, loop) for loop in TASK.regions(plain)] == [{}]
     (branch,) = re.findall(r"  br i1 .*", text)
     weighted = parse_ir(text.replace(branch, f"{branch}, !prof !0") + '!0 = !{!"branch_weights", i32 8, i32 8}\n')
     (loop,) = TASK.regions(weighted)
-    assert TASK.context_from_ir(weighted, loop) == {"trip_count": 2}
-    assert TASK.context_sources(weighted, loop) == {"trip_count": "branch weights"}
+    assert TASK.context.from_ir(weighted, loop) == {"trip_count": 2}
+    assert TASK.context.ir_sources(weighted, loop) == {"trip_count": "branch weights"}
 
 
 @pytest.mark.needs("C compiler")
@@ -112,24 +113,16 @@ def test_a_setting_is_a_pragma() -> None:
 
 
 def test_context() -> None:
-    assert TASK.encode_context((0, 128, 0, 0)).tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0]
-    assert TASK.encode_context((63, 512, 8, 4)).tolist() == [1.0, 6.0, 9.0, 1.0, 3.0, 2.0]
-    assert TASK.encode_context((63, 512, 1, 1)).tolist() == [1.0, 6.0, 9.0, 1.0, 0.0, 0.0]
-    assert TASK.ask_context({"vector_bits": "256"}) is None
+    assert TASK.context.encode((0, 128, 0, 0)).tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0]
+    assert TASK.context.encode((63, 512, 8, 4)).tolist() == [1.0, 6.0, 9.0, 1.0, 3.0, 2.0]
+    assert TASK.context.encode((63, 512, 1, 1)).tolist() == [1.0, 6.0, 9.0, 1.0, 0.0, 0.0]
+    assert TASK.context.parse_question({"vector_bits": "256"}) is None
     known = {"vector_bits": "256", "trip_count": "8"}
-    assert TASK.ask_context(known) is None
-    assert TASK.ask_context({**known, "llvm_width": "4", "llvm_count": "2"}) == (8.0, 256.0, 4.0, 2.0)
-    with pytest.raises(TaskError, match="also needs 'vector_bits'"):
-        TASK.ask_context({})
+    assert TASK.context.parse_question(known) is None
+    assert TASK.context.parse_question({**known, "llvm_width": "4", "llvm_count": "2"}) == (8.0, 256.0, 4.0, 2.0)
     for context in ((-1, 128, 1, 1), (0, 0, 1, 1), (0, 128, -1, 1)):
         with pytest.raises(TaskError, match=r"context feature '(trip_count|vector_bits|llvm_width)' is .*; allowed: "):
-            TASK.checked_context(context)
-
-
-@pytest.mark.parametrize("text", ["abc", "nan", "192"])
-def test_vectors_have_one_of_three_widths(text: str) -> None:
-    with pytest.raises(TaskError, match=f"'vector_bits' is '{text}'"):
-        TASK.ask_context({"vector_bits": text})
+            TASK.context.encode(context)
 
 
 def test_what_no_pass_touches_is_refused() -> None:
@@ -149,9 +142,9 @@ def test_loops_of_functions_that_no_pass_touches_are_left_out() -> None:
 
 def test_a_machine_that_is_not_known_assumes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert TASK.machine_context() == {}
+    assert TASK.context.from_machine() == {}
     monkeypatch.setattr("platform.machine", lambda: "aarch64")
-    assert TASK.machine_context() == {"vector_bits": "128"}
+    assert TASK.context.from_machine() == {"vector_bits": "128"}
 
 
 IR = """define void @f(ptr %p, i64 %n) {{
@@ -185,20 +178,13 @@ def made_table(folder: Path, head: str = "", **context: float) -> Path:
         ir = head + IR.format(body=f"%y = {'mul' if multiplies else 'xor'} i32 %x, {number + 3}")
         region = TASK.regions(parse_ir(ir))[0]
         name = f"k{number}"
-        kernels[name] = MeasuredKernel(
-            name, name, f"family{number % 3}", "c", "f", 1, 64, {"trip_count": 0, **context}, "", "", ir, region
-        )
+        kernels[name] = kernel_of(name, ir, region, {"trip_count": 0, **context}, f"family{number % 3}")
         for part in ("sse2", "avx2"):
             cost = [1.0] * len(settings)
             cost[wide] = 0.5 if multiplies else 2.0
-            effective = ((1, 1), *settings[1:])
-            codes, statuses, costs = ("",) * 36, ("ok",) * 36, tuple(cost)
-            samples.append(
-                MeasuredSample(name, part, 0.01, 12, 9, "", settings, effective, statuses, codes, costs, costs)
-            )
+            samples.append(sample_of(name, part, settings, cost, ((1, 1), *settings[1:])))
     folder.mkdir()
-    machine = {"task": "vectorization", "format": 1, "knobs": list(TASK.space.knobs), "title": "a machine"}
-    MeasuredTable(machine, kernels, samples).write(folder)
+    MeasuredTable(machine_record("vectorization", *TASK.space.knobs), kernels, samples).write(folder)
     return folder
 
 
@@ -236,12 +222,12 @@ def test_what_llvm_would_choose_is_asked_where_it_is_not_given(
         asked.append(bits)
         return {("f", "%again"): (8, 4)}
 
-    monkeypatch.setattr(vectorization, "vectorizer_choices", choices)
+    monkeypatch.setattr(loop_task, "vectorizer_choices", choices)
     seen: list[list[float]] = []
     monkeypatch.setattr(
-        vectorization.Vectorization,
-        "encode_context",
-        lambda self, context: seen.append([*context]) or np.zeros(6),  # type: ignore[func-returns-value]
+        TASK.context,
+        "encode",
+        lambda context: seen.append([*context]) or np.zeros(6),  # type: ignore[func-returns-value]
     )
     ir = IR.format(body="%y = mul i32 %x, 3")
     head.predict(ir, {"vector_bits": "256"})
@@ -334,10 +320,10 @@ def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
 
 def test_a_trip_count_that_is_known_about() -> None:
     given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0"}
-    contexts = [TASK.parse_context({"trip_count": text, **given}) for text in ("<8", "<32", "12.5", "0", ">=256")]
+    contexts = [TASK.context.parse({"trip_count": text, **given}) for text in ("<8", "<32", "12.5", "0", ">=256")]
     assert [context[0] for context in contexts] == ["<8", "<32", 12.5, 0, ">=256"]
     assert [TASK.iterations(context) for context in contexts[2:4]] == [(12.5,), ()]
-    known = [TASK.checked_context(context)[:2].tolist() for context in contexts]
+    known = [TASK.context.encode(context)[:2].tolist() for context in contexts]
     assert known[3] == [0, 0]
     assert all(one == 1 for one, _ in known[:3])
     for bound, context in ((8, contexts[0]), (32, contexts[1])):
@@ -345,4 +331,4 @@ def test_a_trip_count_that_is_known_about() -> None:
         assert max(TASK.iterations(context)) < bound
     assert min(TASK.iterations(contexts[4])) >= 256
     with pytest.raises(TaskError, match="or about: <8, <32, <256, >=256"):
-        TASK.parse_context({"trip_count": "<9", **given})
+        TASK.context.parse({"trip_count": "<9", **given})

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from mirenc.llvm.inputs.compile_commands import Command, read_commands
+from mirenc.base.errors import ConfigError
+from mirenc.llvm.inputs.compile_commands import Command, program_flags, read_commands
 from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
 
 HERE = f"{platform.machine()}-linux-gnu"
@@ -114,6 +115,28 @@ def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
     assert "no source that is compiled here: .cxx 1" in said[0]
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("-Iinc -I more -isystem sys -DX=1 -D Y -UZ", "-Iinc -I more -isystem sys -DX=1 -D Y -UZ"),
+        ("-std=c11 -fPIC -fno-exceptions -fopenmp -pthread -march=x86-64-v3", None),
+        ("-include config.h -imacros m.h --sysroot=/s -isysroot /t -nostdinc -ansi", None),
+        ("-c -o a.o -MD -MMD -MF a.d -MT a.o -MQ a.o -MP a.c", ""),
+        ("-O3 -Ofast -Os -g -g3 -ggdb -gdwarf-4 -Wall -Werror -Werror=format -pedantic -w -pipe", "-ffast-math"),
+        ("-Wno-implicit-int -Wno-error=int-conversion -Wno-error", "-Wno-implicit-int -Wno-error=int-conversion"),
+        ("-Xclang -load -Xclang plugin.so -fplugin=p.so -fpass-plugin=q.so -mllvm -debug", "-mllvm -debug"),
+        ("-include-pch x.pch -fwrapv -include y.h.gch -DX", "-fwrapv -DX"),
+        ("-x c++ -DX a.c b.c -- c.c -DNO", "-DX"),
+        ("-Wp,-DA=1,-MD,x.d -Wp,-UB", "-Xpreprocessor -DA=1 -Xpreprocessor -UB"),
+        ("-fsanitize=address -fprofile-instr-generate -fcoverage-mapping -flto=thin -fdiagnostics-color", ""),
+        ("-L lib -lm -Wl,-z,now -Xlinker x -T script.ld -save-temps -Rpass=x", ""),
+        ("-target arm-linux --target=x86_64-linux", "-target arm-linux --target=x86_64-linux"),
+    ],
+)
+def test_flags_of_the_program_are_kept(given: str, kept: str | None) -> None:
+    assert program_flags(given.split()) == (given if kept is None else kept).split()
+
+
 # -- response files ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("text", "expected"),
@@ -184,6 +207,32 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
 
 
 # -- the file ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("entries", "complaint"),
+    [
+        ("[", "not JSON: "),
+        ({"a": 1}, "no list of commands"),
+        ([{"directory": ".", "command": "cc a.c"}], "entry 1 is no command .'file' is missing"),
+        ([{"directory": ".", "file": "a.c"}], "entry 1 is no command .'command' is missing"),
+        ([{"directory": ".", "file": "a.c", "command": "cc 'a.c"}], "entry 1 is no command .No closing quotation"),
+        ([{"directory": ".", "file": "a.c", "arguments": [1]}], "entry 1 is no command .an argument that is no text"),
+        (["cc a.c"], "entry 1 is no command"),
+        ([], r"no source in it that ends in \.c "),
+        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], r"no source in it that ends in \.c "),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, entries: Any, complaint: str) -> None:
+    path = tmp_path / "compile_commands.json"
+    path.write_text(entries if isinstance(entries, str) else json.dumps(entries), encoding="utf-8")
+    with pytest.raises(ConfigError, match=complaint):
+        read_commands(path, SOURCE_LANGUAGES, print)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no such file"):
+        read_commands(tmp_path / "compile_commands.json", SOURCE_LANGUAGES, print)
+
+
 @pytest.mark.parametrize(
     "text", ["{0},\n{1},\n", "{0},{1}", "[{0},\n{1},\n]", "[{0}, {1}]", "\ufeff[{0}, {1}]", "{0},\n{1}"]
 )

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from mirenc.base.errors import IRParseError
-from mirenc.llvm.passes.engine import Failed
-from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.extract import extract_functions
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import Failed
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "ir" / "clang-19" / "O0"
 pytestmark = pytest.mark.needs("libLLVM")

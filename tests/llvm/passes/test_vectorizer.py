@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mirenc.base.child_process import ChildProcess, EndedError
 from mirenc.llvm import parse_ir
-from mirenc.llvm.child.child_process import Child, EndedError
 from mirenc.llvm.passes import vectorizer
 from mirenc.llvm.passes.vectorizer import follows_hints, vectorizer_choices
 
@@ -127,19 +127,19 @@ def test_an_llvm_that_does_not_answer_is_no_error(monkeypatch: pytest.MonkeyPatc
     def hangs(*words: Any, **more: Any) -> None:
         raise EndedError("timeout", "not done within 60 s")
 
-    monkeypatch.setattr(Child, "receive", hangs)
+    monkeypatch.setattr(ChildProcess, "_receive", hangs)
     assert vectorizer_choices(module, 128) == {}
 
 
 def test_a_module_is_asked_about_once_for_all_its_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    for name in ("asked", "marked"):
+    for name in ("ask_llvm", "marked"):
         real = getattr(vectorizer, name)
         monkeypatch.setattr(
             vectorizer, name, lambda *words, name=name, real=real, **more: calls.append(name) or real(*words, **more)
         )
     module = parse_ir(LOOPS.replace("@halved", "@third"))
     assert vectorizer_choices(module, 128) == vectorizer_choices(module, 128)
-    assert calls == ["marked", "asked"]
+    assert calls == ["marked", "ask_llvm"]
     vectorizer_choices(module, 256)
-    assert calls == 2 * ["marked", "asked"]
+    assert calls == 2 * ["marked", "ask_llvm"]

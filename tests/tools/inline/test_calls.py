@@ -74,7 +74,7 @@ def test_decisions_are_words_at_the_calls() -> None:
     assert calls_of(text).calls == (Call("first", "small", 0), Call("first", "small", 1))
 
 
-def test_what_only_reads_like_a_call_is_no_call() -> None:
+def test_text_that_looks_like_a_call_is_none() -> None:
     text = """@.str = constant [28 x i8] c"  %y = call i32 @small(i32 1"
 %"a class" = type { i32 }
 define %"a class" @small(i32 %x) {

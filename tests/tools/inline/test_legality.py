@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.tools.inline import calls_of
 
 LINKAGES = (
@@ -144,7 +144,7 @@ pytestmark = [pytest.mark.needs("opt-19"), pytest.mark.needs("libLLVM 19")]
 
 @pytest.mark.parametrize("flag", ["", FLAG])
 @pytest.mark.parametrize("triple", ["x86_64-pc-linux-gnu", "x86_64-pc-windows-msvc"])
-def test_what_the_linker_may_replace_is_llvms_answer(triple: str, flag: str, version: int) -> None:
+def test_llvm_decides_about_replaceable_callees(triple: str, flag: str, version: int) -> None:
     rows = linkages(windows="windows" in triple)
     text = module_of_linkages(triple, rows, flag)
     undecided, decided = by_decisions(text, version)
@@ -156,7 +156,7 @@ def test_what_the_linker_may_replace_is_llvms_answer(triple: str, flag: str, ver
         assert (number in decided) == (linkage in REPLACED or (bool(flag) and not mine)), rows[number]
 
 
-def test_attributes_aliases_and_bodies_are_llvms_answer(version: int) -> None:
+def test_llvm_decides_about_attributes_aliases_and_bodies(version: int) -> None:
     text = module_of_attributes()
     undecided, decided = by_decisions(text, version)
     assert decided <= undecided

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from mirenc.llvm.passes.engines import SharedEngine
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.tools.inline import Call, Calls, calls_of, try_inlining
 from mirenc.tools.inline.search_decisions import Found, State, Weight, by_size, search
 

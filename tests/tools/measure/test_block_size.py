@@ -14,11 +14,12 @@ from mirenc.decide.tasks.block_size import block_space
 from mirenc.llvm.inputs.dialect import CUDA_WORDS, WITHOUT_CUDA
 from mirenc.tools.measure import block_size
 from mirenc.tools.measure.block_size import CUDA, BlockSizeMethod, build_options
-from mirenc.tools.measure.building import Toolchain, ir_of
+from mirenc.tools.measure.building import ir_of
 from mirenc.tools.measure.gpu_kernels import gpu_kernels
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.timed import TimedRun
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 SOURCE = "__kernel void twice(__global float *y, const int n)\n{\n    if (get_global_id(0) < n)\n        y[0] = 2;\n}\n"
 ANY = Toolchain("clang")  # where nothing is compiled

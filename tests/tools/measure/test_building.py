@@ -10,11 +10,12 @@ import pytest
 from mirenc.decide.tables.measured import MeasuredSample
 from mirenc.tools.measure import openmp
 from mirenc.tools.measure.block_size import BlockSizeMethod
-from mirenc.tools.measure.building import Toolchain, headers_digest
+from mirenc.tools.measure.building import headers_digest
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.openmp import OpenMPMethod
 from mirenc.tools.measure.timed import Objects, Samples
 from mirenc.tools.measure.vectorization import VectorizationMethod
+from mirenc.tools.run.compilers import Toolchain
 
 DRIVER = """
 #include "mirenc_measure.h"

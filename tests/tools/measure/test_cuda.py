@@ -10,17 +10,17 @@ import fake_cuda
 import numpy as np
 import pytest
 from fake_cuda import FakeCuda
-from measure.toy import SCALED, TILE
+from tools.measure.toy import SCALED, TILE
 
 from mirenc.base.errors import TaskError, ToolchainError
 from mirenc.tools.measure.block_size import BlockSizeMethod
-from mirenc.tools.measure.building import Toolchain
-from mirenc.tools.measure.child import COPY, measure
 from mirenc.tools.measure.gpu_driver import read_driver
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.runners import Cell, CellRefusedError, get_runner
 from mirenc.tools.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
+from mirenc.tools.measure.sample_process import COPY, measure
 from mirenc.tools.measure.timed import TimedRun
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 PTX = """
 .version 6.0
@@ -161,19 +161,19 @@ def test_the_gpu_is_described(library: FakeCuda) -> None:
     assert [device[name] for name in ("threads", "blocks", "registers", "shared")] == [2048, 32, 65536, 233472]
 
 
-def test_no_gpu_is_a_sentence(library: FakeCuda) -> None:
+def test_a_missing_gpu_is_reported(library: FakeCuda) -> None:
     library.fail["cuInit"] = 100
     with pytest.raises(ToolchainError, match="finds no GPU: cuInit: CUDA_ERROR_NO_DEVICE"):
         cuda_device()
 
 
-def test_an_old_driver_is_a_sentence(library: FakeCuda) -> None:
+def test_an_old_driver_is_reported(library: FakeCuda) -> None:
     del library.cuGraphInstantiateWithFlags  # type: ignore[attr-defined]
     with pytest.raises(ToolchainError, match=r"has no cuGraphInstantiateWithFlags. Install one for CUDA 11\.4"):
         cuda_device()
 
 
-def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mirenc.tools.measure.runners.cuda._NAME", "libno-such-cuda.so.1")
     with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*--compile-only"):
         get_runner("cuda").warm()
@@ -182,7 +182,7 @@ def test_no_driver_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_process_that_measures_needs_numpy_alone() -> None:
     """So kernels that were built elsewhere can be timed on a machine that has a GPU and little else."""
     heavy = {"llvmlite", "pyarrow", "pydantic", "scipy", "typer"}
-    program = "import sys, mirenc.tools.measure.child, mirenc.tools.measure.runners.cuda\n"
+    program = "import sys, mirenc.tools.measure.sample_process, mirenc.tools.measure.runners.cuda\n"
     program += f"print({heavy} & sys.modules.keys())"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"

@@ -124,7 +124,7 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(old: str, new: str, said: str) -> None:
+def test_a_wrong_key_is_named_in_the_error(old: str, new: str, said: str) -> None:
     assert old in ROWS
     with pytest.raises(ConfigError) as error:
         read_driver(ROWS.replace(old, new), "d.toml")
@@ -149,7 +149,7 @@ def test_expressions(text: str | int, value: int) -> None:
     ["n ** n", "n / 2", "__import__('os')", "n.real", "n[0]", "True", "'n'", "max(n)", "max(*n)", "n if n else 1", "",
      "(" * 90 + "n", "n +" * 90 + "n", "lambda: n", "1j", "abs(n, 1)", "max(n, 1, key=n)"],
 )  # fmt: skip
-def test_nothing_else_is_an_expression(text: str) -> None:
+def test_other_python_is_no_expression(text: str) -> None:
     with pytest.raises(ConfigError):
         read_expression(text, ("n",))
 

@@ -14,12 +14,12 @@ from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import WITHOUT_CUDA
 from mirenc.llvm.ir.functions import kernels_of
-from mirenc.tools.measure.child import same_outputs
 from mirenc.tools.measure.gpu_driver import read_driver
 from mirenc.tools.measure.gpu_kernels import KEYS, LANGUAGES, SIZES, GpuText, gpu_kernels, variants
 from mirenc.tools.measure.kernel_files import KERNELS, KernelText, read_folder
 from mirenc.tools.measure.runners import Cell
 from mirenc.tools.measure.runners.opencl import OpenCLRunner
+from mirenc.tools.measure.sample_process import same_outputs
 
 SUM = """// name: sum
 // T: uint

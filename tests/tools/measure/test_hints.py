@@ -66,7 +66,7 @@ def test_a_copy_is_what_the_pragma_gives(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("clang")
-def test_what_others_need_stays(tmp_path: Path) -> None:
+def test_functions_that_others_call_stay(tmp_path: Path) -> None:
     loop = HintedLoop(front_end(tmp_path, SOURCE), "f", 6)
     defined = re.findall(r"^define .*@(\w+)\(", loop.module([("a", None)]), re.MULTILINE)
     assert sorted(defined) == ["clean", "clean__mirenc_a", "f", "f__mirenc_a", "g", "more"]
@@ -80,7 +80,7 @@ def test_what_others_need_stays(tmp_path: Path) -> None:
     ("function", "line", "phrase"),
     [("h", 6, "no function 'h'"), ("clean", 2, "is static"), ("f", 7, "of 'f' begins in line 7")],
 )
-def test_refused(tmp_path: Path, function: str, line: int, phrase: str) -> None:
+def test_functions_and_lines_without_a_loop_are_refused(tmp_path: Path, function: str, line: int, phrase: str) -> None:
     with pytest.raises(CompileError, match=phrase):
         HintedLoop(front_end(tmp_path, SOURCE), function, line)
 

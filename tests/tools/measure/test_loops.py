@@ -20,11 +20,11 @@ import mirenc.tools.measure
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.kernel_files import KernelText
 from mirenc.tools.measure.loops import generate, source
 from mirenc.tools.measure.loops.source import LETTERS, SIZES, draw_size, fill_value, structures
 from mirenc.tools.measure.vectorization import scalar_loops
+from mirenc.tools.run.compilers import Toolchain
 
 HEADERS = Path(mirenc.tools.measure.__file__).parent
 STRUCTURES = tuple(chain.from_iterable(structures().values()))
@@ -212,7 +212,7 @@ def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: lis
     for kernel in [*constant[:: len(constant) // 12], *others[:: len(others) // 12], *uneven]:
         module = scalar_loops(kernel.source, Toolchain(compiler))
         loop = next(one for one in task.regions(module) if (one.symbol, one.line) == (kernel.function, kernel.line))
-        assert task.context_from_ir(module, loop) == kernel.context, kernel.name
+        assert task.context.from_ir(module, loop) == kernel.context, kernel.name
 
 
 def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[MeasuredKernel]) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from mirenc.base.errors import ToolchainError
-from mirenc.tools.measure.machine import compiler_version, describe_machine, machine_title
+from mirenc.tools.measure.machine import describe_machine, machine_title
 
 
 def test_a_machine_is_described_without_its_name() -> None:
@@ -55,13 +54,3 @@ def test_the_title_names_the_devices_that_were_measured() -> None:
     devices = {part: {"name": part.upper(), "platform": "CUDA", "driver": "12.4"} for part in ("one", "two")}
     record = {"machine": {"processor": "Z80", "cores": 1, "devices": devices}, "compiler": "clang", "flags": []}
     assert machine_title(record, ["two"]) == "Z80, 1 core; TWO (CUDA 12.4); clang"
-
-
-def test_a_compiler_says_its_version(tmp_path: Path) -> None:
-    program = tmp_path / "cc"
-    program.write_text("#!/bin/sh\necho 'a compiler 1.2'\necho 'InstalledDir: /home/me'\n")
-    program.chmod(0o755)
-    assert compiler_version(str(program)) == "a compiler 1.2"
-    for missing in (str(tmp_path / "none"), "false"):
-        with pytest.raises(ToolchainError, match="Name a compiler with --compiler"):
-            compiler_version(missing)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measure.toy import SCALED, TILE
+from tools.measure.toy import SCALED, TILE
 
 from mirenc.base.errors import ToolchainError
 from mirenc.decide.tables.measured import MeasuredKernel
-from mirenc.tools.measure.children import Timekeeper
 from mirenc.tools.measure.runners import Build, Cell, get_runner
 from mirenc.tools.measure.runners.opencl import OpenCLRunner, opencl_devices
+from mirenc.tools.measure.timekeeper import Timekeeper
 
 pytestmark = pytest.mark.needs("OpenCL")
 

@@ -12,19 +12,20 @@ from pathlib import Path
 import pytest
 
 import mirenc
-from mirenc.base.errors import IRFileError, TaskError
+from mirenc.base.errors import TaskError
 from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.fit import fit_head
 from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead
 from mirenc.encoder import Encoder
 from mirenc.llvm import parse_ir
-from mirenc.tools.measure import children, openmp
-from mirenc.tools.measure.building import INCLUDE, Toolchain
-from mirenc.tools.measure.measuring_run import Plan
+from mirenc.tools.measure import openmp, timekeeper
+from mirenc.tools.measure.building import INCLUDE
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.openmp import OpenMPMethod
 from mirenc.tools.measure.timed import Objects, TimedRun
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 KERNELS = sorted((INCLUDE / "kernels" / "openmp").glob("*.driver.c"))
 NAMES = [path.name.removesuffix(".driver.c") for path in KERNELS]
@@ -147,7 +148,7 @@ def test_every_loop_of_the_users_function_is_a_kernel(tmp_path: Path) -> None:
     assert kernels[0].context == {"n": 100}
 
 
-def test_what_a_user_forgot_is_said(tmp_path: Path) -> None:
+def test_missing_parts_of_a_users_kernel_are_named(tmp_path: Path) -> None:
     method = OpenMPMethod()
     path = written(tmp_path, source="void work(void) {}\n")
     with pytest.raises(TaskError, match="no `#pragma omp parallel for` in function 'work'"):
@@ -163,13 +164,6 @@ def test_what_a_user_forgot_is_said(tmp_path: Path) -> None:
 def test_sizes_may_say_that_they_are_long(tmp_path: Path) -> None:
     path = written(tmp_path, driver=DRIVER.replace("100, 2000, 0", "1000L, 0"))
     assert [kernel.size for kernel in OpenMPMethod().user_kernels([path], ANY)] == [1000]
-
-
-def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
-    path = written(tmp_path)
-    path.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
-    with pytest.raises(IRFileError, match=r"mine\.c: byte 6 is no UTF-8"):
-        list(OpenMPMethod().user_kernels([path], ANY))
 
 
 @pytest.mark.needs("libomp")
@@ -194,7 +188,7 @@ def test_headers_beside_a_source_are_found_and_flags_reach_it(tmp_path: Path, mo
     assert build.symbol in parse_ir(build.ir).text
 
 
-def test_what_sizes_share_is_kept_until_all_are_through(tmp_path: Path) -> None:
+def test_a_build_is_kept_until_all_its_sizes_are_measured(tmp_path: Path) -> None:
     method = OpenMPMethod()
     objects = Objects(tmp_path, method, Toolchain(sys.executable))  # nothing is compiled
     small, large = list(method.user_kernels([written(tmp_path)], ANY))
@@ -211,7 +205,7 @@ def test_what_sizes_share_is_kept_until_all_are_through(tmp_path: Path) -> None:
 
 @pytest.mark.needs("libomp")
 def test_from_measuring_to_an_answer(tmp_path: Path, tiny: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)  # how noisy a test machine is decides nothing here
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)  # how noisy a test machine is decides nothing here
     # Two settings of two cores each way: every variant is a compiler's run.
     few = openmp.openmp_space(2)
     kept = (few.settings[0], few.settings[2], few.settings[10])

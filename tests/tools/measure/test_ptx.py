@@ -8,8 +8,8 @@ from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.llvm.inputs.compile_source import find_compiler
 from mirenc.tools.measure import block_size
 from mirenc.tools.measure.block_size import build_ptx, find_libdevice
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.runners.cuda import parameter_bytes
+from mirenc.tools.run.compilers import Toolchain
 
 SOURCE = """
 #define __global__ __attribute__((global))

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
+from tools.measure.toy import FLAVOURS, SOURCE, Toy, ToyMethod, kernel
 
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTable, read_measured
-from mirenc.tools.measure import children
-from mirenc.tools.measure.building import Toolchain
-from mirenc.tools.measure.measuring_run import Plan
+from mirenc.tools.measure import timekeeper
 from mirenc.tools.measure.timed import TimedRun
+from mirenc.tools.run.compilers import Toolchain
+from mirenc.tools.run.run_folder import Plan
 
 pytestmark = pytest.mark.needs("clang")
 
@@ -27,7 +27,7 @@ QUICK = ("plain", "same", "fast", "wrong")
 
 @pytest.fixture(autouse=True)
 def any_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
 
 
 def made(folder: Path, method: ToyMethod | None = None, *, toolchain: Toolchain | None = None, **plan: Any) -> TimedRun:
@@ -191,7 +191,7 @@ def test_a_source_that_was_changed_is_measured_again(tmp_path: Path) -> None:
 
 
 def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(children, "MAX_NOISE", -1.0)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", -1.0)
     table = gone(made(tmp_path, count=1))
     assert table.samples[0].dropped.startswith("noise ")
     assert table.samples[0].rounds == 16
@@ -199,7 +199,7 @@ def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(TaskError, match="the table has 1 samples, and all were dropped"):
         Toy().load(tmp_path)
     # The machine may be quiet another time.
-    monkeypatch.setattr(children, "MAX_NOISE", 1e9)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", 1e9)
     again = made(tmp_path, count=1)
     assert len(again.left) == 1
     found = gone(again).machine
@@ -211,7 +211,7 @@ def test_noise_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_noisy_sample_is_tried_three_times_and_after_new_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(children, "MAX_NOISE", -1.0)
+    monkeypatch.setattr(timekeeper, "MAX_NOISE", -1.0)
     for tries in (1, 2, 3):
         assert len(made(tmp_path, count=1).left) == 1
         assert gone(made(tmp_path, count=1, rounds=2 * tries + 2)).samples[0].tries == tries

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.tools.measure.child import BATCH, calls_for, costs_of, first_of_code, same_outputs
 from mirenc.tools.measure.runners import Cell
+from mirenc.tools.measure.sample_process import BATCH, calls_for, costs_of, first_of_code, same_outputs
 
 
 def quiet(rounds: int = 12) -> np.ndarray:
@@ -23,7 +23,7 @@ def test_costs_are_lower_quartiles_of_alternate_rounds() -> None:
     assert report.tolist() == [1.0, 1.0, 17.5]
 
 
-def test_what_else_the_machine_did_in_a_few_rounds_does_not_count() -> None:
+def test_slow_rounds_do_not_change_costs() -> None:
     times = quiet()
     times[[0, 3, 7], :] *= [[9.0], [30.0], [2.0]]
     label, report, noise = costs_of(times, 0, 1)
@@ -105,7 +105,7 @@ def test_integers_agree_in_full() -> None:
     assert not same_outputs([wanted + 1], [wanted])
 
 
-def test_what_is_no_number_must_stand_where_it_stood() -> None:
+def test_nan_and_infinity_must_be_at_the_same_places() -> None:
     wanted = array(np.nan, np.inf, -np.inf, 1.0)
     assert same_outputs([wanted.copy()], [wanted])
     for place, other in ((0, 1.0), (1, -np.inf), (2, np.nan), (3, np.nan)):

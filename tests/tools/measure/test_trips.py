@@ -4,8 +4,8 @@ import pytest
 
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.tools.measure.building import Toolchain
 from mirenc.tools.measure.count_trips import mean_trip_count
+from mirenc.tools.run.compilers import Toolchain
 
 SOURCE = """\
 void work(int *a, long n) {

@@ -21,9 +21,10 @@ from mirenc.decide.tables.measured import MeasuredKernel, _kernel_row
 from mirenc.llvm import parse_ir
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure import vectorization
-from mirenc.tools.measure.building import Toolchain, c_sources, user_source
+from mirenc.tools.measure.building import c_sources, user_source
 from mirenc.tools.measure.method import get_method
 from mirenc.tools.measure.vector_variants import build_variants
+from mirenc.tools.run.compilers import Toolchain
 
 SOURCE = """\
 #include <stddef.h>
@@ -226,7 +227,7 @@ def test_a_compiler_that_crashes_costs_the_setting_and_ctrl_c_does_not_reach_it(
     assert str(os.getsid(0)) not in sessions
 
 
-def test_flags_are_told() -> None:
+def test_flags_of_an_instruction_set() -> None:
     assert METHOD.flags("avx2") == ("-O3", "-mllvm", "-hints-allow-reordering=false", "-march=x86-64-v3")
 
 
@@ -361,5 +362,5 @@ def test_only_a_clang_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         METHOD.find_compiler(None)
 
 
-def test_it_is_registered() -> None:
+def test_the_method_is_registered() -> None:
     assert isinstance(get_method("vectorization"), vectorization.VectorizationMethod)

@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from mirenc.base.errors import CompileError
+from mirenc.decide.context import Context
 from mirenc.decide.protocols import Protocol
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel, MeasuredTask
 from mirenc.llvm.inputs.compile_source import find_compiler
-from mirenc.tools.measure.building import Toolchain, build_driver, compile_problem
+from mirenc.tools.measure.building import build_driver
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
+from mirenc.tools.run.compilers import Toolchain, compile_problem
 
 SOURCE = """
 #include <stdio.h>
@@ -144,6 +146,6 @@ class ToyMethod(Method):
 
 class Toy(MeasuredTask):
     name, title, source = "toy", "toy", "this test"
-    method = "measure.toy:ToyMethod"
-    space, level, context_names = SPACE, "function", ("n",)
+    method = "tools.measure.toy:ToyMethod"
+    space, level, context = SPACE, "function", Context("n")
     protocols = (Protocol("kernel", "by kernel", lambda data: data.group, folds=2),)

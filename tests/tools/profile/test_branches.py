@@ -62,7 +62,7 @@ same:
 """
 
 
-def test_branches_by_hand() -> None:
+def test_features_of_branches_worked_out_by_hand() -> None:
     found = branches_of(parse_ir(CODE))
     assert found.block.tolist() == [1, 2, 8, 9]  # where both ways are one there is nothing to tell
     assert found.features.shape == (4, len(FEATURES))
@@ -78,7 +78,7 @@ def test_branches_by_hand() -> None:
     assert branches_of(parse_ir("define void @f() {\n  ret void\n}\n")).features.shape[0] == 0
 
 
-def test_loops_by_hand() -> None:
+def test_features_of_loops_worked_out_by_hand() -> None:
     module = parse_ir(CODE)
     branches = branches_of(module)
     found = describe_loops(module, branches)

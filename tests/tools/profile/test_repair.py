@@ -116,7 +116,7 @@ def test_weights_of_the_module_are_believed() -> None:
     np.testing.assert_allclose(flow.blocks[[3, 4]], [100, 300], rtol=1e-3)
 
 
-def test_nothing_sampled_nothing_said_and_endless_loops() -> None:
+def test_functions_without_samples_or_exits_have_no_flow() -> None:
     module = parse_ir(CODE)
     assert not repair_counts(module, np.zeros(10), np.ones(10), EVEN).blocks.any()
     endless = parse_ir("define void @f() {\n  br label %1\n1:\n  br label %1\n}\ndefine void @g() {\n  ret void\n}\n")
@@ -128,6 +128,6 @@ def test_nothing_sampled_nothing_said_and_endless_loops() -> None:
     assert repair_counts(module, np.full(4, 7.0), np.ones(4), shares).blocks.tolist() == [0, 0, 0, 0]
 
 
-def test_a_wrong_shape_is_said() -> None:
+def test_a_wrong_shape_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"samples \(3,\).*10 blocks and 11 edges"):
         repair_counts(parse_ir(CODE), np.zeros(3), np.zeros(10), EVEN)

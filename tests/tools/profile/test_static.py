@@ -55,7 +55,7 @@ attributes #0 = { noinline nounwind optnone "frame-pointer"="all" }
 """
 
 
-def test_what_anyone_foresees() -> None:
+def test_obvious_branches_and_constant_loops_are_predicted() -> None:
     module = parse_ir(IN_MEMORY)
     found = StaticProfile.load().predict(module)
     assert found.block.tolist() == [1, 2, 5]
@@ -69,7 +69,7 @@ def test_what_anyone_foresees() -> None:
     assert len(TRIP_CLASSES) == found.chances.shape[1]
 
 
-def test_memory_and_registers_are_one() -> None:
+def test_code_in_memory_and_in_registers_gets_one_prediction() -> None:
     trees = StaticProfile.load()
     module = parse_ir(IN_MEMORY)
     other = in_registers(module)
@@ -79,7 +79,7 @@ def test_memory_and_registers_are_one() -> None:
         np.testing.assert_allclose(one, two, atol=1e-6)
 
 
-def test_nothing_to_say() -> None:
+def test_a_module_without_branches_has_empty_predictions() -> None:
     found = StaticProfile.load().predict(parse_ir("define void @f() {\n  ret void\n}\n"))
     assert [each.shape for each in found] == [(0,), (0,), (0, 5), (0,)]
 

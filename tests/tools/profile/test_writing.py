@@ -9,8 +9,8 @@ import pytest
 
 from mirenc.base.errors import IRFileError
 from mirenc.llvm import parse_ir
-from mirenc.llvm.analysis.profile import profiled_flow
-from mirenc.tools.profile import with_weights
+from mirenc.llvm.analysis.profile import Flow, profiled_flow
+from mirenc.tools.profile import counted_weights, predicted_weights, with_profile
 from mirenc.tools.profile.branches import branches_of
 
 TEXT = """; br i1 in a comment is none
@@ -40,7 +40,8 @@ define void @g(i1 %c) {
 def test_weights_by_hand() -> None:
     module = parse_ir(TEXT)
     block = branches_of(module).block
-    text, written = with_weights(TEXT, module, block, np.array([0.75, 0.5, 1e-6]))
+    weights = predicted_weights(block, np.array([0.75, 0.5, 1e-6]))
+    text, written = with_profile(TEXT, module, weights)
     assert written == 2  # one had some
     lines = text.splitlines()
     assert lines[3] == '  br i1 %c, label %left, label %right, !prof !1 ; "said" by hand'
@@ -50,32 +51,39 @@ def test_weights_by_hand() -> None:
         '!1 = !{!"branch_weights", i32 768, i32 256}',
         '!2 = !{!"branch_weights", i32 1, i32 1023}',  # never is too much
     ]
-    assert with_weights(text, parse_ir(text), block, np.full(3, 0.5)) == (text, 0)
+    assert with_profile(text, parse_ir(text), weights) == (text, 0)
     windows = TEXT.replace("\n", "\r\n")
-    assert with_weights(windows, module, block, np.array([0.75, 0.5, 1e-6]))[0].replace("\r\n", "\n") == text
+    assert with_profile(windows, module, weights)[0].replace("\r\n", "\n") == text
 
 
-def test_mirenc_reads_what_was_written() -> None:
-    text = TEXT.replace("define i32 @f(i1 %c, i1 %d) {", "define i32 @f(i1 %c, i1 %d) !prof !9 {")
-    text += '!9 = !{!"function_entry_count", i64 1024}\n'
+def test_a_flow_is_read_back_from_weights_and_entry_counts() -> None:
+    text = TEXT.replace(", !prof !0", "").replace(
+        "br i1 %c, label %left, label %right",
+        "switch i32 0, label %left [\n    i32 1, label %right\n    i32 2, label %right\n  ]",
+    )
     module = parse_ir(text)
-    flow = profiled_flow(parse_ir(with_weights(text, module, branches_of(module).block, np.array([0.75, 0.5, 0.5]))[0]))
-    assert flow is not None
-    np.testing.assert_allclose(flow.blocks[:4], [1024, 768, 256 + 7.68, 1024])
+    edges = np.array([700.0, 100, 200, 600, 100, 400, 7e10, 3e10])
+    flow = Flow(np.zeros(module.block_count), edges, np.ones(module.block_count, np.bool_))
+    counted, written = with_profile(text, module, counted_weights(module, flow), {0: 1000, 1: 10**11})
+    assert written == 3
+    assert '"branch_weights", i32 700, i32 100, i32 200}' in counted
+    found = profiled_flow(parse_ir(counted))
+    assert found is not None
+    np.testing.assert_allclose(found.edges[:5], edges[:5])
+    np.testing.assert_allclose(found.edges[-2:], edges[-2:], rtol=1e-8)  # weights have 32 bits
 
 
 def test_a_text_of_other_branches_is_refused() -> None:
     module = parse_ir(TEXT)
     with pytest.raises(IRFileError, match="0 lines are branches in function 2, and LLVM sees 1"):
-        with_weights(
-            TEXT.replace("  br i1 %c, label %1", "  br  i1 %c, label %1"), module, np.zeros(0, int), np.zeros(0)
-        )
+        with_profile(TEXT.replace("  br i1 %c, label %1", "  br  i1 %c, label %1"), module, {})
 
 
 @pytest.mark.needs("opt-19")
 def test_the_verifier_takes_it() -> None:
     module = parse_ir(TEXT)
-    text, _ = with_weights(TEXT, module, branches_of(module).block, np.array([0.1, 0.5, 0.9]))
+    weights = predicted_weights(branches_of(module).block, np.array([0.1, 0.5, 0.9]))
+    text, _ = with_profile(TEXT, module, weights, {0: 5})
     said = subprocess.run(
         ["opt-19", "-passes=verify,print<branch-prob>", "-disable-output"],
         input=text.encode(),

@@ -23,20 +23,20 @@ def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
     members = [(text, int(text.keys["weight"])) for family in structures().values() for text in family]
     order = Random(f"order {seed}")
     seen: set[tuple[str, int, int]] = set()
-    made = turn = 0
-    while made < count:
+    generated = turn = 0
+    while generated < count:
         taken = [text for text, weight in members if weight > turn % 4]
         order.shuffle(taken)
-        before = made
+        before = generated
         for text in taken:
             kernel = _draw_new(text, Random(f"{text.name} {seed} {turn}"), turn, seen)
             if kernel is not None:
                 yield kernel
-                made += 1
-            if made == count:
+                generated += 1
+            if generated == count:
                 return
-        if made == before:
-            raise ValueError(f"The structures give {made} different kernels, not {count}; ask for fewer.")
+        if generated == before:
+            raise ValueError(f"The structures give {generated} different kernels, not {count}; ask for fewer.")
         turn += 1
 
 

@@ -25,7 +25,11 @@ class _Array:
 
 def write_driver(source: Source, repeats: int, rng: Random) -> str:
     """Write the driver of a source; a call of it calls the function so often, as short loops take too little time."""
-    arrays = [_array(one, source) for one in source.parameters if one.pointer and not _alias(one, source)]
+    arrays = [
+        _array(parameter, source)
+        for parameter in source.parameters
+        if parameter.pointer and not _alias(parameter, source)
+    ]
     outputs = [array for array in arrays if array.changed]
     setup = "".join(_setup(array, rng) for array in arrays)
     # Type, place and length of what is compared.
@@ -42,7 +46,10 @@ def write_driver(source: Source, repeats: int, rng: Random) -> str:
         parts.append(_part("numbers.h").replace("SEED", str(rng.randrange(1, 2**31))))
     if source.structs:
         parts.append(f"{source.structs}\n")
-    resets = (f"    memcpy({one.name}, {one.name}_before, ({one.length}) * sizeof({one.ctype}));\n" for one in outputs)
+    resets = (
+        f"    memcpy({parameter.name}, {parameter.name}_before, ({parameter.length}) * sizeof({parameter.ctype}));\n"
+        for parameter in outputs
+    )
     cases = (
         f"    case {index}:\n        *data = {place};\n        return {length};\n"
         for index, (_, place, length) in enumerate(results)

@@ -147,7 +147,7 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     body = [fill_words(line, words) for line in text.body]
     data = {name: fill_words(value, words) for name, value in text.data.items()}
     above, returns = fill_words(text.above, words), fill_words(text.returns, words)
-    parameters = [_read_parameter(fill_words(one, words), words["T"]) for one in text.parameters]
+    parameters = [_read_parameter(fill_words(parameter, words), words["T"]) for parameter in text.parameters]
     rows, share = 0, 0.7 if n < 32 else 0.35 if n < 256 else 0.0
     if text.keys["rows"] == "yes" and rng.random() < share:
         rows = max(4, rng.choice((800, 3000, 6000)) // n)
@@ -166,7 +166,9 @@ def write_source(text: KernelText, n: int, rng: Random) -> Source:
     # Without `restrict` the compiler cannot check that such places are apart, and most such loops are as they are.
     share = 0.85 if re.search(r"\[\w+\[|\[[^\]]*[/%&^>]", code) else 0.5
     if rng.random() < share and not any(value.startswith("=") for value in data.values()):
-        parameters = [replace(one, text=re.sub(r"\*(?=[a-z])", "*restrict ", one.text)) for one in parameters]
+        parameters = [
+            replace(parameter, text=re.sub(r"\*(?=[a-z])", "*restrict ", parameter.text)) for parameter in parameters
+        ]
     function = f"{rng.choice(VERBS)}_{rng.choice(NOUNS)}"
     headers = ["#include <stddef.h>", "#include <stdint.h>"]
     if _MATH.search(code):

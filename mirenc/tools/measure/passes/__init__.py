@@ -1,4 +1,4 @@
-"""``mirenc measure passes``: what a compiler's passes make of functions and modules, as a table of exact labels.
+"""``mirenc label``: what a compiler's passes make of functions and modules, as a table of exact labels.
 
 The work goes from inputs (`inputs`) over pieces (`choosing`) and pass lists (`pool`) to labels (`labels`),
 one journal line a piece, and from there to `mirenc.decide.tables.compiled` (`run`).

@@ -1,4 +1,4 @@
-"""Which pieces a table gets: what files have, read once; of that a seeded sample without copies; and its IR."""
+"""Choose the pieces of a table: scan all files once, sample without copies by a seed, and cut out their IR."""
 
 import hashlib
 import itertools
@@ -41,7 +41,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What a file has: the module first, then its functions in their order; or the problem with reading it.
+    """The pieces of a file, the module first and then its functions in order; or why it cannot be read.
 
     Without a function body it has neither.
     """
@@ -51,22 +51,22 @@ class Scan:
 
 
 def is_worth_it(candidate: Candidate) -> bool:
-    """Whether there is something to decide about it, in a time that leaves some for the others."""
+    """Whether the piece is large enough to decide about, and small enough to be labelled in reasonable time."""
     enough = candidate.blocks >= MIN_BLOCKS or candidate.instructions >= MIN_INSTRUCTIONS
     return enough and candidate.instructions <= MAX_INSTRUCTIONS
 
 
 def scan_all(files: Sequence[IRFile], work: Path, *, jobs: int = 1) -> list[Scan]:
-    """Scan every file that changed since, by so many processes; ``work`` keeps the scans of earlier runs."""
+    """Scan every new or changed file with ``jobs`` processes; ``work`` keeps the scans of earlier runs."""
     cache = Cache("scans", folder=work)
-    keys = [cache_key("scan", one.stamp) for one in files]
+    keys = [cache_key("scan", file.stamp) for file in files]
     known = cache.get(keys)
-    new = {key: one.path for key, one in zip(keys, files, strict=True) if key not in known}
+    new = {key: file.path for key, file in zip(keys, files, strict=True) if key not in known}
     for key, scan in zip(new, _scans([*new.values()], jobs), strict=True):
         known[key] = json.dumps(asdict(scan)).encode()
         cache.put({key: known[key]})
     scans = (json.loads(known[key]) for key in keys)
-    return [Scan(tuple(Candidate(**one) for one in scan["candidates"]), scan["problem"]) for scan in scans]
+    return [Scan(tuple(Candidate(**fields) for fields in scan["candidates"]), scan["problem"]) for scan in scans]
 
 
 def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
@@ -88,10 +88,17 @@ def _scan(path: Path) -> Scan:
     statements = statements_of(module)
     start = statements.first_instruction
     found = [Candidate("", statements.content_hash.hex(), module.block_count, module.instruction_count)]
-    for one in module.headers:
-        if not one.is_declaration:
-            code = statements.digest(start + one.first, start + one.last).hex()
-            found.append(Candidate(one.name.strip('"'), code, one.last_block - one.first_block, one.last - one.first))
+    for head in module.headers:
+        if not head.is_declaration:
+            code = statements.digest(start + head.first, start + head.last).hex()
+            found.append(
+                Candidate(
+                    head.name.strip('"'),
+                    code,
+                    head.last_block - head.first_block,
+                    head.last - head.first,
+                )
+            )
     return Scan(tuple(found))
 
 
@@ -123,7 +130,7 @@ class Choice:
 
 
 def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, modules: int, seed: int) -> Choice:
-    """Choose so many pieces at most. Of copies, one that is held out stays: a test seen in training is none.
+    """Choose at most so many pieces. Of copies a held-out one is kept, so that no test was seen in training.
 
     So a module for training is left out where more than a tenth of its instructions are functions of held-out projects.
     """
@@ -149,14 +156,16 @@ def choose(files: Sequence[IRFile], scans: Sequence[Scan], *, functions: int, mo
 
 
 def _is_new(scan: Scan, tested: set[str]) -> bool:
-    """Whether hardly any of a module's functions are those of held-out projects."""
+    """Whether at most a tenth of a module's instructions are functions of held-out projects."""
     whole = sum(candidate.instructions for candidate in scan.candidates if not candidate.symbol)
-    copied = sum(one.instructions for one in scan.candidates if one.symbol and one.digest in tested)
+    copied = sum(
+        candidate.instructions for candidate in scan.candidates if candidate.symbol and candidate.digest in tested
+    )
     return copied <= _MOST_COPIED * whole
 
 
 def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen]:
-    """All pieces: the projects in turns, the files of a project in turns; ``above`` are the names that all have."""
+    """All pieces, from projects in turn and from the files of a project in turn; ``above``: names that all share."""
     if len(above) == 3:
         return pieces
     rows: dict[str, list[Chosen]] = {}
@@ -164,11 +173,11 @@ def _spread(pieces: Sequence[Chosen], seed: int, *above: str) -> Sequence[Chosen
         rows.setdefault((piece.source.project, piece.source.file, piece.symbol)[len(above)], []).append(piece)
     shuffled = sorted(rows, key=lambda name: (digest(f"{seed}/{'/'.join(above)}/{name}"), name))
     turns = itertools.zip_longest(*(_spread(rows[name], seed, *above, name) for name in shuffled))
-    return [one for turn in turns for one in turn if one is not None]
+    return [piece for turn in turns for piece in turn if piece is not None]
 
 
 class Texts:
-    """The texts of some pieces, in a folder that is made if it is not there."""
+    """The IR texts of pieces, cached in a folder."""
 
     def __init__(self, folder: Path, pieces: Iterable[Chosen]) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,13 +1,12 @@
-"""Whatever a table of passes can be made from, as IR files that nothing has optimised yet."""
+"""The inputs of a table of passes, as IR files that nothing has optimised yet."""
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mirenc.base.errors import ConfigError, IRFileError, MirencError, ToolchainError
+from mirenc.base.errors import ConfigError, IRFileError, MirencError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.file_kind import find_inputs, language_of
@@ -36,17 +35,6 @@ class IRFile:
     version: str = ""  # of the project; "" where nobody knows
 
 
-def clang_of(version: str, compiler: str | None = None) -> str:
-    """The clang whose IR an LLVM (``19.1.7``) reads as its own, or the user's choice; it must be on PATH."""
-    name = compiler or f"clang-{version.split('.')[0]}"
-    if shutil.which(name) is None:
-        if compiler:
-            raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
-        found = f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}"
-        raise ToolchainError(f"{found}, or name a clang that is no newer with --compiler, or give IR")
-    return name
-
-
 def find_ir(
     sources: Sequence[Path],
     work: Path,
@@ -58,7 +46,7 @@ def find_ir(
     held_out: Collection[str] = (),
     jobs: int = 1,
 ) -> list[IRFile]:
-    """The IR of all sources, sorted by project and file; what was compiled before is not compiled again.
+    """IR files of all sources, sorted by project and file; unchanged sources are not compiled again.
 
     Sources are folders of sources or of IR, ``compile_commands.json``, single files of C, C++ or IR. What is compiled
     goes to ``work``; ``compiler`` gives the clang where it is wanted; ``cflags`` are for folders of sources and single
@@ -80,21 +68,21 @@ def find_ir(
                 for problem in failures_of(root):
                     failed(problem)
             files += _prepared(source, root, report)
-    projects = sorted({one.project for one in files})
+    projects = sorted({file.project for file in files})
     if unknown := set(held_out).difference(projects):
         raise ConfigError(f"no project {min(unknown)!r} to hold out; found: {', '.join(projects)}")
-    files = [replace(one, held_out=one.held_out or one.project in held_out) for one in files]
-    names = [(one.project, one.file) for one in files]
+    files = [replace(file, held_out=file.held_out or file.project in held_out) for file in files]
+    names = [(file.project, file.file) for file in files]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
         raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give one of them, or rename a folder")
-    return sorted(_apart(files, report), key=lambda one: (one.project, one.file))
+    return sorted(_apart(files, report), key=lambda file: (file.project, file.file))
 
 
 def _apart(files: Sequence[IRFile], report: Report) -> list[IRFile]:
-    """The files without copies of reserved programs inside of projects that are for training: no test is seen there."""
-    trained = {one.project for one in files if not one.held_out}
-    kept = [one for one in files if not (one.held_out and one.project in trained)]
+    """Leave out copies of reserved (test) programs inside projects for training."""
+    trained = {file.project for file in files if not file.held_out}
+    kept = [file for file in files if not (file.held_out and file.project in trained)]
     if len(kept) < len(files):
         report(f"{len(files) - len(kept)} files are left out: reserved programs inside of projects for training")
     return kept
@@ -119,7 +107,7 @@ def _one_source(source: Path, place: Path, compiler: str, cflags: Sequence[str])
 
 
 def _prepared(source: Path, root: Path, report: Report) -> list[IRFile]:
-    """The files of a folder of IR, which was made of a source."""
+    """The files of a folder of IR that was prepared from a source."""
     origins, files, others = origins_of(root), [], 0
     for path in find_inputs(root):
         below = path.relative_to(root)

@@ -1,4 +1,4 @@
-"""The labels of one piece: sizes at every level and under every list, what fires; and the table of them."""
+"""Label a piece: its sizes at every level and under every list, and the passes that change it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ import numpy as np
 
 from mirenc import __version__
 from mirenc.decide.tables.compiled import STATUSES, CompiledTable, Fires, PassList, Piece, Sizes, hash_of_ir
-from mirenc.llvm.passes.engine import CODEGEN, Failed, Optimised, code_bytes
-from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.extract import without_size_attributes
-from mirenc.tools.measure.measuring_run import Journal
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import CODEGEN, Failed, Optimised, code_bytes
+from mirenc.tools.run.run_folder import Journal
 
 Figures = tuple[int, int, str]
-"""Instructions, bytes of code (`mirenc.llvm.passes.engine.code_bytes`), and what became of it (one of
+"""Instructions, bytes of code (`mirenc.llvm.passes.size_after_passes.code_bytes`), and what became of it (one of
 `mirenc.decide.tables.compiled.STATUSES`); 0 where it failed."""
 
 
@@ -42,7 +42,7 @@ _WATCHED = ("Oz", "O3")  # levels whose passes are asked whether they change a p
 
 
 def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[str, Any]:
-    """Compile a piece in every way: fields of a `Record`. An `IRParseError` where LLVM refuses it."""
+    """Compile a piece at every level and with every list: fields of a `Record`. Raises IRParseError."""
     marked, plain = text.encode(), without_size_attributes(text).encode()
     (before,) = engine.run_all(marked, [""], codegen=0)
     results: dict[str, Optimised | Failed] = {}
@@ -51,13 +51,13 @@ def label(engine: SharedEngine, text: str, lists: Sequence[PassList]) -> dict[st
     for is_plain, codegen in sorted({(level.plain, level.codegen) for level in LEVELS.values()}):
         names = [name for name, level in LEVELS.items() if (level.plain, level.codegen) == (is_plain, codegen)]
         pipelines = [LEVELS[name].pipeline for name in names]
-        pipelines += [] if is_plain else [one.pipeline for one in lists]
-        made = engine.run_all(plain if is_plain else marked, pipelines, codegen=codegen)
-        results.update(zip(names, made, strict=False))
-        listed += made[len(names) :]
+        pipelines += [] if is_plain else [entry.pipeline for entry in lists]
+        optimised = engine.run_all(plain if is_plain else marked, pipelines, codegen=codegen)
+        results.update(zip(names, optimised, strict=False))
+        listed += optimised[len(names) :]
 
     def figures(result: Optimised | Failed) -> Figures:
-        """With the size beside what there was before any pass."""
+        """Figures of a result; its size is relative to the module before any pass."""
         if isinstance(result, Failed):
             return 0, 0, result.status
         return result.instructions, code_bytes(result, result if isinstance(before, Failed) else before), "ok"
@@ -119,7 +119,7 @@ class Records(Journal):
 def compiled_table(
     setup: Mapping[str, Any], counts: Mapping[str, Any], records: Sequence[Record], lists: Sequence[PassList]
 ) -> CompiledTable:
-    """The table of finished pieces, dropped ones among them; ``counts`` tells what they do not."""
+    """The table of finished pieces; its record counts dropped ones, and has ``counts`` beside."""
     kept = sorted((record for record in records if not record.dropped), key=lambda record: record.name)
     pieces = tuple(
         Piece(one.name, one.project, one.file, one.symbol, one.level, one.held_out, one.ir_hash, *one.before[:2])
@@ -150,14 +150,14 @@ def compiled_table(
 
 
 def _sizes(results: Sequence[Figures], shape: tuple[int, ...] = (-1,)) -> Sizes:
-    status = np.array([STATUSES.index(one[2]) for one in results], dtype=np.int8)
-    numbers = np.array([one[:2] for one in results], dtype=np.float64).reshape(-1, 2)
+    status = np.array([STATUSES.index(figures[2]) for figures in results], dtype=np.int8)
+    numbers = np.array([figures[:2] for figures in results], dtype=np.float64).reshape(-1, 2)
     numbers[status != 0] = np.nan
     return Sizes(numbers[:, 0].reshape(shape), numbers[:, 1].reshape(shape), status.reshape(shape))
 
 
 def _fires(records: Sequence[Record]) -> dict[str, Fires]:
-    """By level; a level that nobody could tell of any piece is missing."""
+    """Passes that changed each piece, by level; a level that is not known of any piece is missing."""
     levels = {}
     for level in LEVELS:
         fired = [record.fires.get(level) for record in records]

@@ -16,9 +16,9 @@ from typing import Any
 from mirenc.base.errors import ConfigError, IRParseError
 from mirenc.base.writing import delivered
 from mirenc.decide.tables.compiled import PassList
-from mirenc.llvm.passes.engine import Engine, Optimised
 from mirenc.llvm.passes.level_pass_lists import expanded, level
 from mirenc.llvm.passes.pass_lists import PassNode, Step, mutated, parse, random_list, render, steps
+from mirenc.llvm.passes.size_after_passes import Engine, Optimised
 
 _MUTATIONS = 0.3  # share of the lists beside -Oz itself; the others are half short, half long random lists
 _CHANGES = 12  # of a mutation: each is one to eight changes, and a few change nothing that counts
@@ -29,7 +29,7 @@ _BEGINNINGS = ("", "function(sroa)", "function(sroa,early-cse,instcombine,simpli
 
 
 def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> list[PassList]:
-    """Draw so many lists, or fewer where there are no more different ones.
+    """Draw ``count`` different lists, or fewer if there are no more.
 
     Passes of -Oz that change none of ``texts`` (IR) are not drawn from. A `PassError` where -Oz of the engine's LLVM is
     not known pass by pass.
@@ -57,13 +57,13 @@ def make_lists(engine: Engine, texts: Iterable[str], count: int, seed: int) -> l
 
 
 def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[Step]:
-    """The passes of a pool that change any of some modules (of those that the engine takes), after some beginning."""
+    """The passes of a pool that change any of the modules after one of `_BEGINNINGS`."""
     fired: set[Step] = set()
     for text in texts:
         left = [step for step in pool if step not in fired]
         alone = [random_list([step], random.Random(0), longest=1) for step in left]  # the list of one pass
         for beginning in _BEGINNINGS:
-            lists = [beginning, *(",".join(filter(None, (beginning, one))) for one in alone)]
+            lists = [beginning, *(",".join(filter(None, (beginning, single))) for single in alone)]
             try:
                 before, *after = engine.run_all(text.encode(), lists)
             except IRParseError:
@@ -76,8 +76,8 @@ def firing(engine: Engine, texts: Iterable[str], pool: Sequence[Step]) -> list[S
 
 
 def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists: list[PassList]) -> None:
-    """Add different lists that the engine knows."""
-    seen, end = {one.pipeline for one in lists}, len(lists) + count
+    """Add ``count`` new lists that the engine knows."""
+    seen, end = {drawn.pipeline for drawn in lists}, len(lists) + count
     for _ in range(_TRIES * count):
         if len(lists) == end:
             break
@@ -88,15 +88,15 @@ def _draw(kind: str, draw: Callable[[], str], count: int, engine: Engine, lists:
 
 
 def kept_lists(path: Path, setup: Mapping[str, Any], draw: Callable[[], list[PassList]]) -> list[PassList]:
-    """The lists that a run of this setup drew before, or new ones, which are kept so that it goes on with them."""
+    """The lists that an earlier run with this setup drew, or new ones, which are kept for later runs."""
     if path.exists():
         try:
             before = json.loads(path.read_text(encoding="utf-8"))
             if before["setup"] == json.loads(json.dumps(setup)):
-                return [PassList(**one) for one in before["lists"]]
+                return [PassList(**entry) for entry in before["lists"]]
         except (OSError, ValueError, TypeError, KeyError) as error:
             raise ConfigError(f"{path} is damaged ({error!r}). Remove the folder, or name another") from None
     lists = draw()
     with delivered(path) as part:
-        part.write_text(json.dumps({"setup": setup, "lists": [asdict(one) for one in lists]}), encoding="utf-8")
+        part.write_text(json.dumps({"setup": setup, "lists": [asdict(entry) for entry in lists]}), encoding="utf-8")
     return lists

@@ -1,4 +1,4 @@
-"""A run of ``mirenc measure passes``: pieces are labelled beside each other until all are done or time is up."""
+"""A run of ``mirenc label``: label pieces in parallel until all are done or the time is up."""
 
 import contextlib
 import json
@@ -10,13 +10,14 @@ from typing import Any, cast
 
 from mirenc.base.errors import ConfigError, IRFileError, IRParseError, MirencError, PassError, TaskError
 from mirenc.decide.tables.compiled import FORMAT, CompiledTable, PassList, write_piece_ir
-from mirenc.llvm.passes.engine import Engine
-from mirenc.llvm.passes.engines import SharedEngine
-from mirenc.tools.measure.measuring_run import Plan, Run, one_line
+from mirenc.llvm.passes.find_llvm import SharedEngine
+from mirenc.llvm.passes.size_after_passes import Engine
 from mirenc.tools.measure.passes.choosing import Chosen, Texts, choose, scan_all
-from mirenc.tools.measure.passes.inputs import FLAGS, clang_of, find_ir
+from mirenc.tools.measure.passes.inputs import FLAGS, find_ir
 from mirenc.tools.measure.passes.labels import LEVELS, Record, Records, compiled_table, label
 from mirenc.tools.measure.passes.pool import kept_lists, make_lists
+from mirenc.tools.run.compilers import clang_of
+from mirenc.tools.run.run_folder import Plan, Run, one_line
 
 _SHOWN = 3  # files of another table that are named
 _AHEAD = 2  # pieces that wait for each job
@@ -24,7 +25,7 @@ _ASKED = {"function": 20, "module": 3}  # pieces that say which passes change an
 
 
 class EngineRun(Run):
-    """Labelling into a folder, which is there already.
+    """A run with an LLVM for each job, into an existing folder.
 
     ``make_engine`` gives each job a new engine. ``report`` is told what is left out, ``failed`` what cannot be read.
     """
@@ -83,11 +84,11 @@ class PassRun(EngineRun):
             }
             self.journal = Records(self.work / "journal.jsonl", self.setup)
             self._check_sources()
-            clang, said = partial(clang_of, version, plan.compiler), (self.report, self.failed)
+            clang, callbacks = partial(clang_of, version, plan.compiler), (self.report, self.failed)
             facts: dict[str, Any] = {"cflags": plan.cflags, "held_out": plan.held_out, "jobs": plan.jobs}
-            files = find_ir(plan.sources, self.work, clang, *said, **facts)
+            files = find_ir(plan.sources, self.work, clang, *callbacks, **facts)
             self.files = len(files)
-            self._check_files({(one.project, one.file) for one in files})
+            self._check_files({(file.project, file.file) for file in files})
             self.report(f"{len(files)} files of IR; those that are new are read")
             scans = scan_all(files, self.work, jobs=plan.jobs)
             problems = [scan.problem for scan in scans if scan.problem]
@@ -107,14 +108,14 @@ class PassRun(EngineRun):
             self.report(f"{len(changed)} pieces are measured again: their IR is not what it was")
 
     def _check_sources(self) -> None:
-        """Refuse to replace a table by one that lacks some of its sources, before their IR goes."""
+        """Raise ConfigError if this run would replace a table that has other sources."""
         place = self.folder / "machine.json"
         before = json.loads(place.read_text(encoding="utf-8"))["sources"] if place.is_file() else []
         if set(before) - set(self._names):
             raise self._replaced(before)
 
     def _check_files(self, files: set[tuple[str, str]]) -> None:
-        """Refuse to replace a project by another of its name; say what is gone of those that stay."""
+        """Raise ConfigError if a project would be replaced by another of its name; report missing files."""
         before = {(record.project, record.file) for record in self.journal.known.values()}
         gone = sorted(before - files)
         for project in sorted({project for project, _ in gone}):
@@ -184,6 +185,6 @@ class PassRun(EngineRun):
         if table.pieces:
             table.write(self.folder)
             chosen = {piece.name: piece for piece in self.pieces}
-            places = {one.ir_hash: chosen[one.name] for one in table.pieces}
+            places = {piece.ir_hash: chosen[piece.name] for piece in table.pieces}
             write_piece_ir(self.folder, places, lambda ir_hash: self.texts.of(places[ir_hash]))
         return table

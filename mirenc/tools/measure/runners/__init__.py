@@ -32,7 +32,7 @@ class Cell:
 
     @property
     def measurement(self) -> str:
-        """The same for cells that are one measurement: of one code, and told the same; "" where that is not known."""
+        """Equal for cells with the same code and settings of the runner, which are measured once; "" if not known."""
         return f"{self.code} {json.dumps(self.before, sort_keys=True)}" if self.code and not self.problem else ""
 
 
@@ -60,7 +60,7 @@ _REGISTRY = {
 
 
 class CellRefusedError(Exception):
-    """A cell cannot run, as a work group that is too large, and those after it can all the same."""
+    """A cell cannot run, such as a work group that is too large; other cells of the sample can."""
 
 
 class Runner(ABC):

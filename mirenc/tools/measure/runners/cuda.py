@@ -65,7 +65,7 @@ class CudaError(RuntimeError):
 
 
 def _open_library() -> Any:
-    """NVIDIA's. Loading it starts nothing."""
+    """NVIDIA's driver library. Loading it starts nothing on the GPU."""
     try:
         return ctypes.CDLL(_NAME)
     except OSError as error:
@@ -74,7 +74,7 @@ def _open_library() -> Any:
 
 
 class LibCuda:
-    """Functions of the library by their names; each raises what it returns."""
+    """Functions of NVIDIA's driver by their names; an error code that one returns is raised."""
 
     def __init__(self) -> None:
         library = _open_library()
@@ -86,12 +86,12 @@ class LibCuda:
         self._library = library
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a function that gives nothing back; a `CudaError`: it failed, or what was started before it did."""
+        """Call a function. Raises CudaError: it failed, or work that was started before did."""
         if code := getattr(self._library, name)(*arguments):
             raise CudaError(name, self._words("cuGetErrorName", code), self._words("cuGetErrorString", code))
 
     def ask(self, name: str, kind: Any, *arguments: Any) -> Any:
-        """Call a function that writes one thing of a ctypes ``kind`` to where its first argument points; that thing."""
+        """Call a function whose first argument is a pointer to its result, of a ctypes ``kind``; return the result."""
         thing = kind()
         self.call(name, ctypes.byref(thing), *arguments)
         return thing.value
@@ -103,7 +103,7 @@ class LibCuda:
 
 
 def cuda_device() -> dict[str, Any]:
-    """What a table says of the GPU that kernels would be timed on, sizes in bytes; or a `ToolchainError`."""
+    """The record of the GPU that kernels are timed on, sizes in bytes. Raises ToolchainError: there is none."""
     cuda, device = _opened()
     name = ctypes.create_string_buffer(256)
     cuda.call("cuDeviceGetName", name, len(name), device)
@@ -184,7 +184,7 @@ class CudaRunner(GpuRunner):
         return outputs
 
     def time(self, cell: Cell, calls: int) -> float:
-        """Of a whole number of graphs; so perhaps of a few calls more, from which those asked for are reckoned."""
+        """Time whole graphs of launches, and scale the time to ``calls``."""
         block, function = self._prepared(cell)
         launches = min(calls, _LAUNCHES)
         graph = self._graph(function, block, launches)
@@ -223,7 +223,7 @@ class CudaRunner(GpuRunner):
         self.cuda.call("cuLaunchKernel", function, *shape, shared, self.stream, self.parameters, None)
 
     def _graph(self, function: int, block: tuple[int, ...], launches: int) -> int:
-        """So many launches, to be played in one go; recorded once."""
+        """A graph of so many launches, recorded once."""
         key = function, block, launches
         if key not in self.graphs:
             self.cuda.call("cuStreamBeginCapture_v2", self.stream, _CAPTURE_HERE)

@@ -26,7 +26,7 @@ _POCL = "Portable Computing Language"
 
 
 def opencl_devices() -> dict[str, dict[str, Any]]:
-    """What a table says of each device of this machine, in its own words, the first one first.
+    """The record of each device of this machine, by name, in the platforms' order.
 
     They go by their names in small letters and hyphens; a second of the same name is left out. An error says what to
     install: pyopencl, a device, or for pocl alone ``ld``.
@@ -102,7 +102,7 @@ class OpenCLRunner(GpuRunner):
         return outputs
 
     def time(self, cell: Cell, calls: int) -> float:
-        """The median launch, times ``calls``: in a batch of many launches some wait for what else the machine does."""
+        """The median time of a launch, times ``calls``: some launches of a batch wait for other work of the machine."""
         launch = self._prepared(cell)
         events = [launch() for _ in range(calls)]
         self.queue.finish()
@@ -128,7 +128,7 @@ class OpenCLRunner(GpuRunner):
         return lambda: self.cl.enqueue_nd_range_kernel(self.queue, kernel, items, block)
 
     def _open(self, cell: Cell) -> None:
-        """The device, and the buffers on it; done once."""
+        """Open the device and its buffers, once."""
         if self.device is not None:
             return
         devices = _devices()
@@ -159,8 +159,8 @@ class OpenCLRunner(GpuRunner):
                 options = [_STANDARD, *options]
             # Else pyopencl fills a folder in the user's home.
             program = self.cl.Program(self.context, text).build([*options], cache_dir=str(self.folder / "opencl"))
-            kernel, said = self.cl.Kernel(program, cell.symbol), len(self.driver.arguments)
-            if kernel.num_args != said:
-                raise RuntimeError(f"{cell.symbol} has {kernel.num_args} parameters, and its driver {said}")
+            kernel, expected = self.cl.Kernel(program, cell.symbol), len(self.driver.arguments)
+            if kernel.num_args != expected:
+                raise RuntimeError(f"{cell.symbol} has {kernel.num_args} parameters, and its driver {expected}")
             self.kernels[key] = kernel
         return self.kernels[key]

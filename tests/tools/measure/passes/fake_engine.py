@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from mirenc.base.errors import IRParseError
-from mirenc.llvm.passes.engine import CODEGEN, Failed, Optimised
+from mirenc.llvm.passes.size_after_passes import CODEGEN, Failed, Optimised
 
 
 class FakeEngine:

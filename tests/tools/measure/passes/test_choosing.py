@@ -82,5 +82,5 @@ def test_a_training_module_that_holds_a_tested_function_is_left_out() -> None:
     ("blocks", "instructions", "worth"),
     [(2, 11, False), (3, 5, True), (1, 12, True), (900, 4_000, True), (900, 4_001, False)],
 )
-def test_what_is_worth_it(blocks: int, instructions: int, worth: bool) -> None:
+def test_pieces_that_are_too_small_or_too_large_are_left_out(blocks: int, instructions: int, worth: bool) -> None:
     assert is_worth_it(Candidate("f", "", blocks, instructions)) is worth

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from fake_tools import FakeTools
 
-from mirenc.base.errors import ConfigError, IRFileError, MirencError, ToolchainError
+from mirenc.base.errors import ConfigError, IRFileError, MirencError
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
-from mirenc.tools.measure.passes.inputs import IRFile, clang_of, find_ir
+from mirenc.tools.measure.passes.inputs import IRFile, find_ir
 
 IR = "define void @f() {\n  ret void\n}\n"
 
@@ -124,14 +124,3 @@ def test_two_inputs_of_one_name(tmp_path: Path) -> None:
         path.write_text(IR)
     with pytest.raises(IRFileError, match=r"two inputs are called p/a\.ll\. Give one of them"):
         found(tmp_path / "one", tmp_path / "two", work=tmp_path / "work")
-
-
-def test_the_clang_is_of_the_engines_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolchainError, match=r"clang-19 is not on PATH, and LLVM 19\.1\.7 .*apt-get install clang-19"):
-        clang_of("19.1.7")
-    with pytest.raises(ToolchainError, match="'mine' is not on PATH"):
-        clang_of("19.1.7", "mine")
-    (tmp_path / "clang-19").write_text("#!/bin/sh\n")
-    (tmp_path / "clang-19").chmod(0o755)
-    assert clang_of("19.1.7") == "clang-19"

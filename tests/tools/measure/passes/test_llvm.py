@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from mirenc.decide.tables.compiled import CompiledTable, read_compiled
-from mirenc.llvm.passes.engines import SharedEngine
 from mirenc.llvm.passes.extract import extract_functions
+from mirenc.llvm.passes.find_llvm import SharedEngine
 from mirenc.llvm.passes.pass_lists import Step
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.passes.pool import firing, make_lists
 from mirenc.tools.measure.passes.run import PassRun
+from mirenc.tools.run.run_folder import Plan
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 SOURCE = """

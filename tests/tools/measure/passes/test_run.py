@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from measure.passes.fake_engine import FakeEngine
+from tools.measure.passes.fake_engine import FakeEngine
 
 from mirenc.base.errors import ConfigError, TaskError
 from mirenc.decide.tables.compiled import STATUSES, PassList, read_compiled, read_piece_ir
-from mirenc.tools.measure.measuring_run import Plan
 from mirenc.tools.measure.passes.labels import Record, Records
 from mirenc.tools.measure.passes.run import PassRun
+from mirenc.tools.run.run_folder import Plan
 
 FILES = (
     "machine.json",
@@ -78,7 +78,7 @@ def finish(run: PassRun) -> None:
     run.save()
 
 
-def test_what_a_run_writes(start: Callable[..., PassRun], tmp_path: Path) -> None:
+def test_a_run_writes_its_table_and_the_ir_of_its_pieces(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start())
     table = read_compiled(tmp_path / "table")
     assert len(table.pieces) == 12
@@ -118,7 +118,7 @@ def test_sizes_are_of_their_levels_and_lists(start: Callable[..., PassRun], tmp_
     np.testing.assert_array_equal(table.sizes.code_bytes[1], 100 + lines + 2 - commas)
 
 
-def test_what_fires_and_what_nobody_knows(start: Callable[..., PassRun], tmp_path: Path) -> None:
+def test_passes_that_fire_are_recorded_where_they_are_known(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start())
     table = read_compiled(tmp_path / "table")
     crashed = [piece.name for piece, known in zip(table.pieces, table.fires["Oz"].known, strict=True) if not known]
@@ -197,7 +197,7 @@ def test_a_folder_of_release_0_2_goes_on(start: Callable[..., PassRun], tmp_path
         start(seed=1)
 
 
-def test_no_time_is_no_piece(start: Callable[..., PassRun]) -> None:
+def test_without_time_no_piece_is_labelled(start: Callable[..., PassRun]) -> None:
     run = start(minutes=-1)
     run.go(ignored)
     assert len(run.left) == 12
@@ -305,7 +305,7 @@ def test_a_table_is_not_replaced_by_one_of_other_sources(
         start(sources=(namesake, sources / "beta"))
 
 
-def test_what_is_gone_is_said(start: Callable[..., PassRun], sources: Path, tmp_path: Path) -> None:
+def test_files_that_are_gone_are_reported(start: Callable[..., PassRun], sources: Path, tmp_path: Path) -> None:
     finish(start())
     told: list[str] = []
     shutil.copy(sources / "alpha" / "a.ll", sources / "alpha" / "more.ll")

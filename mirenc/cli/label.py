@@ -1,0 +1,97 @@
+"""``mirenc label``: exact labels by a compiler's own passes, as a table for evaluate and fit."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from typer import Argument, Option
+
+from mirenc.base.errors import TaskError
+from mirenc.base.writing import only_one
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.decide.tables.compiled import CompiledTable
+
+_LLVM = 19  # one for all tables, so that any two can be compared; the newest whose -Oz is known pass by pass
+_SOURCES = "Folders of sources or IR, compile_commands.json, or files of C, C++ or IR."
+
+
+def label(
+    sources: Annotated[list[Path], Argument(metavar="SOURCE", help=_SOURCES)],
+    output: common.TableFolder = None,
+    functions: Annotated[int, Option(help="At most so many functions.", min=0)] = 20_200,
+    modules: Annotated[int, Option(help="At most so many modules.", min=0)] = 2_010,
+    lists: Annotated[int, Option(help="How many pass lists, -Oz among them.", min=1)] = 100,
+    held_out: Annotated[str, Option(help="Projects that are tested on only, as in lua,zlib.")] = "",
+    seed: Annotated[int, Option(help="Seed of what is drawn: functions, modules and pass lists.", min=0)] = 0,
+    budget: common.Budget = None,
+    jobs: common.Jobs = None,
+    compiler: Annotated[str | None, Option(help="clang for sources. [default: clang-19]")] = None,
+    cflags: common.CFlags = "",
+) -> None:
+    """Compile functions and modules at every level and under every pass list, and record exact sizes.
+
+    The table has the labels of pass_list, size_after, oz_benefit and pass_fires, for `mirenc evaluate TASK --data
+    FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed: the same command gives the same table anywhere.
+
+    Ctrl-C stops, and the same command goes on. --budget counts from when all sources are compiled.
+    """
+    folder = common.table_folder(output)
+    from mirenc.llvm.passes.find_llvm import SharedEngine
+    from mirenc.tools.measure.passes.run import PassRun
+    from mirenc.tools.run.run_folder import Plan
+
+    plan = Plan(
+        sources=tuple(sources),
+        seed=seed,
+        jobs=jobs or os.cpu_count() or 1,
+        minutes=math.inf if budget is None else budget,
+        functions=functions,
+        modules=modules,
+        lists=lists,
+        held_out=tuple(held_out.split(",")) if held_out else (),
+        compiler=compiler,
+        cflags=common.split_flags(cflags),
+    )
+    failures = common.Failures(0)  # how many files there are is known later
+    run = PassRun(plan, folder, lambda: SharedEngine(_LLVM), common.say, failures.add)
+    with only_one(folder):
+        run.prepare()
+        left = len(run.left)
+        common.say_resumed(left, len(run.pieces), "pieces")
+        try:
+            with common.progress("passes, pieces", left) as advance:
+                run.go(advance)
+        finally:
+            table = run.save()
+            _say_labelled(table)
+        if not table.pieces:
+            if run.left:
+                raise TaskError(f"the time was up before any of {len(run.pieces)} pieces. Give --budget more minutes")
+            why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
+            raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
+        common.say(f"wrote {run.folder}")
+    failures.total, failures.empty = run.files + failures.count - run.unread, run.empty
+    failures.finish()
+
+
+def _say_labelled(table: CompiledTable) -> None:
+    import numpy as np
+
+    record = table.record
+    dropped = sum(record["dropped"].values())
+    common.say(
+        f"{record['functions']} functions and {record['modules']} modules of {record['projects']} projects "
+        f"({len(record['held_out_projects'])} of them to be tested on only); dropped {dropped}; {record['left']} left"
+    )
+    common.say("lists: " + (", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"))
+    if winners := record["winners"]:
+        common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces")
+    strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
+    if table.pieces and np.array_equal(strong, weak, equal_nan=True):
+        found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
+        common.say(f"{found}. For the other one compile with: {' '.join(record['flags'])}")

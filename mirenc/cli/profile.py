@@ -1,0 +1,210 @@
+"""``mirenc profile``: how often code runs, predicted or counted, by branch and loop, or as ``!prof`` in its IR."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+from typer import Argument, Option
+
+from mirenc.base.errors import IRFileError, TaskError
+from mirenc.base.writing import delivered
+from mirenc.cli import common
+from mirenc.cli.review import Finding, write_findings
+
+if TYPE_CHECKING:
+    from mirenc.llvm import IRModule
+    from mirenc.llvm.inputs.file_kind import InputBytes
+    from mirenc.llvm.inputs.input import Input
+    from mirenc.tools.profile import Counters, LineSamples, Prediction
+
+TITLES = {
+    "branch_probability": "where a branch goes",
+    "trip_count": "how often a loop's head runs each time the loop is entered",
+}
+
+
+class _Answer(NamedTuple):
+    task: str
+    symbol: str
+    function: str
+    file: str
+    line: int
+    name: str  # of the block or loop
+    text: str
+    facts: dict[str, Any]
+
+
+@common.reads
+def profile(
+    inputs: Annotated[
+        list[str] | None,
+        Argument(metavar="INPUT...", help="IR or sources, folders of either, compile_commands.json, or - for stdin."),
+    ] = None,
+    counts: Annotated[
+        Path | None,
+        Option(
+            metavar="PROFILE",
+            help="Counts of a run, as `llvm-profdata merge -text` writes them: of a program built with "
+            "-fprofile-generate, or samples by line (merge --sample -text).",
+        ),
+    ] = None,
+    output: Annotated[
+        list[Path] | None,
+        Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write the IR of one file with !prof (.ll), or the answers as LLVM's remarks (.opt.yaml) or SARIF "
+            "(.sarif). Can be repeated.",
+        ),
+    ] = None,
+    function: Annotated[str | None, Option(help="Answer for this function only.")] = None,
+    head: Annotated[Path | None, Option(help="Folder of a profile head. [default: the shipped one]")] = None,
+    as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
+    *,
+    options: common.Reading,
+) -> None:
+    """Say where branches go and how often loops run: predicted without a run, or by the counts of one.
+
+    Counts that are sampled, incomplete or from another version of the code are completed and corrected. Functions
+    without counts are predicted. Branches that have !prof keep it. Predicted weights are not written at branches that
+    repeat or leave a loop, as they made code slower.
+    """
+    from mirenc.llvm.analysis.regions import is_called
+    from mirenc.llvm.ir.read import load_input, module_of
+    from mirenc.tools.profile import StaticProfile, read_profile
+    from mirenc.tools.profile.static_profile import FRONT_END
+
+    for path in output or ():
+        if path.suffix not in (".yaml", ".sarif", ".ll"):
+            raise typer.BadParameter(f"{path}: unknown suffix; available: .ll, .yaml, .sarif", param_hint="--output")
+        common.check_output(path)
+    if not inputs:
+        raise typer.BadParameter("give the files to answer for, as in kernel.ll", param_hint="INPUT")
+    options = replace(options, dialect=FRONT_END)
+    files = common.expand(inputs, options)
+    weighted = [path for path in output or () if path.suffix == ".ll"]
+    if weighted and len(files) != 1:
+        raise TaskError(f"{weighted[0]}: one file's IR is written, and {len(files)} are given. Name one")
+    trees = StaticProfile.load() if head is None else StaticProfile.load(head)
+    run = None if counts is None else read_profile(counts)
+    findings: list[Finding] = []
+
+    def answer(file: Input) -> None:
+        loaded = load_input(file, options)
+        if weighted and loaded.kind != "text":
+            found = f"{file.name}: weights are written into text, as llvm-dis makes it of bitcode"
+            raise IRFileError(f"{found}. Type: llvm-dis {file.name}, and give what it writes")
+        module = module_of(loaded, options)
+        prediction = trees.predict(module)
+        text, written = _with_profile(loaded, module, prediction, run)
+        if run is not None:
+            module = module_of(replace(loaded, data=text.encode("utf-8", "surrogateescape")), options)
+            prediction = prediction.counted(module)
+        for one in (*_branches(module, prediction), *_loops(module, prediction)):
+            if function is not None and not is_called(function, one.symbol, one.function):
+                continue
+            findings.append(Finding(one.task, one.symbol, one.file or file.name, one.line, [("String", one.text)]))
+            if as_json:
+                where = {"function": one.function, "symbol": one.symbol, "block": one.name, "line": one.line}
+                typer.echo(json.dumps({"input": file.name, "task": one.task, "file": one.file, **where, **one.facts}))
+            elif not weighted:
+                place = f"{one.file}:{one.line}" if one.file else file.name
+                typer.echo(f"{place}: {one.function}:{one.name}: {one.text}")
+        for path in weighted:
+            with delivered(path) as part:
+                part.write_bytes(text.encode("utf-8", "surrogateescape"))
+            common.say(f"{path}: {written}")
+
+    failures = common.Failures(len(files))
+    try:
+        for _ in failures.results("profiling", files, answer):
+            pass
+        failures.finish()
+    finally:  # what was found before a file failed is written all the same
+        for path in output or ():
+            if path not in weighted:
+                write_findings(path, TITLES, findings)
+        for task in dict.fromkeys(one.name for one in findings):
+            if run is None and task in trees.worth:
+                common.say(f"{task}: {trees.worth[task]}")
+
+
+def _with_profile(
+    loaded: InputBytes, module: IRModule, prediction: Prediction, run: Counters | LineSamples | None
+) -> tuple[str, str]:
+    """The IR's text with ``!prof``, and in words where it got it."""
+    from mirenc.tools.profile import LineSamples, counted_weights, predicted_weights, with_profile
+    from mirenc.tools.profile.loops import of_loops
+
+    if run is not None and loaded.kind != "text":
+        raise IRFileError(f"{loaded.name}: counts are brought to IR as text. Type: llvm-dis {loaded.name}")
+    given, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
+    weights = dict(predicted_weights(prediction.block[~loops], prediction.first[~loops]))
+    entries, found = {}, ""
+    if run is not None:
+        shares = prediction.shares(module)
+        counts = run.counts(module, shares) if isinstance(run, LineSamples) else run.counts(module, loaded.data, shares)
+        told = counts.flow.told
+        weights = {block: own for block, own in weights.items() if not told[block]}
+        weights |= counted_weights(module, counts.flow)
+        functions = [one for one in module.defined_functions if told[one.header.first_block]]
+        entries = {one.index: round(counts.flow.blocks[one.header.first_block]) for one in functions}
+        stale = f" ({counts.stale} in the profile with other code)" if counts.stale else ""
+        found = (
+            f"{counts.matched} of {len(module.defined_functions)} functions have counts{stale}: "
+            f"{counts.counted} blocks counted, {counts.inferred} inferred; "
+        )
+    if loaded.kind != "text":
+        return "", ""
+    text, written = with_profile(given, module, weights, entries)
+    alone = sum(int(block) not in weights for block in prediction.block[loops])
+    rest = f", {alone} that repeat or leave a loop get none" if run is None or alone else ""
+    return text, f"{found}{written} branches have weights now, {len(weights) - written} had some{rest}"
+
+
+def _branches(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+    from mirenc.llvm.analysis.regions import block_name
+    from mirenc.llvm.ir.source_places import Places
+
+    places, arrays = Places(module), module.arrays
+    functions = {
+        block: one for one in module.defined_functions for block in range(one.header.first_block, one.header.last_block)
+    }
+    for block, first in zip(prediction.block.tolist(), prediction.first.tolist(), strict=True):
+        function, row = functions[block], int(arrays.block_start[block + 1]) - 1
+        ways = arrays.successor[slice(*arrays.successor_start[block : block + 2])].tolist()
+        chances = {block_name(module, way): chance for way, chance in zip(ways, (first, 1 - first), strict=True)}
+        lines = [places.of_block(way)[1] for way in ways]
+        text = ", ".join(
+            f"{way}{f' (line {line})' if line else ''}: {100 * chance:.3g} %"
+            for (way, chance), line in zip(chances.items(), lines, strict=True)
+        )
+        where = (function.name, function.display_name, *places.of_instruction(row), block_name(module, block))
+        yield _Answer("branch_probability", *where, text, {"ways": chances})
+
+
+def _loops(module: IRModule, prediction: Prediction) -> Iterator[_Answer]:
+    from mirenc.llvm import regions_of
+    from mirenc.llvm.analysis.trip_counts import estimated_trip_counts
+    from mirenc.tools.profile import TRIP_CLASSES
+    from mirenc.tools.profile.loops import mean_executions
+
+    estimates, means = estimated_trip_counts(module), mean_executions(module).tolist()
+    for row, loop in enumerate(regions_of(module, "loop").regions):
+        constant = int(prediction.constant[row])
+        chances = dict(zip(TRIP_CLASSES, prediction.chances[row].tolist(), strict=True))
+        ranked = sorted(chances.items(), key=lambda item: -item[1])
+        likely = ", ".join(f"{name}: {100 * chance:.0f} %" for name, chance in ranked if chance >= 0.05)
+        known: float
+        known, source = (constant, "constants") if constant else estimates[row]
+        if not known and means[row]:
+            known, source = float(f"{means[row]:.4g}"), "counts, on average"
+        text = f"runs {f'{known:g} times, by its {source}' if known else likely}"
+        facts = {"chances": chances, "constant": constant, "known": known, "source": source}
+        yield _Answer("trip_count", loop.symbol, loop.function, loop.file, loop.line, loop.header, text, facts)

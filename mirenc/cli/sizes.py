@@ -1,0 +1,217 @@
+"""``mirenc sizes``: where a program's bytes are: LLVM's -Oz runs on every file, and nothing is predicted."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from typer import Option
+
+from mirenc.base.errors import IRFileError, MirencError, PassError, ToolchainError
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.llvm import ReadOptions
+    from mirenc.llvm.passes.object_file import Symbol
+    from mirenc.llvm.passes.size_after_passes import Engine
+    from mirenc.tools.suggest import Code
+
+_SHOWN = 20  # rows of the printed table; --json has all
+_START = "Oz-start"
+_LEVEL, _NEAR = "Oz", "O2"
+_DEVICE = re.compile(r'^target triple = "(?:spir|nvptx|amdgcn|r600)', re.MULTILINE)
+
+
+@common.reads
+def sizes(
+    inputs: common.Inputs,
+    level: Annotated[Literal["function", "module"], Option("--level", "-l", help="What a row is.")] = "function",
+    as_json: common.JSON = False,
+    *,
+    options: common.Reading,
+) -> None:
+    """Show the bytes of every function or file before any pass and after -Oz, exactly, as nm -S counts them.
+
+    Sources are compiled at -Oz, IR is optimised from where it is. Functions that are inlined everywhere or not used
+    have no row; of copies that a linker merges, one counts. Predictions of single functions, without running the
+    passes, come from `mirenc predict size_after`.
+    """
+    from mirenc.tools.run.compilers import clang_for
+
+    engine, level_run = _engine(options)
+    with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
+        # The clang of the same LLVM compiles the sources, where there is one.
+        options = replace(options, compiler=options.compiler or clang_for(engine.version))
+        files, problems = _files(inputs, Path(scratch), options)
+        failures = common.Failures(len(files) + len(problems), problems)
+        table = _table(engine, level_run, files, options, failures)
+        if level == "module":
+            table["rows"] = _by_file(table["rows"])
+        table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
+        if table["rows"] or not failures.count:
+            if as_json:
+                typer.echo(json.dumps({"level": level_run, "engine": engine.name, **table}))
+            else:
+                _print_table(f"bytes after -{level_run}, by {engine.name}", level_run, table)
+    failures.finish()
+
+
+def _files(
+    inputs: Sequence[str], scratch: Path, options: ReadOptions
+) -> tuple[list[tuple[str, str]], list[MirencError]]:
+    """Name and path of each file's IR, in which sources are compiled into ``scratch``; and the files that failed."""
+    from mirenc.llvm.inputs.file_kind import find_inputs
+    from mirenc.llvm.sources.compile_programs import Choices, Limits
+    from mirenc.llvm.sources.ir_folder import failures_of, origins_of
+    from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
+
+    files: list[tuple[str, str]] = []
+    problems: list[MirencError] = []
+    limits = Limits(seconds=options.timeout or 120, max_file_bytes=options.max_bytes)
+    choices = Choices((_START,), options.compiler, options.cflags, with_reserved=True)
+    for number, given in enumerate(inputs):
+        if not common.is_project(given):
+            files.append((given, given))
+            continue
+        source, root = Path(given), scratch / str(number)
+        if kind_of_source(source, common.say, with_reserved=True) == "ir":
+            files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
+            continue
+        try:
+            prepare_ir(source, root, choices, limits=limits, report=common.say)
+        except IRFileError:  # nothing became IR
+            if not failures_of(root):
+                raise
+        problems += failures_of(root)
+        origins = {str(root / name): origin for name, origin in sorted(origins_of(root).items())}
+        files += [(f"{origin['project']}/{origin['file']}", path) for path, origin in origins.items()]
+    return files, problems
+
+
+def _engine(options: ReadOptions) -> tuple[Engine, str]:
+    """The LLVM that runs, and the level: -Oz, or -O2 of functions marked minsize by llvmlite's LLVM."""
+    from mirenc.llvm.passes import EmbeddedEngine, find_engine
+    from mirenc.llvm.passes.level_pass_lists import level
+
+    limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
+    try:
+        return find_engine([level(_LEVEL)], **limits), _LEVEL
+    except ToolchainError:
+        common.warn(
+            "no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
+            "Type: apt-get install libllvm19"
+        )
+        return EmbeddedEngine(**limits), _NEAR
+
+
+def _table(
+    engine: Engine, level_run: str, files: Sequence[tuple[str, str]], options: ReadOptions, failures: common.Failures
+) -> dict[str, Any]:
+    """Rows: bytes of every linked function before any pass and after those of a level; and counts of all.
+
+    ``total``: bytes of all functions, those without a row included; ``gone``: functions without code after the passes;
+    ``copies``: merged by a linker; ``devices``: files of device code, which are left out.
+    """
+    from mirenc.llvm.analysis.regions import regions_of
+    from mirenc.llvm.ir.functions import Linker, linkages_of, object_name
+    from mirenc.llvm.passes.level_pass_lists import level
+    from mirenc.llvm.passes.size_after_passes import CODEGEN
+    from mirenc.tools.suggest import read_code
+
+    def compiled(file: tuple[str, str]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
+        code = read_code(file[1], options=options)
+        linkages = linkages_of(code.module)
+        runs = () if _DEVICE.search(code.module.text) else (("", 0), (level(level_run), CODEGEN))
+        return file[0], code, linkages, [_sizes(engine, code.ir, file[0], *each, linkages) for each in runs]
+
+    rows: list[dict[str, Any]] = []
+    remarks, total, count, devices = [], 0, 0, 0
+    first, linker = Linker(), Linker()
+    for shown, code, linkages, sizes in failures.results("compiling", files, compiled, itemgetter(0)):
+        if not sizes:
+            devices += 1
+            continue
+        before, after = sizes
+        remarks += [f"{shown}: {remark}" for remark in code.remarks]
+        counted = first.add(linkages, before)
+        total, count = total + sum(before[symbol] for symbol in counted), count + len(counted)
+        called = {object_name(one.symbol): one.name for one in regions_of(code.module, "function").regions}
+        for symbol in linker.add(linkages, after):
+            names = {"name": called.get(symbol, symbol), "symbol": symbol, "file": shown}
+            rows.append({**names, "before": before.get(symbol, 0), "bytes": after[symbol]})
+    if remarks:
+        more = f" (and {len(remarks) - 1} more remarks)" if len(remarks) > 1 else ""
+        common.warn(f"{remarks[0]}{more}")
+    return {
+        "rows": rows,
+        "total": {"before": total, "bytes": sum(row["bytes"] for row in rows)},
+        "gone": count - sum(row["before"] > 0 for row in rows),
+        "copies": linker.copies,
+        "devices": devices,
+    }
+
+
+def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, own: Collection[str]) -> dict[str, int]:
+    """Bytes of each function in the object that a pass list gives, by symbol; of aliases the one in ``own`` counts."""
+    from mirenc.llvm.passes.object_file import elf_functions, is_elf
+
+    try:
+        object_file = engine.compile(ir, pipeline, codegen=codegen)
+    except MirencError as error:
+        raise PassError(f"{shown}: {error}") from None
+    if not is_elf(object_file):
+        raise PassError(
+            f"{shown}: sizes of functions are read from ELF objects. Compile for another target: "
+            "--cflags=--target=x86_64-linux-gnu"
+        )
+    found: dict[tuple[int, int], Symbol] = {}
+    for symbol in sorted(elf_functions(object_file), key=lambda one: one.name not in own):
+        found.setdefault(symbol.place, symbol)
+    return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
+
+
+def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    files: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        name = row["file"]
+        file = files.setdefault(name, {"name": name, "symbol": "", "file": name, "before": 0, "bytes": 0})
+        file["before"] += row["before"]
+        file["bytes"] += row["bytes"]
+    return list(files.values())
+
+
+def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
+    from rich.table import Column, Table
+
+    notes = ["as nm -S counts them, inlined code included"]
+    if gone := found["gone"]:
+        notes.append(f"{gone} function{'s' * (gone != 1)} without a row: inlined everywhere, or not used")
+    if copies := found["copies"]:
+        notes.append(f"{copies} {'copy' if copies == 1 else 'copies'} of functions that a linker keeps once")
+    if devices := found["devices"]:
+        notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
+    columns = [Column(name, overflow="fold") for name in ("function or file", "file")]
+    columns += [
+        Column(name, justify="right") for name in ("bytes before any pass", f"bytes after -{level_run}", "share")
+    ]
+    table = Table(*columns, title=title, caption="; ".join(notes), title_justify="left", caption_justify="left")
+
+    def add(name: str, file: str, before: int, after: int) -> None:
+        table.add_row(name, file, str(before), str(after), f"{100 * after / max(found['total']['bytes'], 1):.1f} %")
+
+    rows = found["rows"]
+    for row in rows[:_SHOWN]:
+        add(row["name"], row["file"], row["before"], row["bytes"])
+    if rest := rows[_SHOWN:]:
+        add(f"and {len(rest)} more", "", sum(row["before"] for row in rest), sum(row["bytes"] for row in rest))
+    if rows:
+        table.add_section()
+        add("all", "", found["total"]["before"], found["total"]["bytes"])
+    common.print_table(table)

@@ -1,0 +1,52 @@
+"""Batches of inputs: the unit that is encoded together, and that one process does the whole way.
+
+Which inputs are in a batch depends on the inputs alone, never on the number of processes: how BLAS rounds a row depends
+on the rows beside it, so vectors are the same to the bit however many processes there are.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from mirenc.llvm import IRModule
+from mirenc.llvm.inputs.input import Input
+
+Item = TypeVar("Item")
+# Enough for texts to repeat inside of a batch, few enough for many cores to have one each of some hundred files.
+_BATCH_BYTES = 2 << 20
+
+
+def in_batches(
+    items: Iterable[Item], size_of: Callable[[Item], int], most: int, count: int | None = None
+) -> Iterator[list[Item]]:
+    """Items in their order, some at a time: of a total size of at most ``most``, or one item; at most ``count``."""
+    batch: list[Item] = []
+    total = 0
+    for item in items:
+        size = size_of(item)
+        if batch and total + size > most:
+            yield batch
+            batch, total = [], 0
+        batch.append(item)
+        total += size
+        if total >= most or len(batch) == count:
+            yield batch
+            batch, total = [], 0
+    if batch:
+        yield batch
+
+
+def input_batches(inputs: Iterable[Input], batch_size: int) -> Iterator[list[Input]]:
+    """Inputs in their order, at most ``batch_size`` and 2 MiB at a time, or a larger one by itself."""
+    return in_batches(inputs, _bytes_of, _BATCH_BYTES, batch_size)
+
+
+def _bytes_of(one: Input) -> int:
+    if isinstance(one.value, IRModule):
+        return len(one.value.text)
+    if isinstance(one.value, bytes):
+        return len(one.value)
+    try:
+        return os.stat(one.value).st_size
+    except (OSError, ValueError):
+        return 0  # standard input, or reading it says what is wrong

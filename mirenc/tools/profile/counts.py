@@ -1,0 +1,278 @@
+"""`read_profile`: the profile of a run, as ``llvm-profdata merge -text`` writes it, brought to the blocks of a module.
+
+Two kinds are read. Counters of LLVM's instrumentation (``clang -fprofile-generate``) are numbered by a function's
+control flow graph: libLLVM instruments the module once more, and so tells which block has which counter. Samples
+(AutoFDO, ``llvm-profgen``) are counted by source line, from the first line of the function; they may come from another
+level, compiler or version of the source.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.base.errors import IRFileError
+from mirenc.llvm import IRModule, parse_ir
+from mirenc.llvm.analysis.profile import Flow, annotated_lines
+from mirenc.llvm.passes.find_llvm import find_engine
+from mirenc.tools.profile.repair import repair_counts
+
+_INSTRUMENT = "pgo-instr-gen"
+_INCREMENT = re.compile(r"@llvm\.instrprof\.increment\(.*, i64 (-?\d+), i32 (\d+), i32 (\d+)\)")
+_CERTAIN = 1e6  # samples that an execution gives where each is counted
+_COUNTERS = re.compile(r"^# Func Hash:$", re.MULTILINE)
+_SAMPLED_FUNCTION = re.compile(r"([^\s#:].*):\d+:\d+")
+_SAMPLES = re.compile(r"( +)(\d+)(?:\.\d+)?: (?:(\d+)(?: .*)?|(.+):\d+)")
+_NO_LINES = re.compile(r"^ +!CFGChecksum:|^\[", re.MULTILINE)  # samples by probe, or by calling context
+_LOCATION = re.compile(r"^!(\d+) = (?:distinct )?!DILocation\(line: (\d+)(?!.*inlinedAt)", re.MULTILINE)
+_SUBPROGRAM = re.compile(r"^!(\d+) = distinct !DISubprogram\(.*?\bline: (\d+)", re.MULTILINE)
+_ATTACHED = re.compile(r" !dbg !(\d+)")
+
+AVERAGE_SAMPLES, SHARED_POWER, DOUBTS = 100.0, 4, 3
+"""How far counts by line are believed: the average block of a function counts as so many samples, divided by this power
+of the number of blocks that share the line; ``doubts`` of `repair_counts`. Chosen by ``downstream/profile/repair.py``.
+"""
+
+
+class Counts(NamedTuple):
+    """Executions of a module's B blocks and C edges, and what they were made from."""
+
+    flow: Flow  # ``told`` (B,): whether the block's function is in the profile
+    matched: int  # functions that are in the profile
+    stale: int  # functions whose counters in the profile are those of other code
+    counted: int  # blocks of matched functions with a count of their own
+    inferred: int  # blocks of matched functions whose count follows from others
+
+
+def read_profile(path: Path) -> "Counters | LineSamples":
+    """Read a text profile. Raises IRFileError: it is none, or of a kind that says nothing about IR."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        found = f"{path}: is no text"
+        raise IRFileError(f"{found}. Type: llvm-profdata merge -text -o profile.txt {path.name}") from None
+    if _COUNTERS.search(text):
+        if not text.startswith(":ir") and "\n:ir" not in text:
+            raise IRFileError(
+                f"{path}: its counters are of clang's front end (-fprofile-instr-generate), which numbers them by the "
+                "source. Give the IR of: clang -fprofile-instr-use=FILE.profdata -S -emit-llvm, which has !prof, "
+                "without --counts; or instrument with -fprofile-generate"
+            )
+        return Counters.from_text(text)
+    if not any(map(_SAMPLED_FUNCTION.fullmatch, text.splitlines())):
+        raise IRFileError(
+            f"{path}: is no profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
+        )
+    if _NO_LINES.search(text):
+        raise IRFileError(f"{path}: its samples are by probe or calling context. Give a profile by lines of the source")
+    return LineSamples.from_text(text)
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Counters of LLVM's instrumentation: (function, hash of its control flow) -> counters by the full name."""
+
+    functions: Mapping[tuple[str, int], Mapping[str, Sequence[int]]]
+
+    @classmethod
+    def from_text(cls, text: str) -> "Counters":
+        functions: dict[tuple[str, int], dict[str, list[int]]] = defaultdict(dict)
+        lines = (line for line in text.split("\n") if not line.startswith((":", "#")))
+        for record in "\n".join(lines).split("\n\n"):
+            if record.strip():
+                name, code, size, *numbers = record.strip("\n").split("\n")
+                functions[_bare(name), int(code)][name] = list(map(int, numbers[: int(size)]))
+        return cls(functions)
+
+    def counts(self, module: IRModule, ir: bytes, shares: Float64) -> Counts:
+        """Counts of a module that was read from ``ir``; its edges are believed to take ``shares`` (C,).
+
+        Raises ToolchainError: there is no libLLVM to number the counters.
+        """
+        with find_engine([_INSTRUMENT]) as engine:
+            instrumented = parse_ir(engine.text(ir, _INSTRUMENT))
+        samples, rate = np.zeros(instrumented.block_count), np.zeros(instrumented.block_count)
+        owner, names = _functions_of_blocks(instrumented), {name for name, _ in self.functions}
+        matched, stale = set(), set()
+        for block, code, size, number in _increments(instrumented):
+            name = instrumented.headers[owner[block]].name.strip('"')
+            counters = [numbers for numbers in self.functions.get((name, code), {}).values() if len(numbers) == size]
+            if len(counters) == 1:  # static functions of two files may have one name and one shape
+                samples[block], rate[block] = _CERTAIN * counters[0][number], _CERTAIN
+                matched.add(int(owner[block]))
+            elif name in names:
+                stale.add(int(owner[block]))
+        here, there = _blocks_of_both(module, instrumented)
+        ways = np.diff(instrumented.arrays.successor_start)
+        believed = 1.0 / np.repeat(ways, ways)
+        mine, theirs = _edges_of(module, here), _edges_of(instrumented, there)
+        believed[theirs] = shares[mine]
+        found = repair_counts(instrumented, samples, rate, believed)
+        never = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
+        flow = Flow(np.zeros(module.block_count), np.zeros(len(shares)), np.zeros(module.block_count, np.bool_))
+        flow.blocks[here], flow.edges[mine] = found.blocks[there], found.edges[theirs]
+        flow.told[here] = (found.told | never)[there]
+        counted = rate[there] > 0
+        return _counts(module, flow, np.isin(np.arange(module.block_count), here[counted]), len(stale))
+
+
+@dataclass(frozen=True)
+class LineSamples:
+    """Samples by line: function -> line, from that of the function -> samples. Discriminators are not told apart."""
+
+    functions: Mapping[str, Mapping[int, float]]
+
+    @classmethod
+    def from_text(cls, text: str) -> "LineSamples":
+        """Samples of inlined copies are added to the function's own; where it was called has those of its entry."""
+        functions: dict[str, dict[tuple[int, str], float]] = defaultdict(lambda: defaultdict(float))
+        callers: list[str] = []
+        entered: list[tuple[str, tuple[int, str]] | None] = []  # of each caller where it is inlined, until it is known
+        for line in text.splitlines():
+            if (function := _SAMPLED_FUNCTION.fullmatch(line)) is not None:
+                callers, entered = [function[1]], [None]
+            elif callers and (match := _SAMPLES.fullmatch(line)) is not None:
+                depth, offset, count, callee = len(match[1]), int(match[2]), match[3], match[4]
+                del callers[depth:], entered[depth:]
+                place = offset, line.partition(":")[0].strip()
+                if callee is not None:
+                    entered.append((callers[-1], place))
+                    callers.append(callee)
+                    continue
+                functions[callers[-1]][place] += float(count)
+                if (call := entered[-1]) is not None:
+                    functions[call[0]][call[1]] += float(count)
+                    entered[-1] = None
+        lines: dict[str, dict[int, float]] = {name: {} for name in functions}
+        for name, places in functions.items():
+            for (offset, _), count in places.items():
+                lines[name][offset] = max(lines[name].get(offset, 0.0), count)
+        return cls(lines)
+
+    def counts(self, module: IRModule, shares: Float64) -> Counts:
+        """Counts of a module whose edges are believed to take ``shares`` (C,).
+
+        Raises IRFileError: the IR has no source lines.
+        """
+        by_block = lines_of_blocks(module)
+        if not any(map(len, by_block)):
+            raise IRFileError(
+                f"{module.name}: has no source lines, which samples go by. Compile with -gline-tables-only"
+            )
+        counts: list[Mapping[int, float] | None] = [None] * len(by_block)
+        for function, first in _first_lines(module).items():
+            header = module.headers[function]
+            own = {first + line: count for line, count in self.functions.get(header.name.strip('"'), {}).items()}
+            if any(own.values()):
+                counts[header.first_block : header.last_block] = [own] * (header.last_block - header.first_block)
+        samples, rate = line_samples(by_block, counts, _functions_of_blocks(module))
+        flow = repair_counts(module, samples, rate, shares, doubts=DOUBTS)
+        return _counts(module, flow, rate > 0, 0)
+
+
+def line_samples(
+    lines: Sequence[Int64], counts: Sequence[Mapping[int, float] | None], function: Int64
+) -> tuple[Float64, Float64]:
+    """``samples`` and ``rate`` (B,) for `repair_counts`, from counts by line.
+
+    ``lines`` of each block, ``counts`` of the lines of its function (a line that is not in it has none; None: nothing
+    is known of the function), ``function`` (B,). A block takes the count of that of its lines which the fewest blocks
+    of its function share.
+    """
+    shared: Counter[tuple[int, int]] = Counter()
+    for own, owner in zip(lines, function.tolist(), strict=True):
+        shared.update((owner, line) for line in own.tolist())
+    line_counts, blocks = np.full(len(lines), -1.0), np.ones(len(lines))
+    for block, (own, owner, by_line) in enumerate(zip(lines, function.tolist(), counts, strict=True)):
+        if by_line is not None and len(own):
+            blocks[block], less = min((shared[owner, line], -by_line.get(line, 0.0)) for line in own.tolist())
+            line_counts[block] = -less
+    known = line_counts >= 0
+    mean = np.bincount(function, np.where(known, line_counts, 0)) / np.maximum(np.bincount(function, known), 1)
+    average = np.maximum(mean, 1e-9)[function]
+    rate = np.where(known & (mean[function] > 0), AVERAGE_SAMPLES / average / blocks**SHARED_POWER, 0.0)
+    return np.where(known, line_counts, 0) * rate, rate
+
+
+def lines_of_blocks(module: IRModule) -> list[Int64]:
+    """For each block the lines of its function's own source that its instructions are of; inlined code has none."""
+    places = {number: int(line) for number, line in _LOCATION.findall(module.annotated)}
+    text, arrays, found = annotated_lines(module), module.arrays, []
+    for begin, end in zip(arrays.block_start[:-1].tolist(), arrays.block_start[1:].tolist(), strict=True):
+        rows = arrays.line[begin:end].tolist() if places else []
+        own = {places.get(match[1], 0) for row in rows if (match := _ATTACHED.search(text[row]))}
+        found.append(np.array(sorted(own - {0}), dtype=np.int64))
+    return found
+
+
+def _first_lines(module: IRModule) -> dict[int, int]:
+    """The line of the source on which each function begins, by the function's number."""
+    begins, text = dict(_SUBPROGRAM.findall(module.annotated)), annotated_lines(module)
+    found = {function.index: _ATTACHED.search(text[function.header.line]) for function in module.defined_functions}
+    return {number: int(begins[match[1]]) for number, match in found.items() if match and match[1] in begins}
+
+
+def _counts(module: IRModule, flow: Flow, counted: Bool, stale: int) -> Counts:
+    matched = len(np.unique(_functions_of_blocks(module)[flow.told]))
+    own = int((flow.told & counted).sum())
+    return Counts(flow, matched, stale, own, int(flow.told.sum()) - own)
+
+
+def _increments(module: IRModule) -> Iterator[tuple[int, int, int, int]]:
+    """Of each counter its block, and its function's hash, number of counters, and which of these it is."""
+    lines, arrays = module.lines, module.arrays
+    for row in np.flatnonzero(arrays.callee >= 0).tolist():
+        if (match := _INCREMENT.search(lines[arrays.line[row]])) is not None:
+            yield int(arrays.block[row]), int(match[1]) % 2**64, int(match[2]), int(match[3])
+
+
+def _blocks_of_both(module: IRModule, instrumented: IRModule) -> tuple[Int64, Int64]:
+    """The blocks of a module that its entries reach, and the same ones where it is instrumented.
+
+    LLVM puts blocks on edges between a block with several ways out and one with several ways in. A function in which
+    more was changed is left out.
+    """
+    into = [np.bincount(each.arrays.successor, minlength=each.block_count) for each in (module, instrumented)]
+    others = {copy.name: copy.header.first_block for copy in instrumented.defined_functions}
+    found: dict[int, int] = {}
+    for function in module.defined_functions:
+        waiting, own = [(function.header.first_block, others[function.name])], dict[int, int]()
+        while waiting:
+            block, twin = waiting.pop()
+            if block in own:
+                continue
+            own[block], ways, theirs = twin, _ways(module, block), _ways(instrumented, twin)
+            if len(ways) != len(theirs):
+                own.clear()
+                break
+            for way, other in zip(ways, theirs, strict=True):
+                on_edge = into[0][way] > 1 and into[1][other] == 1
+                waiting.append((way, _ways(instrumented, other)[0] if on_edge else other))
+        found |= own
+    return np.array([*found], np.int64), np.array([*found.values()], np.int64)
+
+
+def _ways(module: IRModule, block: int) -> list[int]:
+    return module.arrays.successor[slice(*module.arrays.successor_start[block : block + 2])].tolist()
+
+
+def _edges_of(module: IRModule, blocks: Int64) -> Int64:
+    """Rows of ``arrays.successor`` that go out of some blocks."""
+    start = module.arrays.successor_start
+    return np.concatenate([np.arange(start[block], start[block + 1]) for block in blocks.tolist()] or [blocks]).astype(
+        np.int64
+    )
+
+
+def _functions_of_blocks(module: IRModule) -> Int64:
+    return module.arrays.function[module.arrays.block_start[:-1]].astype(np.int64)
+
+
+def _bare(name: str) -> str:
+    """A function's own name: that of a static one has its file before it."""
+    return re.split(r"[;:]", name)[-1]

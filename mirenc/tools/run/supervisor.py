@@ -1,0 +1,94 @@
+"""The process between mirenc and a command: when mirenc closes the socket, all that the command started is ended.
+
+`mirenc.tools.run.programs` starts it by path. It adopts orphans (Linux), so that even what has left the command's
+session is found. It imports nothing of mirenc.
+"""
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+
+_PR_SET_CHILD_SUBREAPER = 36
+_POLITE = 0.5  # seconds between SIGTERM, on which make removes what is half written, and SIGKILL
+_LONGEST = 5.0  # seconds until what even SIGKILL does not end is given up
+_POLL = 0.01  # seconds
+
+
+def adopt_orphans() -> None:
+    """On Linux, become the parent of descendants whose own parent ends."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def end_descendants(polite: float = 0.0) -> None:
+    """End all descendants of this process: SIGTERM, and SIGKILL after ``polite`` seconds."""
+    start, asked = time.monotonic(), set()
+    while (waited := time.monotonic() - start) < _LONGEST:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        living = _descendants()
+        if not living:
+            return
+        for pid in living:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if waited >= polite:
+                    os.kill(pid, signal.SIGKILL)
+                elif pid not in asked:
+                    os.kill(pid, signal.SIGTERM)
+                    asked.add(pid)
+        time.sleep(_POLL)
+
+
+def _descendants() -> list[int]:
+    """Processes that descend from this one and are no zombies; none where there is no /proc."""
+    children: dict[int, list[int]] = {}
+    dead = set()
+    for entry in os.listdir("/proc") if os.path.isdir("/proc") else []:
+        if entry.isdecimal():
+            with contextlib.suppress(OSError), open(f"/proc/{entry}/stat", "rb") as file:
+                state, parent = file.read().rpartition(b")")[2].split()[:2]  # the name may have spaces and brackets
+                children.setdefault(int(parent), []).append(int(entry))
+                dead |= {int(entry)} if state in (b"Z", b"X") else set()
+    found = [os.getpid()]
+    for pid in found:
+        found += children.get(pid, [])
+    return [pid for pid in found[1:] if pid not in dead]
+
+
+def main() -> None:
+    """``supervisor.py SOCKET COMMAND ...``: answers with exit code, processor and wall seconds; ends on end of file."""
+    line, command = int(sys.argv[1]), sys.argv[2:]
+    os.set_inheritable(line, False)
+    adopt_orphans()
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    start = time.perf_counter()
+    # Python ignores these two, and what is ignored stays so in the next program.
+    process = os.posix_spawnp(command[0], command, os.environ, setpgroup=0, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ))
+    while True:
+        if line in select.select([line, woken], [], [])[0]:
+            end_descendants(_POLITE)
+            if sys.platform != "linux" or not os.path.isdir("/proc"):  # descendants cannot be found
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process, signal.SIGKILL)
+            return
+        os.read(woken, 4096)
+        pid = -1
+        while pid:  # an orphan may have ended, too
+            pid, status, used = os.wait4(-1, os.WNOHANG)
+            if pid == process:
+                wall = time.perf_counter() - start
+                code, cpu = os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime
+                os.write(line, f"{code} {cpu} {wall}".encode())
+                return
+
+
+if __name__ == "__main__":
+    main()

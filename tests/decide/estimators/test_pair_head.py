@@ -1,0 +1,201 @@
+"""`PairHead`: what one setting teaches about another, and settings that are sparse or differ from sample to sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
+
+from mirenc.base.errors import ConfigError, HeadError
+from mirenc.decide import BoostedRegressor, PairHead, RidgeRegressor, Settings, load_head, save_head
+from mirenc.decide.estimators.chooser import preferences
+
+NUMBERS = np.arange(8.0)[:, None]  # eight settings in a row, as numbers
+RIDGE = PairHead(RidgeRegressor(1e-3), 1, products=True)
+BOOSTED = PairHead(BoostedRegressor(components=4096, trees=60), 1)
+HEADS = pytest.mark.parametrize("head", [RIDGE, BOOSTED], ids=["ridge", "boosted"])
+
+
+def valley(rows: int = 120, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features (n, 1 + 3), costs (n, 8), best setting (n,): log costs are a valley around what the code says."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(rows, 4))
+    best = rng.integers(0, 8, rows)
+    features[:, 1] = best  # a code column
+    unit = rng.normal(size=(rows, 1))
+    return features, np.exp(unit + 0.05 * (NUMBERS[:, 0] - best[:, None]) ** 2), best
+
+
+def shared(rows: int) -> Settings:
+    return Settings(NUMBERS, np.tile(np.arange(8), (rows, 1)))
+
+
+def test_without_code_only_the_context_counts_and_it_is_saved_so(tmp_path: Path) -> None:
+    features, costs, _ = valley()
+    blind = PairHead(RidgeRegressor(1e-3), 1, use_code=False, products=True).fit(features, costs, shared(120))
+    other = features.copy()
+    other[:, 1:] = 7.0
+    found = blind.predict_log_costs(other, shared(120))
+    np.testing.assert_array_equal(found, blind.predict_log_costs(features, shared(120)))
+    # The same as a head that was given no code.
+    alone = PairHead(RidgeRegressor(1e-3), 1, products=True).fit(features[:, :1], costs, shared(120))
+    np.testing.assert_allclose(found, alone.predict_log_costs(features[:, :1], shared(120)))
+    save_head(blind, tmp_path)
+    np.testing.assert_array_equal(load_head(tmp_path)[0].predict_log_costs(features, shared(120)), found)
+
+
+@HEADS
+def test_a_setting_that_was_never_measured_is_predicted_from_its_neighbours(head: PairHead) -> None:
+    features, costs, best = valley()
+    missing = costs[:90].copy()
+    missing[:, 3] = np.nan
+    fitted = clone(head).fit(features[:90], missing, shared(90))
+    found = fitted.predict_log_costs(features[90:], shared(30))
+    truth = np.log(costs[90:])
+    # Relative to the sample: nearer to the truth than saying that it is no different from the others.
+    ours, theirs = (one - one.mean(axis=1, keepdims=True) for one in (found, truth))
+    assert np.abs(ours[:, 3] - theirs[:, 3]).mean() < 0.7 * np.abs(theirs[:, 3]).mean()
+    # It is preferred where it is best, and not where it is worst.
+    share = preferences(found)[:, 3]
+    assert share[np.abs(best[90:] - 3) <= 1].min() > share[best[90:] == 7].max()
+
+
+@HEADS
+def test_a_few_measurements_a_sample_teach_the_whole_space(head: PairHead) -> None:
+    features, costs, best = valley(300)
+    sparse = np.full_like(costs[:260], np.nan)
+    drawn = np.random.default_rng(1).permuted(np.tile(np.arange(8), (260, 1)), axis=1)[:, :3]
+    np.put_along_axis(sparse, drawn, np.take_along_axis(costs[:260], drawn, axis=1), axis=1)
+    fitted = clone(head).fit(features[:260], sparse, shared(260))
+    found = fitted.predict_proba(features[260:], shared(40)).argmax(axis=1)
+    assert np.abs(found - best[260:]).mean() < 0.8 < 1.8 < np.abs(3 - best[260:]).mean()
+
+
+@HEADS
+def test_samples_may_have_settings_of_their_own(head: PairHead) -> None:
+    features, costs, _ = valley(200)
+    # Half of the samples have settings 0 to 4, the others 7 down to 3; the fifth column is another setting for each.
+    row = np.where(np.arange(200)[:, None] % 2, np.arange(7, 2, -1), np.arange(5))
+    own = np.take_along_axis(costs, row, axis=1)
+    settings = Settings(NUMBERS, row)
+    fitted = clone(head).fit(features[:160], own[:160], settings.take(np.arange(160)))
+    asked = settings.take(np.arange(160, 200))
+    chosen = np.take_along_axis(row[160:], fitted.predict_proba(features[160:], asked).argmax(axis=1)[:, None], axis=1)
+    least = np.take_along_axis(row[160:], own[160:].argmin(axis=1)[:, None], axis=1)
+    assert np.abs(chosen - least).mean() < 1.0
+    # The order of a sample's settings only orders the answer.
+    turned = Settings(NUMBERS, asked.row[:, ::-1])
+    np.testing.assert_allclose(
+        fitted.predict_log_costs(features[160:], turned)[:, ::-1], fitted.predict_log_costs(features[160:], asked)
+    )
+    # And a space of another width may be asked about.
+    assert fitted.predict_proba(features[160:], shared(40)).shape == (40, 8)
+
+
+@HEADS
+def test_what_may_not_be_asked_for_is_never_chosen(head: PairHead) -> None:
+    features, costs, _ = valley()
+    row = np.tile(np.arange(8), (120, 1))
+    row[np.arange(120), costs.argmin(axis=1)] = -1  # the best of each
+    settings = Settings(NUMBERS, row)
+    fitted = clone(head).fit(features, costs, settings)
+    found = fitted.predict_proba(features, settings)
+    assert (found[row < 0] == 0).all()
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (row[np.arange(120), found.argmax(axis=1)] >= 0).all()
+    assert np.isinf(fitted.predict_log_costs(features, settings)[row < 0]).all()
+
+
+def test_a_cost_without_a_setting_teaches_nothing() -> None:
+    features, costs, _ = valley()
+    row = np.tile(np.arange(8), (120, 1))
+    row[:, 2] = -1
+    other = costs.copy()
+    other[:, 2] = 1e6
+    first, second = (clone(RIDGE).fit(features, y, Settings(NUMBERS, row)) for y in (costs, other))
+    np.testing.assert_array_equal(
+        first.predict_log_costs(features, shared(120)), second.predict_log_costs(features, shared(120))
+    )
+
+
+def test_the_unit_of_a_samples_costs_does_not_matter() -> None:
+    features, costs, _ = valley()
+    costs[::3, 5] = np.nan
+    unit = np.exp(np.random.default_rng(5).normal(scale=9, size=(120, 1)))
+    first, second = (clone(RIDGE).fit(features, y, shared(120)) for y in (costs, costs * unit))
+    np.testing.assert_allclose(
+        second.predict_proba(features, shared(120)), first.predict_proba(features, shared(120)), rtol=1e-6
+    )
+
+
+def test_without_products_a_linear_head_orders_all_samples_alike() -> None:
+    features, costs, _ = valley()
+    plain, crossed = (
+        clone(head).fit(features, costs, shared(120)).predict_proba(features, shared(120)).argmax(axis=1)
+        for head in (PairHead(RidgeRegressor(1e-3), 1), RIDGE)
+    )
+    assert len(set(plain.tolist())) == 1
+    assert len(set(crossed.tolist())) > 2
+
+
+def test_the_regressor_sees_columns_settings_and_products() -> None:
+    """By hand: one context column, one setting column z; C + (z, z^2) + products of the two."""
+    features, costs = np.array([[-1.0], [1.0], [-1.0], [1.0]]), np.exp([[0.0, 1.0], [1.0, 0.0]] * 2)
+    settings = Settings(np.array([[2.0], [6.0]]), np.tile([0, 1], (4, 1)))
+    head = PairHead(LinearRegression(), 1, products=True).fit(features, costs, settings)
+    assert head.regressor_.n_features_in_ == 1 + 2 + 2
+    columns = head._setting_columns(settings.features)
+    rows = head._pairs(features, columns, np.array([0]), np.array([1]))
+    assert rows.tolist() == [[-1.0, 1.0, 1.0, -1.0, -1.0]]
+    np.testing.assert_allclose(head.predict_log_costs(features, settings), [[-0.5, 0.5], [0.5, -0.5]] * 2, atol=1e-9)
+
+
+def test_settings_of_which_nothing_is_known_are_a_column_each() -> None:
+    features, costs, _ = valley()
+    given = Settings(np.eye(8), np.tile(np.arange(8), (120, 1)))
+    first, second = clone(BOOSTED).fit(features, costs), clone(BOOSTED).fit(features, costs, given)
+    np.testing.assert_array_equal(first.predict_proba(features), second.predict_proba(features, given))
+    assert first.predict(features).shape == (120,)
+
+
+# -- refusals ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("parameters", "word"),
+    [
+        ({"context_columns": -1}, "context_columns is -1; allowed: 0 to 4"),
+        ({"context_columns": 5}, "context_columns is 5"),
+        ({"clip": 0}, "clip is 0"),
+        ({"clip": np.inf}, "clip is inf"),
+        ({"components": 0}, "components is 0"),
+        ({"most_pairs": 2.5}, "most_pairs is 2.5"),
+        ({"use_code": False}, "context_columns is 0; allowed: 1 to 4"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(parameters: dict[str, Any], word: str) -> None:
+    features, costs, _ = valley()
+    with pytest.raises(ConfigError, match=word):
+        PairHead(RidgeRegressor(), **parameters).fit(features, costs, shared(120))
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    features, costs, _ = valley()
+    with pytest.raises(HeadError, match="one row of each a sample is needed"):
+        clone(RIDGE).fit(features, costs[1:], shared(120))
+    with pytest.raises(HeadError, match="one row of each a sample is needed"):
+        clone(RIDGE).fit(features, costs[:, 1:], shared(120))
+    with pytest.raises(HeadError, match="no cost belongs to a setting"):
+        clone(RIDGE).fit(features, costs, Settings(NUMBERS, np.full((120, 8), -1)))
+    fitted = clone(RIDGE).fit(features, costs, shared(120))
+    with pytest.raises(HeadError, match="1 columns are needed"):
+        fitted.predict_proba(features, Settings(np.eye(8), shared(120).row))
+    with pytest.raises(HeadError, match="one row a sample"):
+        fitted.predict_proba(features, shared(119))
+    with pytest.raises(ValueError, match="3 features"):
+        fitted.predict_proba(features[:, :3], shared(120))
+    with pytest.raises(NotFittedError):
+        clone(RIDGE).predict_proba(features, shared(120))

@@ -1,3 +1,0 @@
-"""Fixtures of these tests: a task in miniature."""
-
-from toy_task import published, published_data, tiny, toy, toy_data, toy_report  # noqa: F401

@@ -1,0 +1,96 @@
+"""An engine is found that knows the lists; without one the reasons are told. No libLLVM is needed for either."""
+
+from __future__ import annotations
+
+import pytest
+
+from mirenc.base.errors import ToolchainError
+from mirenc.llvm.passes import find_llvm as installed
+from mirenc.llvm.passes.find_llvm import SharedEngine, find_engine
+from mirenc.llvm.passes.size_after_passes import Engine
+
+RETURN = b"define void @f() {\n  ret void\n}\n"
+
+
+@pytest.fixture
+def no_shared_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Missing(SharedEngine):
+        def __init__(self, version: int | None = None, *, timeout: float, memory_limit: int) -> None:
+            super().__init__(version, library="nowhere.so", timeout=timeout, memory_limit=memory_limit)
+
+    monkeypatch.setattr(installed, "SharedEngine", Missing)
+
+
+@pytest.mark.usefixtures("no_shared_library")
+def test_llvmlite_serves_what_it_has() -> None:
+    with find_engine(["function(sroa,instcombine)", "default<O2>"]) as engine:
+        assert engine.name.endswith("(llvmlite)")
+        assert engine.run(RETURN, "default<O2>").instructions == 1
+
+
+@pytest.mark.usefixtures("no_shared_library")
+def test_without_an_engine_the_reason_is_told() -> None:
+    with pytest.raises(
+        ToolchainError, match=r"lists: LLVM 22\.\S+ \(llvmlite\) does not know 'default<Oz>'\. Type: apt-get"
+    ):
+        find_engine(["default<O2>", "default<Oz>"])
+
+
+def test_every_engine_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int | None] = []
+
+    class Counted(SharedEngine):
+        def __init__(self, version: int | None = None, *, timeout: float, memory_limit: int) -> None:
+            asked.append(version)
+            super().__init__(version, timeout=timeout, memory_limit=memory_limit)
+
+    # As on a machine with LLVM 18 and 16.
+    here = [18, 16]
+    monkeypatch.setattr(installed, "SharedEngine", Counted)
+    monkeypatch.setattr(Engine, "version", property(lambda engine: _version(engine, here)), raising=True)
+    monkeypatch.setattr(Counted, "knows", lambda engine, pipeline: False)
+    with pytest.raises(ToolchainError, match=r"LLVM 18\.1 .*; LLVM 16\.1 .*; .*llvmlite"):
+        find_engine(["nonsense"])
+    assert asked == [None, 17, 16]
+
+
+@pytest.mark.parametrize(
+    ("prefer", "order"),
+    [
+        ("19.1.7", [19, 22, 16]),
+        ("22.1.0", [22, 19, 16]),
+        ("18.1.8", [22, 19, 16]),  # not here
+        ("", [22, 19, 16]),
+    ],
+)
+def test_the_llvm_of_a_table_is_asked_first(prefer: str, order: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    here = [22, 19, 16]
+    asked: list[str] = []
+    monkeypatch.setattr(Engine, "version", property(lambda engine: _version(engine, here)))
+    monkeypatch.setattr(SharedEngine, "knows", lambda engine, pipeline: bool(asked.append(engine.version)))
+    with pytest.raises(ToolchainError, match="no LLVM here can run these pass lists"):
+        find_engine(["nonsense"], prefer=prefer)
+    assert asked == [f"{number}.1" for number in order]
+
+
+def _version(engine: Engine, here: list[int]) -> str:
+    """What an engine would say that has one of these libraries at most."""
+    if engine._kind == "llvmlite":
+        return "22.1"
+    wanted = [number for number in here if any(f"-{number}.so" in each for each in engine._child.arguments)]
+    if not wanted:
+        raise ToolchainError("not here")
+    return f"{wanted[0]}.1"
+
+
+@pytest.mark.needs("libLLVM 19")
+def test_an_llvm_may_be_preferred_to_a_newer_one() -> None:
+    with find_engine(["default<Oz>"], prefer="19.1.0") as engine:
+        assert engine.version.startswith("19.")
+
+
+@pytest.mark.needs("libLLVM")
+def test_a_shared_library_comes_first() -> None:
+    with find_engine(["default<Oz>"]) as engine:
+        assert engine.name.endswith("(shared library)")
+        assert engine.run(RETURN, "default<Oz>").instructions == 1

@@ -1,0 +1,38 @@
+"""Counts of a run: texts read by hand, and counts by line as samples of blocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from mirenc.tools.profile.counts import Counters, LineSamples, line_samples, read_profile
+
+
+def test_counters_are_known_by_function_and_hash(tmp_path: Path) -> None:
+    path = tmp_path / "counts.txt"
+    path.write_text(
+        "# IR level Instrumentation Flag\n:ir\na.c;f\n# Func Hash:\n7\n# Num Counters:\n2\n# Counter Values:\n3\n0\n"
+        "# Num Value Kinds:\n1\n# ValueKind = IPVK_MemOPSize:\n1\n# NumValueSites:\n1\n1\n8:3\n\n"
+        "g\n# Func Hash:\n9\n# Num Counters:\n1\n# Counter Values:\n5\n\n"
+    )
+    profile = read_profile(path)
+    assert isinstance(profile, Counters)
+    assert profile.functions == {("f", 7): {"a.c;f": [3, 0]}, ("g", 9): {"g": [5]}}
+
+
+def test_samples_of_inlined_copies_are_added_to_the_function() -> None:
+    profile = LineSamples.from_text(
+        "f:1000:10\n 1: 10\n 2: 400 g:390 h:10\n 2.1: 500\n 3: g:60\n  0: 20\n  1: h:40\n   4: 40\n !Attributes: 1\n"
+        "g:5:5\n 0: 5\n"
+    )
+    # Of a line its largest count; where something is inlined, what its first sample says.
+    assert profile.functions == {"f": {1: 10, 2: 500, 3: 20}, "g": {0: 25, 1: 40}, "h": {4: 40}}
+
+
+def test_a_block_has_the_count_of_the_line_that_fewest_share() -> None:
+    lines = [np.array(own) for own in ([1], [1, 2], [], [3])]
+    samples, rate = line_samples(lines, [{1: 100.0, 2: 40.0}] * 3 + [None], np.array([0, 0, 0, 1]))
+    # Means 70: a block of a line of its own counts as 100 samples a 70 executions, one of two as a sixteenth of that.
+    np.testing.assert_allclose(rate, [100 / 70 / 16, 100 / 70, 0, 0])
+    np.testing.assert_allclose(samples, [100 * 100 / 70 / 16, 40 * 100 / 70, 0, 0])
