@@ -259,7 +259,9 @@ SWAPS = {
 
 @pytest.mark.parametrize("which", [0, 1])
 @pytest.mark.parametrize("swap", SWAPS)
-def test_swapped_operands_arguments_and_branches_change_the_vector(model_config: ModelConfig, tokenizer: IRTokenizer, swap: str, which: int) -> None:
+def test_swapped_operands_arguments_and_branches_change_the_vector(
+    model_config: ModelConfig, tokenizer: IRTokenizer, swap: str, which: int
+) -> None:
     one, other = SWAPS[swap]
     runtime = both(with_graph(model_config, VARIANTS["default"]))[which]
     assert np.abs(graph_of(one, runtime, tokenizer) - graph_of(other, runtime, tokenizer)).max() > 1e-3

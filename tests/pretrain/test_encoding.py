@@ -45,9 +45,7 @@ def test_graph_vectors_do_not_depend_on_how_many_are_encoded_at_once(
     torch.testing.assert_close(graph_vectors(model, corpus, modules, weighting="sqrt"), together, rtol=1e-4, atol=1e-4)
 
 
-def test_frozen_texts_give_the_vectors_of_encoding(
-    model: MIREncoder, corpus: Corpus, modules: np.ndarray
-) -> None:
+def test_frozen_texts_give_the_vectors_of_encoding(model: MIREncoder, corpus: Corpus, modules: np.ndarray) -> None:
     known = FrozenTexts(model, corpus, modules, processes=Processes(CPU), weighting="sqrt")
     graphs = join_graphs(corpus, modules, np.random.default_rng(0))
     with torch.no_grad():

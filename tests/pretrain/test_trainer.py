@@ -330,9 +330,7 @@ def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus
             Trainer(short_run, corpus, tmp_path).run(resume=True)
 
 
-def test_too_few_graphs_are_refused_before_training(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
-) -> None:
+def test_too_few_graphs_are_refused_before_training(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
     config = short_run.model_copy(update={"max_nodes": 16})
     with pytest.raises(ConfigError, match=r"0 training module.* with at most 16 nodes"):
         Trainer(config, corpus, tmp_path / "run")

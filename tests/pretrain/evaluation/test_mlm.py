@@ -113,7 +113,9 @@ def test_distinct_and_occurring_statements() -> None:
     assert len(choose_occurring(np.zeros(3, dtype=np.int64), 7)) == 0
 
 
-def test_statements_without_ordinary_tokens_have_no_figure(make_corpus: Callable[..., Corpus], baselines: Baselines) -> None:
+def test_statements_without_ordinary_tokens_have_no_figure(
+    make_corpus: Callable[..., Corpus], baselines: Baselines
+) -> None:
     empty = make_corpus([[CLS, SEP]], [("p/a.ll", {0: 1}, 0, [])], VOCABULARY)
     with pytest.raises(NoFigureError, match="no statements"):
         evaluate_mlm(Known(TRUTH, 1), empty, np.zeros(0, dtype=np.int64), baselines)
