@@ -80,6 +80,11 @@ def test_of_two_that_are_near_the_one_in_such_company_comes_first() -> None:
     assert cosines[0, 0] + 0.1 * min(1, alike / 0.7) ** 2 > cosines[0, 1]
 
 
+def test_ten_are_found_by_default() -> None:
+    table = table_of([[1, 0]] * 12, [*range(12)])
+    assert rerank([[1, 0]], [[1, 0]], table)[0].tolist() == [[*range(10)]]
+
+
 @pytest.mark.parametrize("files", [[0, 1, 2, 3], [0, 0, 0, 0]])
 def test_where_no_file_says_more_than_another_the_cosines_rank(files: list[int]) -> None:
     vectors = [[1, 0.1, 0], [1, 1, 0], [0, 1, 0], [1, 0.2, 0.1]]
