@@ -1,7 +1,7 @@
 """How often the first answer of a function search is right, by what the search knows: a logistic regression.
 
-What you get: `OUT.json`: coefficients for `mirenc.search.confidence`, how often answers were right in each fifth of them
-by language, and `OUT.md`, the tables of it.
+What you get: `OUT.json`: coefficients for `mirenc.search.confidence`, how often answers were right in each fifth of
+them by language, and `OUT.md`, the tables of it.
 
 The protocol is that of the product: all functions of a project's build, whatever their size, are searched for in an
 index of another build of it, or of that and builds of nine other projects, with re-ranking; and in the same file of the
