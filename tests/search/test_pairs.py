@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mirenc.search.pairs import Side, centred, cosines, paired
+from mirenc.search.pairs import Side, _files, centred, cosines, paired
 
 E = np.eye(6, dtype=np.float32)
 
@@ -79,3 +79,9 @@ def test_centred_by_hand() -> None:
     many = np.tile(rows[:1], (2000, 1))
     many[0] = [7, 4, 2, 1]
     assert centred(many, [2, 2])[0] == pytest.approx([1, 0.01, 0.01, 1], abs=0.02)
+
+
+def test_the_position_in_a_file_is_that_of_the_middle_of_a_function() -> None:
+    membership, position = _files(side([E[0]] * 3, [0, 0, 1]))
+    assert position.tolist() == [0.25, 0.75, 0.5]
+    np.testing.assert_allclose(membership.toarray(), [[0.5**0.5, 0], [0.5**0.5, 0], [0, 1]])

@@ -21,7 +21,7 @@ from mirenc.base.errors import (
 )
 from mirenc.encoder import Encoder
 from mirenc.search import Maker, VectorTable, compare, index, nearest
-from mirenc.search.rerank import rerank, rerank_files
+from mirenc.search.rerank import file_bonus, rerank, rerank_files
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 CLANG = FIXTURES / "ir" / "clang-19"
@@ -78,6 +78,15 @@ def test_of_two_that_are_near_the_one_in_such_company_comes_first() -> None:
     alike = mine @ theirs / np.linalg.norm(mine) / np.linalg.norm(theirs)
     assert alike > 0
     assert cosines[0, 0] + 0.1 * min(1, alike / 0.7) ** 2 > cosines[0, 1]
+
+
+def test_the_bonus_of_a_file_is_quadratic_up_to_its_limit() -> None:
+    assert file_bonus(np.array([-0.5, 0, 0.35, 0.7, 1])) == pytest.approx([0, 0, 0.025, 0.1, 0.1])
+
+
+def test_ten_are_found_by_default() -> None:
+    table = table_of([[1, 0]] * 12, [*range(12)])
+    assert rerank([[1, 0]], [[1, 0]], table)[0].tolist() == [[*range(10)]]
 
 
 @pytest.mark.parametrize("files", [[0, 1, 2, 3], [0, 0, 0, 0]])

@@ -219,3 +219,8 @@ def test_another_models_vectors_do_not_compare() -> None:
     table.check_model(encoder("renamed", "1" * 64), "x.npz")  # the weights decide, not the name
     with pytest.raises(ModelError, match=r"x\.npz holds vectors of one \(digest 111111111111\), .*one \(digest 222"):
         table.check_model(encoder("one", "2" * 64), "x.npz")
+
+
+def test_a_header_without_options_has_the_defaults_of_old_files() -> None:
+    header = {"model": "m", "model_digest": "d", "level": "module", "part": "both"}
+    assert Maker.from_json(header) == Maker("m", "d", "module", "both", "search", True, False, "", "plain")

@@ -1,8 +1,7 @@
-"""`block_bounds`: the work groups (thread blocks) that a kernel may be launched with, as its IR says it.
+"""`block_bounds`: the shapes of work groups (thread blocks) that a kernel may be launched with, by its IR.
 
-LLVM 22 rewrites what older ones wrote into `!nvvm.annotations`, so canonical text has attributes for CUDA. A promise of
-so many blocks on a multiprocessor (the second number of ``__launch_bounds__``, ``minctasm``) makes a compiler spare
-registers; it forbids no shape.
+LLVM 22 turns the `!nvvm.annotations` of older versions into attributes. A minimum of blocks on a multiprocessor (second
+number of ``__launch_bounds__``, ``minctasm``) makes a compiler use fewer registers; it forbids no shape.
 """
 
 import math
@@ -22,7 +21,7 @@ _NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _NUMBER = re.compile(r"\bi\d+ (\d+)")
 _LISTED = re.compile(r"^!(?:opencl\.kernels|spirv\.ExecutionMode) = !\{([^}]*)\}", re.MULTILINE)
 _LOCAL_SIZE = 17  # SPIR-V's execution mode
-# What requires one shape, and what bounds the items of a group, by the words of the language that is compiled.
+# What requires one shape and what bounds the items of a group, with the name in the source language.
 _REQUIRED = {"reqd_work_group_size": "reqd_work_group_size", "nvvm.reqntid": "reqntid"}
 _MOST = ("omp_target_thread_limit", "max_linear_work_group_size")
 _RANGES = {"amdgpu-flat-work-group-size": "amdgpu_flat_work_group_size"}
@@ -30,14 +29,14 @@ _RANGES = {"amdgpu-flat-work-group-size": "amdgpu_flat_work_group_size"}
 
 @dataclass(frozen=True)
 class BlockBounds:
-    """What a kernel allows; sides are x, y and z, and what a shape lacks is 1."""
+    """Bounds of a kernel; sides are x, y and z, 1 where a shape has fewer."""
 
-    required: tuple[int, ...] = ()  # the only shape, three sides; () where any will do
+    required: tuple[int, ...] = ()  # the only allowed shape, three sides; () for any
     least: int = 1  # items of a block
     most: float = math.inf
     widest: tuple[float, ...] = (math.inf,) * 3  # of each side
-    blocks: int = 0  # that shall fit on a multiprocessor at once; 0 where nothing is said. It binds no shape
-    words: tuple[str, ...] = ()  # what is said, as people write it
+    blocks: int = 0  # minimum on a multiprocessor at once, which binds no shape; 0 if not stated
+    words: tuple[str, ...] = ()  # the bounds in words
 
     def refusal(self, block: tuple[int, ...]) -> str:
         """Why the kernel cannot be launched with blocks of this shape; "" if it can."""
@@ -58,81 +57,86 @@ class BlockBounds:
 
     @property
     def text(self) -> str:
-        """What the kernel says of its blocks, in one line; "" where it says nothing."""
+        """The bounds in one line; "" for none."""
         return "; ".join(self.words)
 
 
 def group_bounds(module: IRModule, region: Region | None) -> list[BlockBounds]:
-    """`block_bounds` of a region's kernel, or of each kernel of the module."""
+    """`block_bounds` of the kernel of a region, or of all kernels of the module."""
     return [block_bounds(module, name) for name in (kernels_of(module) if region is None else [region.symbol])]
 
 
 def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
-    """What a module says of the blocks of one of its kernels, by attributes and metadata of any LLVM.
+    """Bounds of a kernel, by attributes and metadata of any LLVM version.
 
-    Known are OpenCL's ``reqd_work_group_size`` (also as SPIR-V's execution mode, and in ``!opencl.kernels`` of LLVM
+    These are OpenCL's ``reqd_work_group_size`` (also as SPIR-V's execution mode, and in ``!opencl.kernels`` of LLVM
     before 4) and ``max_work_group_size``, CUDA's ``__launch_bounds__``, ``maxntid`` and ``reqntid``, and
     AMD's ``amdgpu-flat-work-group-size``. A ``work_group_size_hint`` binds nothing.
     """
     header = module.lines[module.function(kernel).header.line]
     nodes, groups, lists = _facts(module.text)
-    said: dict[str, list[int]] = {}
+    stated: dict[str, list[int]] = {}
     for group in re.findall(r"#\d+", re.sub(r'"[^"]*"', "", header)):
-        said |= {
-            name: [int(one) for one in text.split(",")] for name, text in _ATTRIBUTE.findall(groups.get(group, ""))
+        stated |= {
+            name: [int(number) for number in text.split(",")]
+            for name, text in _ATTRIBUTE.findall(groups.get(group, ""))
         }
     for name, number in _ATTACHED.findall(header):
-        said[name] = [int(one) for one in _NUMBER.findall(nodes.get(number, ""))]
+        stated[name] = _numbers(nodes.get(number, ""))
     for listed in lists:
         for number in re.findall(r"\d+", listed):
-            said |= _listed(nodes, nodes.get(number, ""), kernel)
-    return _bounds(said)
+            stated |= _listed(nodes, nodes.get(number, ""), kernel)
+    return _bounds(stated)
 
 
 @lru_cache(maxsize=1)
 def _facts(text: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Metadata nodes and attribute groups by number, and lists of kernels: once for all kernels of a module."""
+    """Metadata nodes and attribute groups by number, and lists of kernels; cached, as a module has several kernels."""
     return dict(_NODE.findall(text)), attribute_groups(text), _LISTED.findall(text)
 
 
 def _listed(nodes: Mapping[str, str], entry: str, kernel: str) -> dict[str, list[int]]:
-    """What an entry of a module's list of kernels, or of their execution modes, says of one kernel."""
+    """Numbers by name in an entry of a list of kernels or execution modes; {} if it is of another kernel."""
     if not re.match(rf'ptr @"?{re.escape(kernel)}"?(?:,|$)', entry):
         return {}
-    mode = [int(one) for one in _NUMBER.findall(entry)]
+    mode = _numbers(entry)
     if mode[:1] == [_LOCAL_SIZE]:
         return {"reqd_work_group_size": mode[1:]}
     inner = (nodes.get(number, "") for number in re.findall(r"!(\d+)", entry))
     named = (re.match(r'!"(\w+)"', node) for node in inner)
-    return {match[1]: [int(one) for one in _NUMBER.findall(match.string)] for match in named if match}
+    return {match[1]: _numbers(match.string) for match in named if match}
 
 
-def _bounds(said: Mapping[str, list[int]]) -> BlockBounds:
-    """Of the numbers that stand beside each attribute or kind of metadata."""
+def _numbers(node: str) -> list[int]:
+    return [int(number) for number in _NUMBER.findall(node)]
+
+
+def _bounds(stated: Mapping[str, list[int]]) -> BlockBounds:
+    """Bounds from the numbers of each attribute or kind of metadata."""
     found = BlockBounds()
     for name, word in _REQUIRED.items():
-        if sides := said.get(name):
+        if sides := stated.get(name):
             required = (*sides, 1, 1)[:3]
             text = f"{word}({', '.join(map(str, required))}): no other shape can be launched"
             found = replace(found, required=required, words=(*found.words, text))
-    if sides := said.get("nvvm.maxntid"):
-        # NVIDIA's is of the product (PTX ISA, .maxntid).
+    if sides := stated.get("nvvm.maxntid"):
+        # A bound of the product (PTX ISA, .maxntid).
         most = math.prod(sides)
         text = f"__launch_bounds__({most}): at most {most} threads a block"
         found = replace(found, most=min(found.most, most), words=(*found.words, text))
-    if blocks := said.get("nvvm.minctasm"):
+    if blocks := stated.get("nvvm.minctasm"):
         text = f"{blocks[0]} blocks or more at once on a multiprocessor: fewer registers a thread, any shape"
         found = replace(found, blocks=blocks[0], words=(*found.words, text))
-    if sides := said.get("max_work_group_size"):
+    if sides := stated.get("max_work_group_size"):
         widest = (*map(float, sides), 1.0, 1.0)[:3]
         text = f"max_work_group_size({', '.join(map(str, sides))}): no side may be longer"
         found = replace(found, widest=widest, words=(*found.words, text))
     for name in _MOST:
-        if limits := said.get(name):
+        if limits := stated.get(name):
             text = f"{name}={limits[0]}: at most {limits[0]} work-items a group"
             found = replace(found, most=min(found.most, limits[0]), words=(*found.words, text))
     for name, word in _RANGES.items():
-        if len(limits := said.get(name, [])) == 2:
+        if len(limits := stated.get(name, [])) == 2:
             least, most = limits
             text = f"{word}({least}, {most}): {_range(least, most)} work-items a group"
             found = replace(

@@ -1,20 +1,19 @@
-"""The level that IR was compiled at, told from the IR: -O0, -O1, -O2 or -O3, -Os or -Oz.
+"""Detect the optimisation level that IR was compiled at: -O0, -O1, -O2 or -O3, -Os or -Oz.
 
-Nothing here is learned. The rules are facts seen in what clang 13 to 19, zig, rustc and flang 19 print:
+Nothing here is learned. The rules hold for the IR of clang 13 to 19, zig, rustc and flang 19:
 
 - **-Os, -Oz**: the front end gives every function ``optsize``, and at -Oz ``minsize``.
-- **-O0**: clang gives every function ``optnone``, unless told not to (``-Xclang -disable-O0-optnone``). Either way no
-  optimiser ran. Variables stay in memory that is only loaded and stored, which the first pass of -O1 ends; and nothing
-  has the marks that optimisers leave on functions and calls (``local_unnamed_addr``, ``nofree``, ``nosync``, ``tail``).
-- **-O1**: clang forbids the unrolling of every loop (``llvm.loop.unroll.disable``); at -O2 only the remainders that
-  unrolling leaves behind say so. Before LLVM 15, -O1 had no pass that marks calls ``tail``. Where neither decides, -O1
-  is recognised by what only passes of -O2 do: they thread branches on a value that the way into their block has decided
-  (jump threading), and mark a pointer that a branch has found not to be null ``nonnull`` where a call passes it on
-  (correlated value propagation).
+- **-O0**: clang gives every function ``optnone``, but not with ``-Xclang -disable-O0-optnone``. No optimiser ran, so
+  variables stay in memory that is only loaded and stored, which the first pass of -O1 ends; and nothing has the
+  attributes of optimisers on functions and calls (``local_unnamed_addr``, ``nofree``, ``nosync``, ``tail``).
+- **-O1**: clang forbids the unrolling of every loop (``llvm.loop.unroll.disable``); at -O2 only remainders of unrolled
+  loops have this. Before LLVM 15, -O1 had no pass that marks calls ``tail``. If neither decides, -O1 is recognised by
+  the lack of what only passes of -O2 do: jump threading of branches on a value that the way into their block decides,
+  and ``nonnull`` on the argument of a call that a branch found not to be null (correlated value propagation).
 - **-O2, -O3**: everything else.
 
-So an -O1 module of a few straight lines is taken for -O2 (its IR is often the same), and so is much of what compilers
-other than clang make at -O1. ``clang -O2 -fno-unroll-loops`` is taken for -O1.
+So a short -O1 module without branches is taken for -O2 (its IR is often the same), and so is much IR of other compilers
+at -O1. ``clang -O2 -fno-unroll-loops`` is taken for -O1.
 """
 
 from __future__ import annotations
@@ -36,32 +35,32 @@ Level: TypeAlias = Literal["O0", "O1", "O2", "Os"]
 
 _FOR_SIZE = frozenset({"optsize", "minsize"})
 _BY_OPTIMISERS = frozenset({"nofree", "nosync"})
-# Left by optimisers, but for the last, which front ends write from -O1 on.
+# Written by optimisers, except the last, which front ends write from -O1 on.
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
-# LLVM prints a function's group of attributes behind its arguments and the marks of its address.
+# The attribute group of a function is printed behind its arguments and the attributes of its address.
 _GROUP = re.compile(r"\)(?: local_unnamed_addr| unnamed_addr)?(?: addrspace\(\d+\))? (#\d+)")
 _DEFINED = re.compile(r'^define (?:"[^"]*"|[^"@\n])*@("[^"]*"|[-a-zA-Z$._0-9]+)\(', re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
-_NO_OPERAND = np.iinfo(np.int64).min  # assembler and metadata have negative keys, too
+_NO_OPERAND = np.iinfo(np.int64).min  # the keys of assembler and metadata are negative, too
 _NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}
 
 
 def level_of(module: IRModule) -> Level:
-    """Level that a module was compiled at; of one that several were linked into, that of most of its functions."""
+    """Level that a module was compiled at; for several linked modules that of most functions."""
     return levels_by_symbol(module)[""]
 
 
 def levels_of_functions(module: IRModule) -> list[Level]:
-    """Level of each of ``module.defined_functions``: what it says itself, else `level_of` the module.
+    """Level of each of ``module.defined_functions``: its own, if known, else `level_of` the module.
 
-    A function says itself that it was built for size, and that it was not optimised; not, whether at -O1 or -O2.
+    A function shows by itself that it was built for size or not optimised, but not whether at -O1 or -O2.
     """
     levels = levels_by_symbol(module)
     return [levels.get(function.name, levels[""]) for function in module.defined_functions]
 
 
 def stated_levels(text: str) -> dict[str, Level] | None:
-    """As `levels_by_symbol`, of canonical text in which the attributes of each function say its level; else None."""
+    """`levels_by_symbol` of canonical text, if the attributes of each function state its level; otherwise None."""
     attributes = _attributes(text)
     own: list[Level | None] = [
         "Os" if words & _FOR_SIZE else "O0" if "optnone" in words else None for words in attributes
@@ -73,9 +72,9 @@ def stated_levels(text: str) -> dict[str, Level] | None:
 
 
 def levels_by_symbol(module: IRModule) -> dict[str, Level]:
-    """Level of the module, under "", and of functions that have another one, by symbol: before its form's passes."""
+    """Level of the module, under "", and of functions with another level, by symbol; before the passes of its form."""
     if module.built:
-        return module.built  # type: ignore[return-value]  # made here
+        return module.built  # type: ignore[return-value]  # from here
     attributes = _attributes(module.text)
     own = _own_levels(module, attributes)
     names = [function.name for function in module.defined_functions]
@@ -87,7 +86,7 @@ def _by_symbol(names: Sequence[str], own: Sequence[Level | None], rest: Level) -
 
 
 def _attributes(text: str) -> list[AbstractSet[str]]:
-    """Words in the group of attributes of each function with a body."""
+    """Words in the attribute group of each function with a body."""
     metadata = text[text.rfind("\n}\n") :]  # the groups stand between functions and metadata
     groups = attribute_groups(metadata[: metadata.find("\n!") + 1 or None])
     words = {name: frozenset(group.split()) for name, group in groups.items()}
@@ -97,7 +96,7 @@ def _attributes(text: str) -> list[AbstractSet[str]]:
 
 
 def _own_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> list[Level | None]:
-    """What each function with a body says itself; None where it says nothing."""
+    """Level that each function with a body shows by itself; None if unknown."""
     functions = _functions_with_promotable_variables(module)
     bodies = [at for at, header in enumerate(module.headers) if not header.is_declaration]
     levels: list[Level | None] = []
@@ -108,7 +107,7 @@ def _own_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> lis
 
 
 def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own: Sequence[Level | None]) -> Level:
-    """Level of the module, and of those of its functions that say nothing themselves."""
+    """Level of the module, and of its functions without a level of their own."""
     for level in ("Os", "O0"):
         if 2 * own.count(level) > len(own):
             return level
@@ -121,7 +120,7 @@ def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own
 
 
 def _loops_may_unroll(text: str) -> bool | None:
-    """Whether any loop of the module may be unrolled; None where the loops do not tell."""
+    """Whether any loop of the module may be unrolled; None if the loops do not decide the level."""
     metadata = text[text.rfind("\n}\n") :]
     if '!{!"llvm.loop.' not in metadata:
         return None
@@ -131,19 +130,18 @@ def _loops_may_unroll(text: str) -> bool | None:
             properties[name] = node.split('"')[1]
         elif node.startswith(f"distinct !{{{name}, "):  # a loop, or a scope of aliases
             loops.append(node[:-1].split(", ")[1:])
-    said = [{properties[node] for node in loop if node in properties} for loop in loops]
-    said = list(filter(None, said))
-    if any("llvm.loop.unroll.disable" not in loop for loop in said):
+    loop_properties = [names for loop in loops if (names := {properties[node] for node in loop if node in properties})]
+    if any("llvm.loop.unroll.disable" not in names for names in loop_properties):
         return True
-    # Only clang forbids unrolling at -O1. Of another compiler, these are remainders of loops that it unrolled.
-    by_clang = any("llvm.loop.mustprogress" in loop for loop in said) or "clang version" in metadata
-    return False if said and by_clang else None
+    # Only clang forbids unrolling at -O1. From other compilers these are remainders of unrolled loops.
+    by_clang = any("llvm.loop.mustprogress" in names for names in loop_properties) or "clang version" in metadata
+    return False if loop_properties and by_clang else None
 
 
 def _functions_with_promotable_variables(module: IRModule) -> set[int]:
-    """Functions (numbers of ``module.headers``) with a variable in memory that is loaded and stored, and no more.
+    """Functions (numbers of ``module.headers``) with a variable in memory that is only loaded and stored.
 
-    Volatile accesses do not count, and marks of its lifetime do not matter.
+    Volatile accesses exclude a variable, lifetime intrinsics do not.
     """
     arrays = module.arrays
     is_variable = _of_forms(module, [form.opcode == "alloca" for form in module.forms])
@@ -162,22 +160,22 @@ def _functions_with_promotable_variables(module: IRModule) -> set[int]:
 
 
 def _place_of_address(form: Form) -> int:
-    """Which operand is the address of a load or store that is not volatile; -1 for other instructions."""
+    """Number of the operand that is the address of a non-volatile load or store; -1 for other instructions."""
     if form.opcode not in ("load", "store") or " volatile " in form.statement:
         return -1
     return 0 if form.opcode == "load" else 1
 
 
 def _of_forms(module: IRModule, values: list[Any]) -> NDArray[Any]:
-    """(I,) value of each instruction, from those of the forms."""
+    """Value of each instruction (I,), from those of the forms."""
     return np.array(values)[module.arrays.form]
 
 
 def _lacks_tail_marks(module: IRModule) -> bool:
-    """Whether no call of the module is marked ``tail``, though there are some that LLVM would mark.
+    """Whether no call of the module is marked ``tail``, although LLVM would mark some.
 
-    It marks every call of a function without variables in memory (``TailRecursionElimination.cpp``), unless the
-    function forbids it.
+    It marks every call in a function without variables in memory (``TailRecursionElimination.cpp``), unless an
+    attribute forbids it.
     """
     if "tail call " in module.text or " byval(" in module.text or '"disable-tail-calls"="true"' in module.text:
         return False
@@ -189,9 +187,9 @@ def _lacks_tail_marks(module: IRModule) -> bool:
 
 
 def _in_functions_without_loops(module: IRModule) -> Int64:
-    """Instructions (rows of the module's arrays) of the functions in which no branch goes back.
+    """Instructions (rows of the module's arrays) of functions without a backward branch.
 
-    In loops, unrolling and vectorising leave decided branches behind at -O2, too.
+    In loops, unrolling and vectorising leave decided branches at -O2, too.
     """
     arrays = module.arrays
     last = arrays.block_start[1:] - 1
@@ -202,9 +200,9 @@ def _in_functions_without_loops(module: IRModule) -> Int64:
 
 
 def _has_decided_branch(module: IRModule) -> bool:
-    """Whether a function without loops branches on a phi of the same block that has a constant among its values.
+    """Whether a function without loops branches on a phi of the same block with a constant among its values.
 
-    On the phi itself, or on a comparison of it with a constant.
+    The condition is the phi, or a comparison of it with a constant.
     """
     arrays, rows = module.arrays, _in_functions_without_loops(module)
     first, count = arrays.operand_start[:-1], np.diff(arrays.operand_start)
@@ -212,7 +210,7 @@ def _has_decided_branch(module: IRModule) -> bool:
     has_constant[np.repeat(np.arange(len(count)), count)[arrays.operand_kind == OperandKind.CONSTANT]] = True
 
     def by(decided: Bool, opcodes: tuple[str, ...]) -> Int64:
-        """Those of ``rows``, of some opcodes, whose first operand is ``decided`` and of the same block."""
+        """Instructions among ``rows``, of some opcodes, whose first operand is ``decided`` and in the same block."""
         users = rows[_of_forms(module, [form.opcode in opcodes for form in module.forms])[rows] & (count[rows] > 1)]
         users = users[arrays.operand_kind[first[users]] == OperandKind.INSTRUCTION]
         operand = arrays.operand_ref[first[users]]
@@ -225,10 +223,10 @@ def _has_decided_branch(module: IRModule) -> bool:
 
 
 def _has_unmarked_pointer(module: IRModule) -> bool:
-    """Whether a call passes on a pointer that the branch into its block found not to be null, without ``nonnull``."""
+    """Whether an argument of a call, which the branch into its block found not to be null, is not ``nonnull``."""
     arrays = module.arrays
     key = arrays.operand_ref.astype(np.int64) * len(OperandKind) + arrays.operand_kind
-    # 1 and 0: successor of a branch that is reached where the pointer that this compares with null is another one.
+    # For a comparison with null: number of the successor of a branch on it that is reached for other pointers.
     other = _of_forms(module, [_NULL_TESTS.get(form.statement, -1) for form in module.forms])
     is_branch = _of_forms(module, [form.opcode == "br" and len(form.operands) == 3 for form in module.forms])
     last = arrays.block_start[1:] - 1  # instruction of each block

@@ -1,11 +1,11 @@
-"""What each function of a module is but for its names, so that two builds can be told to have the same one.
+"""The code of each function without names, to decide whether two builds have the same function.
 
-Counts in the comparison: opcodes, constants, predicates, flags (nsw, inbounds, fast-math), types by their fields,
-alignment, volatile and ordering, the order of operands, where branches go, attributes and calling conventions (of the
-function, its arguments and calls), linkage, section, inline assembler. Does not: names of values, blocks and types, the
-function's own, metadata (debug information, profiles, TBAA), numbers of attribute groups, and what LLVM infers from the
-rest of the module alone (dso_local, unnamed_addr). Assembler of the whole module and variables that no function reaches
-belong to no function.
+Compared are opcodes, constants, predicates, flags (nsw, inbounds, fast-math), types by their fields, alignment,
+volatile and ordering, the order of operands, where branches go, attributes and calling conventions (of the function,
+its arguments and calls), linkage, section, inline assembler. Not compared are names of values, blocks, types and of the
+function itself, metadata (debug information, profiles, TBAA), numbers of attribute groups, and what LLVM infers from
+the rest of the module alone (dso_local, unnamed_addr). Assembler of the whole module and variables that no function
+reaches belong to no function.
 """
 
 import hashlib
@@ -24,11 +24,11 @@ _WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[
 _NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
 _NODE_NAME = re.compile(r"!\d+")
 _QUOTE = '"'
-_MOST_REACHED = 64  # variables whose definitions are followed from one
+_MOST_REACHED = 64  # variables whose definitions are hashed with that of one
 _ATTRIBUTE = re.compile(r'(?:"[^"]*"|[^\s"()]|\([^()]*(?:\([^()]*\)[^()]*)*\))+')
 _INFERRED = re.compile(r" ?\b(?:dso_local|dso_preemptable|local_unnamed_addr|unnamed_addr)\b")
 _HEADER_METADATA = re.compile(r" ![-\w.]+ !\d+")
-# A constant whose address nobody asks for: a string, a table. Its name says nothing.
+# A constant whose address does not matter, as a string or a table; its name is arbitrary.
 _ANONYMOUS = re.compile(r"(?:private|internal) (?:dso_local )?unnamed_addr (?:addrspace\(\d+\) )?constant ")
 
 
@@ -50,7 +50,7 @@ class FunctionCode(NamedTuple):
 
 
 class _Text(NamedTuple):
-    """Text with what names stand for, and what it refers to by name."""
+    """Text with names replaced by what they stand for, and the functions and variables that it refers to."""
 
     text: str
     functions: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ def _code(module: IRModule, header: FunctionHeader, names: "_Names") -> Function
     templates, body_names = split_all([module.lines[row] for row in rows])
     texts = [names.plain(template) for template in templates]
     signature = names.plain(head)
-    # Numbers of local names, in an order that no name decides: arguments, blocks, then as they appear.
+    # Local names are numbered independently of the names: arguments, blocks, then in order of appearance.
     number: dict[str, int] = {}
     places = [number.setdefault(name, len(number)) for name in (*head_names, *_labels(module, header), *body_names)]
     types = [names.contents[f"%{name}"].text for name in number if f"%{name}" in names.definitions]
@@ -138,7 +138,7 @@ class _Names:
             self._define(name)
 
     def _define(self, name: str) -> None:
-        """Fill `contents` for a name and all that its definition needs, those first; without recursion."""
+        """Fill `contents` for a name, after those that its definition refers to; without recursion."""
         path = {} if name in self.contents else {name: _WORD.finditer(self.definitions[name])}
         while path:
             at = next(reversed(path))
@@ -153,10 +153,10 @@ class _Names:
                 del path[at]
 
     def variable(self, name: str) -> str:
-        """Hash of the definitions of a variable and of what it reaches; functions in them are known by name."""
+        """Hash of the definitions of a variable and of the variables it reaches; functions in them count by name."""
         reached, hashed = [name], list[str]()
-        for each in reached:
-            text = self.plain(self.variables[each])
+        for variable in reached:
+            text = self.plain(self.variables[variable])
             hashed += [text.text, *text.functions]
             others = [other for other in text.variables if other not in reached]
             reached += others[: _MOST_REACHED - len(reached)]

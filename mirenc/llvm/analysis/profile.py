@@ -1,8 +1,8 @@
 """`profiled_flow`: how often each block and edge of a module ran, where its IR has a profile (``!prof``).
 
-The weights of one branch are true to each other, those of two need not be on one scale: passes that join branches
-multiply them. So weights are taken for probabilities, and the flow that they and the functions' entry counts give is
-solved for (Wu and Larus, MICRO 1994, here without their heuristics: what no weight tells is split evenly).
+Weights of one branch are relative to each other, but those of two branches need not have the same scale: passes that
+join branches multiply them. So weights are used as probabilities, and the flow is solved for from them and the entry
+counts of functions (Wu and Larus, MICRO 1994, without their heuristics: branches without weights are split evenly).
 """
 
 import functools
@@ -16,25 +16,25 @@ from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.llvm.ir.module import IRModule
 
 PROFILED = '!"function_entry_count", '
-"""What a module with a profile has; weights alone may be a programmer's ``__builtin_expect``."""
+"""Text in a module with a profile; weights alone may come from ``__builtin_expect``."""
 _COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
 _ENTRY_COUNTS = re.compile(r'^!(\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)  # -1: LLVM does not know
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _WEIGHT = re.compile(r"\bi\d+ (-?\d+)")
-_LEAST = 1e-9  # share of a way that the profile never took: else nothing would leave a loop that ran to the end
+_MIN_SHARE = 1e-9  # share of an edge that was never taken: with 0, flow might never leave a loop
 
 
 class Flow(NamedTuple):
-    """What a profile tells of B blocks and C edges, those of ``arrays.successor``."""
+    """Execution counts of B blocks and C edges (as in ``arrays.successor``)."""
 
     blocks: Float64  # (B,) executions; 0 in a function without an entry count
     edges: Float64  # (C,)
-    told: Bool  # (B,) whether weights say where a block goes on, or there is one way only
+    told: Bool  # (B,) whether weights say where a block continues, or it has one successor at most
 
 
-@functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
+@functools.lru_cache(maxsize=1)  # called for each loop of a module in turn
 def profiled_flow(module: IRModule) -> Flow | None:
-    """How often each block and edge ran; None without a profile."""
+    """How often each block and edge was executed; None without a profile."""
     if PROFILED not in module.annotated:
         return None
     shares, told = profiled_shares(module)
@@ -53,12 +53,12 @@ def annotated_lines(module: IRModule) -> list[str]:
 
 @functools.lru_cache(maxsize=1)
 def metadata_nodes(module: IRModule) -> dict[str, str]:
-    """What stands in each of the module's metadata nodes, by its number; nodes with field names are left out."""
+    """Content of each metadata node of the module by number, except nodes with field names."""
     return dict(_NODE.findall(module.annotated))
 
 
 def attached_node(module: IRModule, block: int, kind: str) -> str:
-    """What stands in the node of one ``kind`` (``prof``) that the last instruction of a block has; "" for none."""
+    """Content of the node of one ``kind`` (``prof``) at the last instruction of a block; "" for none."""
     if not module.annotated:
         return ""
     line = annotated_lines(module)[module.arrays.line[module.arrays.block_start[block + 1] - 1]]
@@ -67,10 +67,10 @@ def attached_node(module: IRModule, block: int, kind: str) -> str:
 
 
 def branch_weights(module: IRModule, block: int) -> list[int]:
-    """Weights (``!prof``) of the ways out of a block, a number each; [] where it has none.
+    """Weights (``!prof``) of the successors of a block, in order; [] for none.
 
-    LLVM prints them signed and reads them as unsigned numbers of 32 bits (``extractBranchWeights``): what a longer
-    number has above those is lost.
+    LLVM prints them signed and reads them as unsigned numbers of 32 bits (``extractBranchWeights``); higher bits are
+    lost.
     """
     node = attached_node(module, block, "prof")
     numbers = _WEIGHT.findall(node) if node.startswith('!"branch_weights"') else []
@@ -79,28 +79,28 @@ def branch_weights(module: IRModule, block: int) -> list[int]:
 
 
 def profiled_shares(module: IRModule) -> tuple[Float64, Bool]:
-    """What share of its block each edge has by the weights (C,), and whether they tell a block's (B,); else evenly."""
+    """Share of each edge in its block (C,), even without weights, and whether they are known for a block (B,)."""
     arrays = module.arrays
     ways = np.diff(arrays.successor_start)
     source = np.repeat(np.arange(module.block_count), ways)
     shares, told = 1.0 / ways[source], ways < 2
-    # An exception is rare, and nobody counts it: LLVM takes the other way, too.
+    # Exceptions are rare and not counted; LLVM, too, assumes the normal successor.
     invokes = np.array([form.opcode == "invoke" for form in module.forms])[arrays.form[arrays.block_start[1:] - 1]]
     unwound = arrays.successor_start[1:][invokes] - 1
-    shares[unwound - 1], shares[unwound], told[invokes] = 1 - _LEAST, _LEAST, True
+    shares[unwound - 1], shares[unwound], told[invokes] = 1 - _MIN_SHARE, _MIN_SHARE, True
     for block in np.flatnonzero(ways > 1).tolist() if module.annotated else ():
         weights = branch_weights(module, block)
         if sum(weights):
-            own = np.maximum(np.array(weights) / sum(weights), _LEAST)
+            own = np.maximum(np.array(weights) / sum(weights), _MIN_SHARE)
             shares[slice(*arrays.successor_start[block : block + 2])] = own / own.sum()
             told[block] = True
     return shares, told
 
 
 def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[int, float]) -> Flow:
-    """The flow of functions that are entered so often, by their number, where edges take such shares of their block.
+    """The flow of functions with entry ``counts``, by number of the function, and ``shares`` of edges in their blocks.
 
-    Shapes: ``shares`` (C,), more than 0 each and 1 a block; ``told`` (B,) as in `Flow`.
+    Shapes: ``shares`` (C,), above 0, with sum 1 for a block; ``told`` (B,) as in `Flow`.
     """
     source = np.repeat(np.arange(module.block_count), np.diff(module.arrays.successor_start))
     flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
@@ -111,9 +111,9 @@ def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[in
 
 
 def _solve(flow: Flow, shares: Float64, source: Int64, module: IRModule, inside: slice, count: float) -> None:
-    """Fill in one function's blocks and edges: each block runs as often as what leads to it.
+    """Fill in the blocks and edges of one function: a block runs as often as the edges to it, taken together.
 
-    Nothing is filled in where a loop has no way out, and would run for ever.
+    They stay 0 if a loop has no exit, and would run for ever.
     """
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import splu

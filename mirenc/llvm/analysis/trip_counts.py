@@ -1,7 +1,7 @@
-"""How often a loop runs each time it is entered, where the IR says so: with constants, or by a profile in it.
+"""Trip counts of loops, by constants or by a profile in the IR.
 
-Of constants LLVM's scalar evolution knows more (`print<scalar-evolution>`), and agrees where this has an answer. Of a
-profile this says what LLVM's passes believe (``getLoopEstimatedTripCount``, which nothing prints).
+LLVM's scalar evolution (`print<scalar-evolution>`) knows more by constants, and agrees where there is an answer here.
+By a profile these are the estimates of LLVM's passes (``getLoopEstimatedTripCount``, which nothing prints).
 """
 
 import re
@@ -19,7 +19,7 @@ _ESTIMATED = "llvm.loop.estimated_trip_count"
 _NAME = r'%(?:"[^"]*"|[-\w$.]+)'
 _BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
 _COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
-# With no bit in common, which LLVM says since 18, an or is an add. Before, it may be one: `_or_adds`.
+# An or of numbers without a common bit is an add: `disjoint` since LLVM 18, before see `_or_adds`.
 _OR = re.compile(rf"  ({_NAME}) = or i\d+ ({_NAME}), (\d+)$")
 _STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
 _PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
@@ -29,21 +29,21 @@ _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
 
 class TripCount(NamedTuple):
-    """Executions of a loop's header each time it is entered, and what says so; 0 and "" where nothing does."""
+    """Executions of the header of a loop each time it is entered, and where the number is from; 0 and "": unknown."""
 
     iterations: int
     source: str = ""  # ``constants``, ``llvm.loop.estimated_trip_count``, ``branch weights``, or those of a hint
 
 
 def known_trip_count(module: IRModule, loop: Region) -> TripCount:
-    """What constants say, else what LLVM estimates by the profile in the IR (`estimated_trip_count`)."""
+    """The trip count by constants, else by the profile in the IR (`estimated_trip_count`)."""
     if count := constant_trip_count(module, loop):
         return TripCount(count, "constants")
     return estimated_trip_count(module, loop)
 
 
 def constant_trip_count(module: IRModule, loop: Region) -> int:
-    """Executions of a loop's header each time it is entered, by constants that one exit compares; 0 where not known."""
+    """Executions of the header each time a loop is entered, by constants at its only exit; 0 if unknown."""
     row = find_loop(module, loop)
     return 0 if row < 0 else _count(module, find_loops(module), row)
 
@@ -57,8 +57,8 @@ def constant_trip_counts(module: IRModule) -> list[int]:
 def estimated_trip_count(module: IRModule, loop: Region) -> TripCount:
     """LLVM 22's ``getLoopEstimatedTripCount``.
 
-    It looks at the branch of the loop's one latch, of which one way must leave the loop: at the number in
-    ``!llvm.loop``, else at the ways' weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
+    By the branch of the only latch, one successor of which must be outside of the loop: the number in ``!llvm.loop``,
+    else, by branch weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
     """
     row = find_loop(module, loop)
     return TripCount(0) if row < 0 else _estimated(module, find_loops(module), row)
@@ -71,7 +71,7 @@ def estimated_trip_counts(module: IRModule) -> list[TripCount]:
 
 
 def profiled_iterations(module: IRModule, loop: Region) -> float:
-    """Iterations of a loop in the whole of what was profiled (``!prof``); 0: the profile does not tell."""
+    """Iterations of a loop during the whole profiled run (``!prof``); 0 if unknown."""
     flow, forest = profiled_flow(module), find_loops(module)
     row = -1 if flow is None else find_loop(module, loop)
     if flow is None or row < 0:
@@ -83,7 +83,7 @@ def profiled_iterations(module: IRModule, loop: Region) -> float:
     entered = float(flow.blocks[header]) - back
     if not flow.told[leaving].all() or entered <= 0:
         return 0.0
-    # Left at its head, the header runs once more than the body.
+    # If the exit is in the header, it runs once more than the body.
     return back if set(leaving).isdisjoint(latches) else back + entered
 
 
@@ -111,7 +111,7 @@ def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
 
 
 def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
-    """The number beside a name in a latch's ``!llvm.loop``: of the first node of that name; None without one."""
+    """Number of the first property of that name in the ``!llvm.loop`` node of a latch; None without one."""
     nodes = metadata_nodes(module)
     numbers = re.findall(r"!(\d+)", attached_node(module, latch, "llvm.loop"))[1:]  # the first is the loop's own
     found = (re.fullmatch(rf'!"{re.escape(name)}", i\d+ (-?\d+)', nodes.get(number, "")) for number in numbers)
@@ -119,7 +119,7 @@ def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
 
 
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
-    """A loop's blocks with their names, those that leave it, and those that go to its header."""
+    """Blocks of a loop with their names, exiting blocks, and latches."""
     arrays, header = module.arrays, int(forest.header[row])
     function = module.headers[int(forest.function[row])]
     blocks = range(function.first_block, function.last_block)
@@ -144,7 +144,7 @@ def _count(module: IRModule, forest: LoopForest, row: int) -> int:
     if branch is None or branch[1] not in compares:
         return 0
     _, predicate, bits, compared, limit = compares[branch[1]].groups()
-    if branch[2] not in names.values():  # the first target is the way out
+    if branch[2] not in names.values():  # the first successor is outside
         predicate = _OPPOSITE[predicate]
     counter = _counter(lines[header], every, compared, names[latches[0]])
     count = 0 if counter is None else _iterations(*counter, predicate, int(limit), int(bits))
@@ -152,7 +152,7 @@ def _count(module: IRModule, forest: LoopForest, row: int) -> int:
 
 
 def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> tuple[int, int] | None:
-    """What is compared in the first iteration, and how far it goes in each: of a counter with a constant added."""
+    """Compared value in the first iteration and its step, if it is a counter plus a constant; None otherwise."""
     steps, ors = ({match[1]: match for line in lines if (match := form.match(line))} for form in (_STEP, _OR))
     for line in header:
         phi = _PHI.match(line)
@@ -161,7 +161,7 @@ def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> 
         step = steps.get(after)
         if phi is None or step is None or step[2] != phi[1]:
             continue
-        # The counter itself, the next one, or either with a constant added: ``i + 3 < n`` compares the third from it.
+        # The counter, its next value, or either plus a constant, as in ``i + 3 < n``.
         distance = {phi[1]: 0, after: int(step[3])}
         starts = set(incoming.values())
         start = starts.pop() if len(starts) == 1 else "%"
@@ -175,7 +175,7 @@ def _counter(header: list[str], lines: list[str], compared: str, latch: str) -> 
 
 
 def _or_adds(start: str, step: str, match: re.Match[str] | None) -> bool:
-    """Whether an or with a counter adds: all its bits are below the step's lowest, and the start has none of them."""
+    """Whether an or with a counter is an add: its bits are below the lowest of the step, and not in the start."""
     if match is None or start.startswith("%"):
         return False
     bits, lowest = int(match[3]), int(step) & -int(step)
@@ -183,7 +183,7 @@ def _or_adds(start: str, step: str, match: re.Match[str] | None) -> bool:
 
 
 def _iterations(first: int, step: int, predicate: str, limit: int, bits: int) -> int:
-    """Of a loop that goes on while ``first + (k - 1) * step PREDICATE limit`` in iteration k."""
+    """Iterations of a loop that continues while ``first + (k - 1) * step PREDICATE limit`` in iteration k."""
     if predicate in ("eq", "ne"):
         gap = (limit - first if step > 0 else first - limit) % 2**bits
         if predicate == "eq":
