@@ -1,3 +1,3 @@
-"""Tests of the package (``tests/``) and of the recipes (``downstream/tests/``) share options and fixtures."""
+"""Tests of the package and of the recipes (``downstream/tests/``, ``pretrain/tests/``) share options and fixtures."""
 
 pytest_plugins = ["shared_fixtures"]
