@@ -224,3 +224,4 @@ def test_another_models_vectors_do_not_compare() -> None:
 def test_a_header_without_options_has_the_defaults_of_old_files() -> None:
     header = {"model": "m", "model_digest": "d", "level": "module", "part": "both"}
     assert Maker.from_json(header) == Maker("m", "d", "module", "both", "search", True, False, "", "plain")
+    assert Maker("m", "d", "module") == Maker.from_json(header)

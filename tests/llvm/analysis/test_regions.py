@@ -13,6 +13,7 @@ import pytest
 from mirenc.base.errors import ConfigError
 from mirenc.llvm import LEVELS, IRModule, Regions, read_ir, regions_of
 from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.regions import is_called
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -165,3 +166,8 @@ def test_what_cannot_be_found(shapes: IRModule) -> None:
         regions_of(shapes, "function", function="f(")
     with pytest.raises(ConfigError, match="unknown level 'loops'; available: module, function, loop, block, instruc"):
         regions_of(shapes, "loops")
+
+
+def test_a_function_is_called_by_its_symbol_or_its_name_with_or_without_parameters() -> None:
+    names = ("_Z1fi", "f(int)", "f", "g")
+    assert [is_called(name, "_Z1fi", "f(int)") for name in names] == [True, True, True, False]
