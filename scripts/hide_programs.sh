@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Run a command where no clang, no other program of LLVM and no ProGraML can be reached, as on a machine that has what
 # pip brings, and perhaps a gcc:
-#     bash scripts/hide_programs.sh python -m pytest tests/graph
+#     bash scripts/hide_programs.sh python -m pytest tests/model/graph
 # A folder of PATH that holds such a tool is replaced by links to everything else in it, and llvm2graph-10 finds an empty
 # libtinfo.so.5. If one of them can still be reached after that, the command is not run.
 set -euo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Run the tests over the wheel, installed with all extras but torch's: for Pythons that no torch is at hand for.
-#     bash scripts/debian_root.sh trixie bash scripts/wheel_tests.sh tests/weights
+#     bash scripts/debian_root.sh trixie bash scripts/wheel_tests.sh tests/encoder/weights
 # Arguments go to pytest. A test that comes to import torch is skipped (tests/shared_fixtures.py).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
