@@ -24,7 +24,7 @@ def tasks(as_json: common.JSON = False) -> None:
         typer.echo(json.dumps([asdict(row) for row in rows], default=str))
         return
     for row in rows:
-        lines: dict[str, Any] = {"labels": _SOURCES[row.labels_from]}
+        lines: dict[str, Any] = {"labels": _SOURCES.get(row.labels_from, "a table of its own")}
         if row.variants != ("",):
             lines["variants"] = ", ".join(row.variants)
         ready = ", ".join(variant or "yes" for variant in row.ready)
