@@ -16,7 +16,6 @@ _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
 _RECENT = 16  # exchanges: an entry used since then is not marked again, which would write all of its page
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
-_NEWEST = 2**63 - 1  # SQLite's largest integer: no use is later
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS entries_used ON entries (used);
@@ -59,15 +58,6 @@ class Cache:
         self.max_bytes = max_bytes
         self.largest = max_bytes // 10  # bytes of an entry: a larger one is not kept
         self._broken = False
-        self._run_start: int | None = None
-
-    def start_run(self) -> None:
-        """From now on `get` answers only with what is stored now, until this is called again.
-
-        So what several processes store while they share a run does not change what each of them computes.
-        """
-        with self._open() as connection:
-            self._run_start = None if connection is None else _latest(connection)
 
     @contextlib.contextmanager
     def _open(self) -> Iterator[sqlite3.Connection | None]:
@@ -112,19 +102,17 @@ class Cache:
         with self._open() as connection:
             if connection is None:
                 return stored
-            latest = _latest(connection) if self._run_start is None else self._run_start
-            newest = _NEWEST if self._run_start is None else self._run_start
+            latest = _latest(connection)
             stale: list[bytes] = []
             for first in range(0, len(keys), _QUERY_ROWS):
                 part = keys[first : first + _QUERY_ROWS]
-                query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))}) AND used <= ?"
-                for key, used, data in connection.execute(query, [*part, newest]):
+                query = f"SELECT key, used, data FROM entries WHERE key IN ({','.join('?' * len(part))})"
+                for key, used, data in connection.execute(query, part):
                     if _checksum(key, data[_CHECKSUM:]) == data[:_CHECKSUM]:
                         stored[key] = data[_CHECKSUM:]
                     if latest - used >= _RECENT:
                         stale.append(key)
-            marks = ((min(latest + 1, newest), key) for key in stale)
-            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", marks)
+            connection.executemany("UPDATE entries SET used = ? WHERE key = ?", ((latest + 1, key) for key in stale))
         return stored
 
     def put(self, entries: dict[bytes, bytes]) -> None:

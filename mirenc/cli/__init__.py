@@ -91,6 +91,8 @@ def main() -> None:
     # Typer would take an empty path for the working folder.
     if any(not word and (before in _PATHS or before[:1] != "-") for before, word in itertools.pairwise(sys.argv)):
         _fail("'': is no file name. Give a path, or - for standard input")
+    if sys.argv[1:2] == ["predict"] and "--aux" in sys.argv:
+        _fail("--aux is called --context now. Type: --context NAME=VALUE")
     try:
         try:
             make_app(sys.argv[1] if len(sys.argv) > 1 else None)(prog_name="mirenc")

@@ -44,6 +44,8 @@ def export(
     common.check_folders(c, onnx)
     is_model = what in list_models(failed=lambda error: None) or (Path(what) / "config.json").is_file()
     folder, name, option = (onnx, "model", "--onnx") if is_model else (c, "head", "--c")
+    if not is_model and onnx is not None:
+        raise typer.BadParameter(f"heads have no ONNX. Type: mirenc predict {what.partition('.')[0]} FILE --json")
     if folder is None or (c is not None and onnx is not None):
         raise typer.BadParameter(f"{what} is taken for a {name}. Type: {option} FOLDER", param_hint=option)
     if is_model:

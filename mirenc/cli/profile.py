@@ -102,10 +102,20 @@ def profile(
             raise IRFileError(f"{found}. Type: llvm-dis {file.name}, and give what it writes")
         module = module_of(loaded, options)
         prediction = trees.predict(module)
-        text, written = _with_profile(loaded, module, prediction, run)
+        text = written = ""
+        if weighted or run is not None:
+            text, written = _with_profile(loaded, module, prediction, run)
+        if run is not None and not weighted:
+            common.say(f"{file.name}: {written}")
         if run is not None:
             module = module_of(replace(loaded, data=text.encode("utf-8", "surrogateescape")), options)
             prediction = prediction.counted(module)
+        if (
+            function is not None
+            and len(files) == 1
+            and not any(is_called(function, one.header.name.strip('"'), one.name) for one in module.defined_functions)
+        ):
+            raise TaskError(f"{file.name}: no function {function!r} with a body. Give another --function")
         for one in (*_branches(module, prediction), *_loops(module, prediction)):
             if function is not None and not is_called(function, one.symbol, one.function):
                 continue

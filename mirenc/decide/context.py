@@ -52,7 +52,7 @@ class Feature:
             with contextlib.suppress(ValueError):
                 value = float(text)
         self.check(value, text)
-        return int(value) if self.whole else value
+        return int(value) if self.whole and not isinstance(value, str) else value
 
     def check(self, value: Any, found: Any) -> None:
         """Raise TaskError if the value is not allowed; ``found`` is how the message shows it."""

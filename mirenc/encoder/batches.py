@@ -1,7 +1,6 @@
 """Batches of inputs: the unit that is encoded together, and that one process does the whole way.
 
-Which inputs are in a batch depends on the inputs alone, never on the number of processes: how BLAS rounds a row depends
-on the rows beside it, so vectors are the same to the bit however many processes there are.
+Which inputs are in a batch depends on the inputs alone, never on the number of processes.
 """
 
 import os
@@ -14,6 +13,8 @@ from mirenc.llvm.inputs.input import Input
 Item = TypeVar("Item")
 # Enough for texts to repeat inside of a batch, few enough for many cores to have one each of some hundred files.
 _BATCH_BYTES = 2 << 20
+_LEAST_BYTES = 1 << 17  # what a source or a compressed file counts for at least: its IR is larger than it is
+_IR = (".ll", ".bc")
 
 
 def in_batches(
@@ -47,6 +48,7 @@ def _bytes_of(one: Input) -> int:
     if isinstance(one.value, bytes):
         return len(one.value)
     try:
-        return os.stat(one.value).st_size
+        size = os.stat(one.value).st_size
+        return size if one.value.endswith(_IR) else max(size, _LEAST_BYTES)
     except (OSError, ValueError):
         return 0  # standard input, or reading it says what is wrong

@@ -371,7 +371,7 @@ class Encoder:
             for ir in (text_of, graph_of)
         )
         pools = model_pools(text.pools, self.runtime.config)
-        (vectors,) = statement_vectors(self.runtime, self.cache, [text.sample], [pools])
+        (vectors,) = statement_vectors(self.runtime, self.cache, [text.sample], [pools], remembered={})
         first = self.runtime.forward(text.sample, text.pools, "text", text_vectors=vectors).text
         second = self.runtime.forward(graph.sample, graph.pools, "graph").graph
         return float(self.runtime.match(first, second)[0])

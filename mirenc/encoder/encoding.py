@@ -18,6 +18,7 @@ from mirenc.model.threads import SLICE, give_back
 Advance = Callable[[int, int], object]
 """Called with (texts encoded, texts to encode) while the text encoder works."""
 _LARGE = 1 << 16  # nodes
+_REMEMBERED = 1 << 15  # texts; a few dozen megabytes of vectors
 
 
 def model_pools(pools: Pools, config: ModelConfig) -> Pools:
@@ -31,19 +32,26 @@ def statement_vectors(
     samples: Sequence[IRSample],
     pools: Sequence[Pools],
     advance: Advance | None = None,
+    *,
+    remembered: dict[str, Float32],
 ) -> list[Float32]:
-    """For each module the vectors of the texts that its pools and graph need, from the cache or the model; else zero.
+    """For each module the vectors of the texts that its pools and graph need; those of other texts are zero.
 
-    Shapes: -> (U, H) float32 each.
+    They are those ``remembered``, to which new ones are added, or of the cache, or of the model. Shapes: -> (U, H)
+    float32 each.
     """
     if sum(len(sample.node_row) for sample in samples) >= _LARGE:
         give_back()  # of what was read, text and lines are gone by now
     needed = [needed_texts(runtime.config, sample, own).tolist() for sample, own in zip(samples, pools, strict=True)]
     place = {sample.texts[row]: (sample, row) for sample, rows in zip(samples, needed, strict=True) for row in rows}
-    vector_of: dict[str, Float32] = {}
-    if cache is not None:
-        keys = {cache_key("statement", text): text for text in place}
-        vector_of = {keys[key]: np.frombuffer(data, dtype=np.float32) for key, data in cache.get(list(keys)).items()}
+    if len(remembered) + len(place) > _REMEMBERED:
+        for text in remembered.keys() - place.keys():
+            del remembered[text]
+    vector_of = remembered
+    if cache is not None and (unknown := [text for text in place if text not in vector_of]):
+        keys = {cache_key("statement", text): text for text in unknown}
+        stored = cache.get(list(keys))
+        vector_of.update((keys[key], np.frombuffer(data, dtype=np.float32)) for key, data in stored.items())
     if missing := {text: at for text, at in place.items() if text not in vector_of}:
         ids = np.stack([sample.text_ids[row] for sample, row in missing.values()])  # (M, L)
         length = np.array([sample.text_length[row] for sample, row in missing.values()])  # (M,)

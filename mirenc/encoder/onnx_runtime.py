@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int32, UInt16
-from mirenc.base.errors import needs
+from mirenc.base.errors import MirencError, needs
 from mirenc.encoder.encoder import Encoder
 from mirenc.encoder.weights import ModelFiles, load_files
 from mirenc.model.numpy_runtime import NumpyRuntime
@@ -68,7 +68,11 @@ class OnnxRuntime(NumpyRuntime):
 
 def main(arguments: Sequence[str]) -> None:
     """Print the vectors for search of some files, one JSON array a line."""
+    if len(arguments) < 3:
+        sys.exit("usage: python -m mirenc.encoder.onnx_runtime FOLDER MODEL FILE...")
     folder, model, *inputs = arguments
+    if not Path(folder).is_dir():
+        sys.exit(f"error: {folder} is no folder. Type: mirenc export {model} --onnx {folder}")
     files = load_files(model)
     encoder = Encoder(files, OnnxRuntime(files, Path(folder)))
     for vector in encoder.embed(inputs):
@@ -76,4 +80,7 @@ def main(arguments: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except MirencError as error:
+        sys.exit(f"error: {error}")

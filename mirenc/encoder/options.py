@@ -58,7 +58,7 @@ def check_jobs(jobs: int | None, batch_size: int, workers: object = None) -> Non
     if workers is not None:
         now = "type jobs=1 for one process (workers=0 before), jobs=4 for four"
         raise ConfigError(f"workers= is now jobs=: {now}, or leave it out for all cores")
-    if jobs is not None and jobs < 1:
+    if jobs is not None and (type(jobs) is not int or jobs < 1):
         raise ConfigError(f"jobs is {jobs}; allowed: a whole number from 1 up, or None")
     if batch_size < 1:
         raise ConfigError(f"batch_size is {batch_size}; allowed: a whole number from 1 up")

@@ -17,7 +17,7 @@ An input that fails goes the rest of the way as its error.
 import functools
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -60,6 +60,8 @@ class Pipeline:
     cache: Cache | None = None
     hide_names: bool = False
     whitening_map: WhiteningMap | None = None
+    remembered: dict[str, Float32] = field(default_factory=dict, repr=False)
+    """Vectors of texts that this process encoded lately, in one run."""
 
     def embed(self, batch: Sequence[Input], options: EmbedOptions, advance: Advance | None = None) -> list[Outcome]:
         """What becomes of each input of a batch, in their order: all stages."""
@@ -125,7 +127,9 @@ class Pipeline:
             parts = [part for module in modules for part in module.parts]
             samples = [part.sample for part in parts]
             pools = [model_pools(part.pools, self.runtime.config) for part in parts]
-            vectors = statement_vectors(self.runtime, self.cache, samples, pools, advance)  # (U, H) each
+            vectors = statement_vectors(
+                self.runtime, self.cache, samples, pools, advance, remembered=self.remembered
+            )  # (U, H) each
             pooled = forward_all(self.runtime, samples, pools, vectors)  # (G, H), (G, D), (G, T) each
             rows = (part.embedding(own, self._lexicon) for part, own in zip(parts, pooled, strict=True))
             # The rows of what a form's passes deleted stand below those of what they left.

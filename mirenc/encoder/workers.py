@@ -59,8 +59,7 @@ def run(
         except Exception as error:  # noqa: BLE001 - of any kind, it is the caller's
             raise _ProgressError(error) from None
 
-    if pipeline.cache is not None:
-        pipeline.cache.start_run()
+    pipeline.remembered.clear()  # what is in memory is that of one run
     with closing(_run_batches(pipeline, batches, options, jobs, advance)) as results:
         try:
             for outcome in chain.from_iterable(results):
@@ -75,6 +74,8 @@ def _run_batches(
     pipeline: Pipeline, batches: Iterator[list[Input]], options: EmbedOptions, jobs: int | None, advance: Advance
 ) -> Generator[list[Outcome], None, None]:
     started = time.monotonic()
+    if not pipeline.files.digest:  # a model in training, which no folder has
+        jobs = 1
     for batch in batches:
         ahead = [batch]
         if jobs != 1 and (jobs is not None or time.monotonic() - started > _ALONE_SECONDS):
@@ -186,8 +187,11 @@ def serve() -> None:
             results: object = failed or getattr(pipeline, stage)(batch, options)
         except Exception as error:  # noqa: BLE001 - the parent raises it
             results = error
-        pickle.dump(results, replies, protocol=pickle.HIGHEST_PROTOCOL)
-        replies.flush()
+        try:
+            pickle.dump(results, replies, protocol=pickle.HIGHEST_PROTOCOL)
+            replies.flush()
+        except BrokenPipeError:  # the parent was ended
+            os._exit(0)
 
 
 class _Workers:

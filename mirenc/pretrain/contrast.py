@@ -178,11 +178,13 @@ def _shares(weight: Tensor, group: Tensor, groups: int) -> Tensor:
 
 
 def info_nce(one: Tensor, other: Tensor, scale: Tensor, known: Tensor | None = None) -> Tensor:
-    """-log softmax of own pairs, both ways; pairs that are ``known`` to be alike are left out.
+    """-log softmax of own pairs, both ways; pairs that are ``known`` to be alike are left out. 0 for no pair.
 
     Shapes: (n, D), (n, D), (), (n, n) -> ()
     """
     scores = one @ other.T * scale
+    if not len(one):
+        return scores.sum()
     if known is not None:
         scores = scores.masked_fill(known, -1e4)
     own = torch.arange(len(one), device=one.device)
@@ -292,7 +294,8 @@ class ContrastLosses(nn.Module):
         whole = torch.arange(len(batch.functions), batch.groups, device=self.device)
         found["module"] = info_nce(blocks[2][whole[:half]], blocks[2][whole[half:]], scale[2])
         text, graph = (vectors[whole[:half]].detach().float() for vectors in (encoded.text, encoded.graph))
-        found["matching"] = igm_loss(model, text, graph)
+        if half > 1:  # matching needs another program to tell apart
+            found["matching"] = igm_loss(model, text, graph)
         found["tokens"] = self._tokens(batch, drawn.step)
         found["edges"] = gae_loss([z.float() for z in encoded.flows], self._edges(batch))
         if self.teacher is not None and drawn.step % _TEACHER_EVERY == 0:

@@ -130,19 +130,6 @@ def test_an_entry_of_a_tenth_of_the_bound_is_not_kept(tmp_path: Path) -> None:
     assert list(cache.get([large, small])) == [small]
 
 
-def test_a_run_is_answered_with_what_was_stored_when_it_started(tmp_path: Path) -> None:
-    before, within = keys(2)
-    run, other = (Cache(DIGEST, folder=tmp_path) for _ in range(2))
-    other.put({before: b"1"})
-    run.start_run()
-    other.put({within: b"2"})
-    run.put({within: b"3"})
-    assert run.get([before, within]) == {before: b"1"}
-    assert other.get([before, within]) == {before: b"1", within: b"3"}
-    run.start_run()
-    assert run.get([before, within]) == {before: b"1", within: b"3"}
-
-
 # -- several processes ---------------------------------------------------------------------------------
 WRITER = """
 import sys

@@ -92,7 +92,7 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
 
 
 def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head: Path) -> None:
-    words = ("predict", "--task-file", task, EXAMPLE, "--aux", "length=4096", "--head", head)
+    words = ("predict", "--task-file", task, EXAMPLE, "--context", "length=4096", "--head", head)
     line = json.loads(run(*words, "--json").out)
     said = run(*words).out.splitlines()
     if line["evidence"]["pays"]:

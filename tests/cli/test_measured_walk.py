@@ -139,7 +139,7 @@ def test_openmp(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pytest.M
     for source, body in zip(sources, ("y[i] + 1", "__builtin_sqrt(y[i])"), strict=True):
         source.write_text(THREADS.replace("BODY", body))
         source.with_suffix(".driver.c").write_text(DRIVER)
-    found = walk("openmp", *sources, asked=("--aux", "n=500"))
+    found = walk("openmp", *sources, asked=("--context", "n=500"))
     assert "2 samples of 2 kernels in 2 groups" in found.measured
     assert "cells: 6 ok" in found.measured
     found.judged("kernel", 2)
@@ -161,7 +161,7 @@ def test_block_size(walk: Callable[..., Walk], tmp_path: Path, monkeypatch: pyte
         source.write_text(WORK_ITEMS.replace("BODY", body))
         source.with_suffix(".driver.toml").write_text(WORK_ITEMS_DRIVER)
     part = next(part for part in BlockSizeMethod().parts() if part != CUDA)
-    found = walk("block_size", *sources, part=part, asked=("--kernel", "work", "--aux", "n=500"))
+    found = walk("block_size", *sources, part=part, asked=("--kernel", "work", "--context", "n=500"))
     assert "2 samples of 2 kernels in 2 groups" in found.measured
     assert "cells: 6 ok" in found.measured
     found.judged("kernel", 2)

@@ -25,7 +25,7 @@ def both_ways(encoder: Encoder, modules: list[Prepared]) -> tuple[list[Pooled], 
     """Vectors of modules, each by itself and all together."""
     samples = [module.sample for module in modules]
     pools = [model_pools(module.pools, encoder.runtime.config) for module in modules]
-    vectors = statement_vectors(encoder.runtime, None, samples, pools)
+    vectors = statement_vectors(encoder.runtime, None, samples, pools, remembered={})
     alone = [
         encoder.runtime.forward(sample, own, text_vectors=known)
         for sample, own, known in zip(samples, pools, vectors, strict=True)
@@ -59,7 +59,7 @@ def test_large_modules_are_encoded_alone(monkeypatch: pytest.MonkeyPatch) -> Non
 
     monkeypatch.setattr(encoder.runtime, "forward", counted)
     arguments = [module.sample for module in modules], [module.pools for module in modules]
-    vectors = statement_vectors(encoder.runtime, None, *arguments)
+    vectors = statement_vectors(encoder.runtime, None, *arguments, remembered={})
     for most, expected in ((None, [sum(sizes)]), (sizes[0] + sizes[1], None), (1, sizes)):
         calls.clear()
         if most is not None:

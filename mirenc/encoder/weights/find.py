@@ -77,7 +77,7 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
     if announced := _find_announced(name):
         return announced
     if os.path.isdir(name):
-        return Path(name)
+        return Path(name).absolute()  # it is read again in other processes, wherever they work
     if name in _APART:
         raise ModelError(
             f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "

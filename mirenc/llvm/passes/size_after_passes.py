@@ -168,7 +168,8 @@ class Engine:
             for answer, data in answers:
                 status = answer.pop("status")
                 results.append((answer, data) if status == "ok" else Failed(status, **answer))
-            results += failed
+            if len(results) < len(pipelines):
+                results += failed
         return results
 
     def _run_one(self, ir: bytes, pipeline: str, codegen: int, **options: Any) -> Answer:

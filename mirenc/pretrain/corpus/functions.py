@@ -158,7 +158,7 @@ def build_functions(
     if not files:
         raise ConfigError(f"{roots[0]}: no IR here. Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll")
     folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save(folder / "tokenizer.json")
+    _keep_setup(folder, tokenizer, forms)
     failures: list[MirencError] = []
     for project, own in sorted(files.items()):
         target = folder / f"{project}.functions"
@@ -168,6 +168,17 @@ def build_functions(
                 part.write_bytes(data)
         advance(len(own))
     return failures
+
+
+def _keep_setup(folder: Path, tokenizer: IRTokenizer, forms: Sequence[str]) -> None:
+    """Record what the folder's files are made with. Raises ConfigError: those that are there were made differently."""
+    setup = json.dumps({"forms": list(forms), "tokenizer": tokenizer.to_json()})
+    record = folder / "setup.json"
+    if any(folder.glob("*.functions")) and (not record.is_file() or record.read_text(encoding="utf-8") != setup):
+        raise ConfigError(f"{folder} has functions by another tokenizer or in other forms. Name another folder")
+    with delivered(record) as part:
+        part.write_text(setup, encoding="utf-8")
+    tokenizer.save(folder / "tokenizer.json")
 
 
 def _project(

@@ -6,6 +6,7 @@ control flow graph: libLLVM instruments the module once more, and so tells which
 level, compiler or version of the source.
 """
 
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +64,11 @@ def read_profile(path: Path) -> "Counters | LineSamples":
                 "source. Give the IR of: clang -fprofile-instr-use=FILE.profdata -S -emit-llvm, which has !prof, "
                 "without --counts; or instrument with -fprofile-generate"
             )
-        return Counters.from_text(text)
+        try:
+            return Counters.from_text(text)
+        except ValueError:
+            found = f"{path}: is cut off, or has more than counters (temporal traces)"
+            raise IRFileError(f"{found}. Type: llvm-profdata merge -text -o profile.txt PROFILE") from None
     if not any(map(_SAMPLED_FUNCTION.fullmatch, text.splitlines())):
         raise IRFileError(
             f"{path}: is no profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
@@ -86,7 +91,10 @@ class Counters:
         for record in "\n".join(lines).split("\n\n"):
             if record.strip():
                 name, code, size, *numbers = record.strip("\n").split("\n")
-                functions[_bare(name), int(code)][name] = list(map(int, numbers[: int(size)]))
+                counters = list(map(int, numbers[: int(size)]))
+                if len(counters) < int(size) or min(counters, default=0) < 0:
+                    raise ValueError(name)
+                functions[_bare(name), int(code)][name] = counters
         return cls(functions)
 
     def counts(self, module: IRModule, ir: bytes, shares: Float64) -> Counts:
@@ -98,7 +106,7 @@ class Counters:
             instrumented = parse_ir(engine.text(ir, _INSTRUMENT))
         samples, rate = np.zeros(instrumented.block_count), np.zeros(instrumented.block_count)
         owner, names = _functions_of_blocks(instrumented), {name for name, _ in self.functions}
-        matched, stale = set(), set()
+        matched, stale = set[int](), set[int]()
         for block, code, size, number in _increments(instrumented):
             name = instrumented.headers[owner[block]].name.strip('"')
             counters = [numbers for numbers in self.functions.get((name, code), {}).values() if len(numbers) == size]
@@ -113,6 +121,12 @@ class Counters:
         mine, theirs = _edges_of(module, here), _edges_of(instrumented, there)
         believed[theirs] = shares[mine]
         found = repair_counts(instrumented, samples, rate, believed)
+        for function in sorted(matched):  # where counters leave nothing open they are solved, not fitted
+            if (solved := _solve(instrumented, function, samples, rate)) is not None:
+                for block, count in solved[0].items():
+                    found.blocks[block], found.told[block] = count, True
+                for edge, count in solved[1].items():
+                    found.edges[edge] = count
         never = np.isin(owner, sorted(matched)) & (np.bincount(owner, samples)[owner] == 0)
         flow = Flow(np.zeros(module.block_count), np.zeros(len(shares)), np.zeros(module.block_count, np.bool_))
         flow.blocks[here], flow.edges[mine] = found.blocks[there], found.edges[theirs]
@@ -221,6 +235,42 @@ def _counts(module: IRModule, flow: Flow, counted: Bool, stale: int) -> Counts:
     matched = len(np.unique(_functions_of_blocks(module)[flow.told]))
     own = int((flow.told & counted).sum())
     return Counts(flow, matched, stale, own, int(flow.told.sum()) - own)
+
+
+def _solve(
+    module: IRModule, function: int, samples: Float64, rate: Float64
+) -> tuple[dict[int, float], dict[int, float]] | None:
+    """Counts of a function's blocks and edges by conservation of flow, as in LLVM's PGOInstrumentation.cpp.
+
+    Known are the blocks with a counter (``rate`` > 0). None where something stays open, or comes out below 0.
+    """
+    head, arrays, outside = module.headers[function], module.arrays, -1
+    nodes = [outside, *range(head.first_block, head.last_block)]
+    into: dict[int, list[int]] = {node: [] for node in nodes}
+    out: dict[int, list[int]] = {node: [] for node in nodes}
+    ends = itertools.count(outside, -1)  # edges to and from outside of the function have numbers below 0
+    links = [(outside, head.first_block, next(ends))]
+    for block in nodes[1:]:
+        edges = range(int(arrays.successor_start[block]), int(arrays.successor_start[block + 1]))
+        links += [(block, int(arrays.successor[edge]), edge) for edge in edges] or [(block, outside, next(ends))]
+    for source, target, edge in links:
+        out[source].append(edge)
+        into[target].append(edge)
+    blocks = {block: float(samples[block] / rate[block]) for block in nodes[1:] if rate[block] > 0}
+    flow: dict[int, float] = {}
+    known = -1
+    while known < (known := len(blocks) + len(flow)):
+        for node in nodes:
+            for side in (into[node], out[node]):
+                open_edges = [edge for edge in side if edge not in flow]
+                if not open_edges:
+                    blocks.setdefault(node, sum(flow[edge] for edge in side))
+                elif len(open_edges) == 1 and node in blocks:
+                    flow[open_edges[0]] = blocks[node] - sum(flow[edge] for edge in side if edge in flow)
+    if len(blocks) + len(flow) < len(nodes) + len(links) or min(*blocks.values(), *flow.values()) < 0:
+        return None
+    del blocks[outside]
+    return blocks, {edge: count for edge, count in flow.items() if edge >= 0}
 
 
 def _increments(module: IRModule) -> Iterator[tuple[int, int, int, int]]:

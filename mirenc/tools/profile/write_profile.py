@@ -72,7 +72,10 @@ def with_profile(
             raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
         opening = text.index("\n", body.start())
         if function in (entries or {}) and "!prof" not in text[body.start() : opening]:
-            attach(text.rindex(" {", body.start(), opening), f'"function_entry_count", i64 {(entries or {})[function]}')
+            if (brace := text.rfind(" {", body.start(), opening)) < 0:
+                seen = f"function {number + 1} begins with no brace on its line"
+                raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
+            attach(brace, f'"function_entry_count", i64 {(entries or {})[function]}')
         for line, block in zip(found, blocks, strict=True):
             if block in weights and "!prof" not in line[0]:
                 place = line.start() + len(line[0].rstrip())

@@ -97,7 +97,7 @@ class PassLists(Loops):
             flag, passes = self.lists[name]
             pattern = "*" if file == str(self.program) else shlex.quote(str(Path(file).resolve()))
             cases.append(f"    {pattern}) level={flag} passes={shlex.quote(passes)} ;; # {name}")
-        script = driver(self.clang, "mirenc tune passes")
+        script = driver(self.clang, "mirenc tune pass_list")
         script += _SCRIPT.format(opt=shlex.quote(str(self.opt)), cases="\n".join(cases))
         for name in ("cc", "c++"):
             write_script(folder / name, script)

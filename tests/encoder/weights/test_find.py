@@ -53,10 +53,10 @@ def test_an_announced_model_goes_before_a_folder(site: Path, tmp_path: Path, mon
     """As a shipped one does: a name means one thing wherever one stands, and a path can always be written."""
     shutil.copytree(site / "some_models", tmp_path / "random")
     monkeypatch.chdir(tmp_path)
-    assert find_model("random") == Path("random")
+    assert find_model("random") == tmp_path / "random"
     announce(site, "random", "some_models")
     assert find_model("random") == site / "some_models"
-    assert find_model("./random") == Path("random")
+    assert find_model("./random") == tmp_path / "random"
 
 
 @pytest.mark.parametrize(

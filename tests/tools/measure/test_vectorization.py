@@ -334,7 +334,7 @@ def test_kernels_of_the_project_are_measurable(tmp_path: Path) -> None:
 
 
 def test_parts_are_what_the_processor_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mirenc.decide.tasks import vectorization as task
+    from mirenc.decide import loop_task as task
 
     wide = "avx avx2 bmi1 bmi2 f16c fma abm movbe"
     info = tmp_path / "cpuinfo"

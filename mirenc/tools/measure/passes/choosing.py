@@ -5,6 +5,7 @@ import itertools
 import json
 import multiprocessing
 import re
+import signal
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -74,7 +75,9 @@ def _scans(paths: Sequence[Path], jobs: int) -> Iterator[Scan]:
         yield from map(_scan, paths)
         return
     # spawn: a forked child would share the parent's connection to LLVM.
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    ignore = (signal.SIGINT, signal.SIG_IGN)  # this process decides what Ctrl-C ends
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=signal.signal, initargs=ignore) as pool:
         yield from pool.map(_scan, paths, chunksize=8)
 
 
