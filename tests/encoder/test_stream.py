@@ -352,3 +352,18 @@ def test_an_exception_of_the_callers_progress_ends_the_run(encoder: Encoder, kin
 
     with pytest.raises(CancelledError):
         list(encoder.embed_stream([TEXT, TEXT.replace("3", "77")], progress=progress, jobs=1))
+
+
+def test_workers_find_a_model_that_was_named_by_a_relative_path(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(model_folder.parent)
+    encoder = load(model_folder.name, cache=False)
+    monkeypatch.chdir(tmp_path)
+    assert encoder.embed(FILES[:2], batch_size=1, jobs=2).shape == (2, encoder.dimension)
+
+
+@pytest.mark.parametrize("jobs", ["2", 2.5, True])
+def test_jobs_is_a_whole_number(encoder: Encoder, jobs: Any) -> None:
+    with pytest.raises(ConfigError, match="allowed: a whole number from 1 up, or None"):
+        encoder.embed(FILES[:2], jobs=jobs)

@@ -225,3 +225,20 @@ def test_a_folder_without_functions_or_of_another_tokenizer_is_refused(
         run(other)
     with pytest.raises(ConfigError, match="wants functions = FOLDER"):
         PretrainConfig.from_dict({"contrast": {"steps": 3}})
+
+
+def test_no_pair_has_no_loss() -> None:
+    none = torch.zeros(0, 4, requires_grad=True)
+    assert info_nce(none, none, torch.tensor(20.0)).item() == 0
+
+
+def test_functions_by_another_tokenizer_or_in_other_forms_are_not_mixed(tmp_path: Path) -> None:
+    for level in ("O0", "O2"):
+        (tmp_path / "ir" / "p" / level).mkdir(parents=True)
+        (tmp_path / "ir" / "p" / level / "sum.ll").write_text(GOLDEN_IR["sum"])
+    tiny, fast = (load_files(name).tokenizer for name in ("mirenc-tiny", "mirenc-fast"))
+    build_functions([tmp_path / "ir"], tmp_path / "out", tiny, forms=["plain"])
+    build_functions([tmp_path / "ir"], tmp_path / "out", tiny, forms=["plain"])  # the same goes on
+    for tokenizer, forms in ((fast, ["plain"]), (tiny, ["plain", "O2"])):
+        with pytest.raises(ConfigError, match=r"by another tokenizer or in other forms\. Name another folder"):
+            build_functions([tmp_path / "ir"], tmp_path / "out", tokenizer, forms=forms)

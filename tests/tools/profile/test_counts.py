@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
-from mirenc.tools.profile.counts import Counters, LineSamples, line_samples, read_profile
+from mirenc.base.errors import IRFileError
+from mirenc.llvm import parse_ir
+from mirenc.tools.profile.counts import Counters, LineSamples, _solve, line_samples, read_profile
 
 
 def test_counters_are_known_by_function_and_hash(tmp_path: Path) -> None:
@@ -36,3 +39,47 @@ def test_a_block_has_the_count_of_the_line_that_fewest_share() -> None:
     # Means 70: a block of a line of its own counts as 100 samples a 70 executions, one of two as a sixteenth of that.
     np.testing.assert_allclose(rate, [100 / 70 / 16, 100 / 70, 0, 0])
     np.testing.assert_allclose(samples, [100 * 100 / 70 / 16, 40 * 100 / 70, 0, 0])
+
+
+LOOP = """define void @work(i64 %n) {
+entry:
+  br label %head
+head:
+  %i = phi i64 [ 0, %entry ], [ %next, %body ]
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %body, label %end
+body:
+  %next = add i64 %i, 1
+  br label %head
+end:
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("runs", [3, 5_000, 100_000_000])
+def test_counters_that_leave_nothing_open_are_solved_exactly(runs: int) -> None:
+    module, samples, rate = parse_ir(LOOP), np.zeros(4), np.zeros(4)
+    for block, count in ((0, 1), (2, runs)):  # entry and body: as LLVM counts, off a spanning tree
+        samples[block], rate[block] = 1e6 * count, 1e6
+    solved = _solve(module, 0, samples, rate)
+    assert solved is not None
+    blocks, edges = solved
+    assert blocks == {0: 1, 1: runs + 1, 2: runs, 3: 1}
+    assert edges == {0: 1, 1: runs, 2: 1, 3: runs}  # entry to head, head to body and end, body to head
+
+
+def test_counters_that_leave_something_open_or_contradict_are_not_solved() -> None:
+    module, nothing = parse_ir(LOOP), np.zeros(4)
+    assert _solve(module, 0, nothing, nothing) is None
+    samples = np.array([5.0, 3.0, 0.0, 0.0])  # the head cannot run less than the entry
+    assert _solve(module, 0, samples, np.array([1.0, 1.0, 0.0, 0.0])) is None
+
+
+@pytest.mark.parametrize(
+    "text", [":ir\na\n# Func Hash:\n12\n", ":ir\na\n# Func Hash:\n12\n2\n5\n", ":ir\na\n# Func Hash:\nx\n1\n5\n"]
+)
+def test_counters_that_are_cut_off_are_refused(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text(text)
+    with pytest.raises(IRFileError, match=r"x\.txt: is cut off.*llvm-profdata merge -text"):
+        read_profile(tmp_path / "x.txt")
