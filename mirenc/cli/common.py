@@ -7,7 +7,7 @@ import inspect
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -229,14 +229,6 @@ def expand(inputs: list[str], options: Reading) -> list[Given]:
 def chosen_form(name: str) -> Form | None:
     """The form that ``--form`` names; None for ``auto``."""
     return None if name == "auto" else name  # type: ignore[return-value]  # the others are forms
-
-
-def refuse(context: typer.Context, names: Iterable[str], why: str) -> None:
-    """Refuse options that were given, and belong to another kind of task."""
-    for name in names:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            raise typer.BadParameter(why, param_hint=f"--{name.replace('_', '-')}")
 
 
 def open_index(
