@@ -103,9 +103,6 @@ class TorchLayers(nn.Module):
     def dropout(self, x: Tensor, share: float) -> Tensor:
         return F.dropout(x, share, self.training)
 
-    def per_value(self, compute: Callable[[Tensor], Tensor], values: Tensor) -> Tensor:
-        return compute(values)
-
     def attention(self, qkv: Tensor, heads: int, real: Tensor | None) -> Tensor:
         batch, length, width = qkv.shape
         q, k, v = qkv.view(batch, length, 3, heads, -1).permute(2, 0, 3, 1, 4)  # each (B, heads, T, d)
