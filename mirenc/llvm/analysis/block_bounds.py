@@ -13,11 +13,11 @@ from functools import lru_cache
 from mirenc.llvm.analysis.regions import Region
 from mirenc.llvm.ir.functions import kernels_of
 from mirenc.llvm.ir.lines import attribute_groups
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 _ATTRIBUTE = re.compile(r'"([-\w.]+)"="(\d+(?:,\s*\d+)*)"')
 _ATTACHED = re.compile(r"!(\w+) !(\d+)")
-_NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _NUMBER = re.compile(r"\bi\d+ (\d+)")
 _LISTED = re.compile(r"^!(?:opencl\.kernels|spirv\.ExecutionMode) = !\{([^}]*)\}", re.MULTILINE)
 _LOCAL_SIZE = 17  # SPIR-V's execution mode
@@ -74,7 +74,7 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
     AMD's ``amdgpu-flat-work-group-size``. A ``work_group_size_hint`` binds nothing.
     """
     header = module.lines[module.function(kernel).header.line]
-    nodes, groups, lists = _facts(module.text)
+    nodes, (groups, lists) = metadata_nodes(module.text), _facts(module.text)
     stated: dict[str, list[int]] = {}
     for group in re.findall(r"#\d+", re.sub(r'"[^"]*"', "", header)):
         stated |= {
@@ -90,20 +90,20 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
 
 
 @lru_cache(maxsize=1)
-def _facts(text: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Metadata nodes and attribute groups by number, and lists of kernels; cached, as a module has several kernels."""
-    return dict(_NODE.findall(text)), attribute_groups(text), _LISTED.findall(text)
+def _facts(text: str) -> tuple[dict[str, str], list[str]]:
+    """Attribute groups by number, and lists of kernels; cached, as a module has several kernels."""
+    return attribute_groups(text), _LISTED.findall(text)
 
 
 def _listed(nodes: Mapping[str, str], entry: str, kernel: str) -> dict[str, list[int]]:
     """Numbers by name in an entry of a list of kernels or execution modes; {} if it is of another kernel."""
-    if not re.match(rf'ptr @"?{re.escape(kernel)}"?(?:,|$)', entry):
+    if not re.match(rf'!\{{ptr @"?{re.escape(kernel)}"?[,}}]', entry):
         return {}
     mode = _numbers(entry)
     if mode[:1] == [_LOCAL_SIZE]:
         return {"reqd_work_group_size": mode[1:]}
     inner = (nodes.get(number, "") for number in re.findall(r"!(\d+)", entry))
-    named = (re.match(r'!"(\w+)"', node) for node in inner)
+    named = (re.match(r'!\{!"(\w+)"', node) for node in inner)
     return {match[1]: _numbers(match.string) for match in named if match}
 
 

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from mirenc.base.arrays import Bool, Int64
 from mirenc.llvm.ir.grammar import Form
 from mirenc.llvm.ir.lines import attribute_groups
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule, OperandKind
 
 Level: TypeAlias = Literal["O0", "O1", "O2", "Os"]
@@ -121,20 +122,19 @@ def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own
 
 def _loops_may_unroll(text: str) -> bool | None:
     """Whether any loop of the module may be unrolled; None if the loops do not decide the level."""
-    metadata = text[text.rfind("\n}\n") :]
-    if '!{!"llvm.loop.' not in metadata:
+    if text.find('!{!"llvm.loop.', text.rfind("\n}\n")) < 0:
         return None
-    properties, loops = {}, []
-    for name, _, node in (line.partition(" = ") for line in metadata.split("\n") if "!{" in line):
-        if node.startswith('!{!"llvm.loop.'):
-            properties[name] = node.split('"')[1]
-        elif node.startswith(f"distinct !{{{name}, "):  # a loop, or a scope of aliases
-            loops.append(node[:-1].split(", ")[1:])
+    nodes = metadata_nodes(text)
+    named = ((number, node) for number, node in nodes.items() if node.startswith('!{!"llvm.loop.'))
+    properties = {f"!{number}": node.split('"')[1] for number, node in named}
+    # A node that names itself first is a loop's, or that of a scope of aliases.
+    loops = [node[:-1].split(", ")[1:] for number, node in nodes.items() if node.startswith(f"!{{!{number}, ")]
     loop_properties = [names for loop in loops if (names := {properties[node] for node in loop if node in properties})]
     if any("llvm.loop.unroll.disable" not in names for names in loop_properties):
         return True
     # Only clang forbids unrolling at -O1. From other compilers these are remainders of unrolled loops.
-    by_clang = any("llvm.loop.mustprogress" in names for names in loop_properties) or "clang version" in metadata
+    by_clang = any("llvm.loop.mustprogress" in names for names in loop_properties)
+    by_clang = by_clang or any("clang version" in node for node in nodes.values())
     return False if loop_properties and by_clang else None
 
 

@@ -16,12 +16,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mirenc.llvm.ir.lines import attribute_groups, label_name, split_all, split_locals
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
 from mirenc.llvm.ir.parser import parse_header
 
 _NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[^"]*"|#\d+|!\d+')
-_NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
 _NODE_NAME = re.compile(r"!\d+")
 _QUOTE = '"'
 _MOST_REACHED = 64  # variables whose definitions are hashed with that of one
@@ -123,7 +123,8 @@ class _Names:
         self.functions = {"@" + header.name: header for header in module.headers}
         words = ((name, ADDED_MEMORY.sub("", text)) for name, text in attribute_groups(module.text).items())
         self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
-        self.nodes = {name: _NODE_NAME.sub("!", text) for name, text in _NODE.findall(module.text)}
+        nodes = metadata_nodes(module.text).items()
+        self.nodes = {f"!{number}": _NODE_NAME.sub("!", node) for number, node in nodes if node.startswith("!{")}
         for line in module.type_lines:
             name, _, text = line.partition(" = ")
             self.definitions[name] = text

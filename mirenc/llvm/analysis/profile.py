@@ -13,13 +13,13 @@ from typing import NamedTuple
 import numpy as np
 
 from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 PROFILED = '!"function_entry_count", '
 """Text in a module with a profile; weights alone may come from ``__builtin_expect``."""
 _COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
 _ENTRY_COUNTS = re.compile(r'^!(\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)  # -1: LLVM does not know
-_NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _WEIGHT = re.compile(r"\bi\d+ (-?\d+)")
 _MIN_SHARE = 1e-9  # share of an edge that was never taken: with 0, flow might never leave a loop
 
@@ -45,25 +45,10 @@ def profiled_flow(module: IRModule) -> Flow | None:
     return solve_flow(module, shares, told, entered)
 
 
-@functools.lru_cache(maxsize=1)
-def annotated_lines(module: IRModule) -> list[str]:
-    """Lines of ``annotated``, with the numbers that they have in ``lines``."""
-    return module.annotated.split("\n")
-
-
-@functools.lru_cache(maxsize=1)
-def metadata_nodes(module: IRModule) -> dict[str, str]:
-    """Content of each metadata node of the module by number, except nodes with field names."""
-    return dict(_NODE.findall(module.annotated))
-
-
 def attached_node(module: IRModule, block: int, kind: str) -> str:
     """Content of the node of one ``kind`` (``prof``) at the last instruction of a block; "" for none."""
-    if not module.annotated:
-        return ""
-    line = annotated_lines(module)[module.arrays.line[module.arrays.block_start[block + 1] - 1]]
-    number = re.search(rf", !{re.escape(kind)} !(\d+)\b", line)
-    return metadata_nodes(module).get(number[1], "") if number else ""
+    number = attached_number(module, int(module.arrays.block_start[block + 1]) - 1, kind)
+    return metadata_nodes(module.annotated).get(number, "")
 
 
 def branch_weights(module: IRModule, block: int) -> list[int]:
@@ -73,7 +58,7 @@ def branch_weights(module: IRModule, block: int) -> list[int]:
     lost.
     """
     node = attached_node(module, block, "prof")
-    numbers = _WEIGHT.findall(node) if node.startswith('!"branch_weights"') else []
+    numbers = _WEIGHT.findall(node) if node.startswith('!{!"branch_weights"') else []
     ways = module.arrays.successor_start[block + 1] - module.arrays.successor_start[block]
     return [int(number) % 2**32 for number in numbers] if len(numbers) == ways else []
 

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mirenc.llvm.analysis.loops import LoopForest, find_loops
-from mirenc.llvm.analysis.profile import attached_node, branch_weights, metadata_nodes, profiled_flow
+from mirenc.llvm.analysis.profile import attached_node, branch_weights, profiled_flow
 from mirenc.llvm.analysis.regions import Region, block_name, find_loop
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount and getLoopEstimatedTripCount
@@ -36,36 +37,29 @@ class TripCount(NamedTuple):
 
 
 def known_trip_count(module: IRModule, loop: Region) -> TripCount:
-    """The trip count by constants, else by the profile in the IR (`estimated_trip_count`)."""
-    if count := constant_trip_count(module, loop):
-        return TripCount(count, "constants")
-    return estimated_trip_count(module, loop)
-
-
-def constant_trip_count(module: IRModule, loop: Region) -> int:
-    """Executions of the header each time a loop is entered, by constants at its only exit; 0 if unknown."""
-    row = find_loop(module, loop)
-    return 0 if row < 0 else _count(module, find_loops(module), row)
+    """The trip count by constants, else by the profile in the IR (`estimated_trip_counts`)."""
+    forest, row = find_loops(module), find_loop(module, loop)
+    if row < 0:
+        return TripCount(0)
+    count = _count(module, forest, row)
+    return TripCount(count, "constants") if count else _estimated(module, forest, row)
 
 
 def constant_trip_counts(module: IRModule) -> list[int]:
-    """`constant_trip_count` of all loops of a module, in the order of `find_loops`."""
+    """Executions of the header each time a loop is entered, by constants at its only exit; 0 if unknown.
+
+    Of all loops of a module, in the order of `find_loops`.
+    """
     forest = find_loops(module)
     return [_count(module, forest, row) for row in range(len(forest))]
 
 
-def estimated_trip_count(module: IRModule, loop: Region) -> TripCount:
-    """LLVM 22's ``getLoopEstimatedTripCount``.
+def estimated_trip_counts(module: IRModule) -> list[TripCount]:
+    """LLVM 22's ``getLoopEstimatedTripCount`` of all loops of a module, in the order of `find_loops`.
 
     By the branch of the only latch, one successor of which must be outside of the loop: the number in ``!llvm.loop``,
     else, by branch weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
     """
-    row = find_loop(module, loop)
-    return TripCount(0) if row < 0 else _estimated(module, find_loops(module), row)
-
-
-def estimated_trip_counts(module: IRModule) -> list[TripCount]:
-    """`estimated_trip_count` of all loops of a module, in the order of `find_loops`."""
     forest = find_loops(module)
     return [_estimated(module, forest, row) for row in range(len(forest))]
 
@@ -112,9 +106,9 @@ def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
 
 def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
     """Number of the first property of that name in the ``!llvm.loop`` node of a latch; None without one."""
-    nodes = metadata_nodes(module)
+    nodes = metadata_nodes(module.annotated)
     numbers = re.findall(r"!(\d+)", attached_node(module, latch, "llvm.loop"))[1:]  # the first is the loop's own
-    found = (re.fullmatch(rf'!"{re.escape(name)}", i\d+ (-?\d+)', nodes.get(number, "")) for number in numbers)
+    found = (re.fullmatch(rf'!{{!"{re.escape(name)}", i\d+ (-?\d+)}}', nodes.get(number, "")) for number in numbers)
     return next((int(match[1]) for match in found if match), None)
 
 
