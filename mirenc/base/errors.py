@@ -20,7 +20,8 @@ class MirencError(Exception):
 
     def __init__(self, *args: object, **details: Any) -> None:
         super().__init__(*args)
-        vars(self).update(details)
+        for name, value in details.items():
+            setattr(self, name, value)
 
 
 class _SystemError(MirencError, OSError):

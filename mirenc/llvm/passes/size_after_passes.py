@@ -158,13 +158,16 @@ class Engine:
             except EndedError as ended:
                 if ended.status == "start":
                     raise self._start_error(ended) from None
-                answers, failed = ended.answers, [_failed(ended)]
+                reason = ": ".join(filter(None, (ended.ending, ended.problem)))
+                answers, failed = ended.answers, [Failed("crash" if ended.ending else ended.status, reason)]
                 # Otherwise each list would end a process of its own.
                 if not answers:
                     raise IRParseError(f"LLVM did not survive reading the module: {failed[0].problem}") from None
             (reading, _), *answers = answers
             if reading["status"] == "input":
-                raise _unreadable(reading["problem"])
+                lines = [line for line in reading["problem"].splitlines() if not line.endswith(" parsing error")]
+                found = f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}"
+                raise IRParseError(found, diagnostic=reading["problem"])
             for answer, data in answers:
                 status = answer.pop("status")
                 results.append((answer, data) if status == "ok" else Failed(status, **answer))
@@ -180,14 +183,3 @@ class Engine:
 
     def _start_error(self, ended: EndedError) -> ToolchainError:
         return ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}")
-
-
-def _unreadable(problem: str) -> IRParseError:
-    lines = [line for line in problem.splitlines() if not line.endswith(" parsing error")]
-    return IRParseError(f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}", diagnostic=problem)
-
-
-def _failed(ended: EndedError) -> Failed:
-    if not ended.ending:
-        return Failed(ended.status, ended.problem)
-    return Failed("crash", f"{ended.ending}: {ended.problem}" if ended.problem else ended.ending)
