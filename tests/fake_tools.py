@@ -1,7 +1,5 @@
 """Programs that stand for compilers and for Debian's tools: fast, the same everywhere, and they count their calls."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

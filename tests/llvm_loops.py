@@ -5,8 +5,6 @@ Run by hand, it compares any files, of which some may be refused by this opt:
     python tests/llvm_loops.py opt-19 FILE.ll ...
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

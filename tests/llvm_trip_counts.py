@@ -10,8 +10,6 @@ committed beside the modules in ``fixtures/profiles``:
 thinks are left.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import lzma

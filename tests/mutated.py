@@ -7,8 +7,6 @@ bitcode (bytes changed, cut). The judge is the verifier of the LLVM that mirenc 
 older clang is asked, which reads what LLVM 22 does not parse.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

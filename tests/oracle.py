@@ -21,8 +21,6 @@ What llvmlite 0.50 (LLVM 22) gives and what it does not:
 - Debug records, attribute groups and metadata attachments are not compared.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

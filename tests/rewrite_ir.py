@@ -4,8 +4,6 @@ Names are changed through LLVM's own objects, so uses follow their definition wh
 groups are taken out of LLVM's print-out line by line, which is right for that dialect only.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

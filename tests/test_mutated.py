@@ -1,7 +1,5 @@
 """Some hundred damaged modules; ``python tests/mutated.py 4000`` tries as many as are wanted."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

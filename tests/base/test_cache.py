@@ -1,7 +1,5 @@
 """The cache: what is stored comes back, nothing grows past its bound, and no damage reaches the user."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys
@@ -229,16 +227,6 @@ def test_flipped_bytes_never_give_another_vector(
                 if not same:
                     wrong.append((int(at), "another vector"))
     assert wrong == []
-
-
-def test_a_cache_folder_that_cannot_be_written_changes_no_vector(
-    encoder: Encoder, model_folder: Path, tmp_path: Path
-) -> None:
-    # A file where a folder should be: nobody can write there, root neither.
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    cached = load(model_folder, cache=tmp_path / "file" / "cache")
-    assert_same_vectors(cached.embed([FILE, FILE]), encoder.embed([FILE, FILE]))
-    assert (tmp_path / "file").read_text(encoding="utf-8") == ""
 
 
 def test_put_and_get_on_an_unusable_cache_do_nothing(tmp_path: Path) -> None:

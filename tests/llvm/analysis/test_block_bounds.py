@@ -1,7 +1,5 @@
 """What kernels say of their blocks: as three clangs write it, and as other compilers and other LLVMs do."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

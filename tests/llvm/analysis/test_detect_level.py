@@ -1,7 +1,5 @@
 """The level that IR was compiled at, told from the IR: each rule by hand, and what compilers write at each level."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Natural loops: worked by hand, against a slow second writing on random graphs, and against LLVM's own ``opt``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from random import Random
 

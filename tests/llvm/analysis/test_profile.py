@@ -1,7 +1,5 @@
 """How often blocks ran, by a profile: against counters of a run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Regions: every level holds the instructions it should, under the names people know, of the functions asked for."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator

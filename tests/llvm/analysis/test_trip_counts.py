@@ -1,7 +1,5 @@
 """Trip counts: worked by hand, and against LLVM's scalar evolution and its estimates by a profile."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Both LLVMs that run passes: figures worked out by hand or by ``opt`` and ``llc``; what fails costs itself alone."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil

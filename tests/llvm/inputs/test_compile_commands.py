@@ -1,7 +1,5 @@
 """Commands of a build: whose source, for what target, and what cannot be done here; nothing is compiled."""
 
-from __future__ import annotations
-
 import json
 import platform
 import shlex

@@ -5,8 +5,6 @@ is clang with the entry's words and ``-S -emit-llvm``. Where mirenc leaves flags
 IR equals that of the command without them at -O2.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Flags that a compiler refuses: which ones its words mean, and what follows for the source."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`as_llvm5`: each rule by an example, and what it must leave alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.llvm import parse_ir

@@ -1,7 +1,5 @@
 """Kernels are found however clang marks them, and nothing else is; a linker keeps one of several copies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

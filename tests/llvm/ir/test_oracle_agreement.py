@@ -5,8 +5,6 @@ agreement on every function, block, opcode, operand and successor is the stronge
 reader there is.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Source places: worked by hand, against opt's own start of a loop, and no part of anything else."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import Counter

@@ -1,7 +1,5 @@
 """A service without LLVM: it does what a list tells it, so that `Engine` and `ChildProcess` can be tested."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

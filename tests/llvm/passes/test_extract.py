@@ -1,7 +1,5 @@
 """A function as a module of its own: what it needs is there, what others need is not, and it still is that function."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

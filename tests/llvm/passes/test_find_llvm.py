@@ -1,7 +1,5 @@
 """An engine is found that knows the lists; without one the reasons are told. No libLLVM is needed for either."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.base.errors import ToolchainError

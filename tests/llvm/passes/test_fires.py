@@ -1,7 +1,5 @@
 """Which passes fire: those whose work is there to do, and the same as ``opt`` says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

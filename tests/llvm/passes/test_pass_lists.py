@@ -1,7 +1,5 @@
 """Lists of passes: text and tree are one, and new lists are like the old ones."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """What a list does to its process, it does to itself: those before and after it have their results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Many compilations, any of which may fail: what is kept, what is counted, what a second run does."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import time

@@ -1,7 +1,5 @@
 """The folder of IR: nothing twice, nothing half, and a log from which a stopped run goes on."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Programs of a folder or a ``compile_commands.json``: which files, projects and compilers; and real IR of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

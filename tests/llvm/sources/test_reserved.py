@@ -1,7 +1,5 @@
 """What evaluation compiles is in no corpus: as a package, as a folder of another one, or as a file."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.llvm.sources.reserved import is_reserved, is_reserved_package
