@@ -1,17 +1,11 @@
-"""The loops that LLVM's own ``opt`` finds in a file, in a form that `mirenc.llvm.analysis.loops` can be compared with.
-
-Run by hand, it compares any files, of which some may be refused by this opt:
-
-    python tests/llvm_loops.py opt-19 FILE.ll ...
-"""
+"""The loops that LLVM's own ``opt`` finds in a file, to compare those of `mirenc.llvm.analysis.loops` with."""
 
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from mirenc.base.errors import MirencError
 from mirenc.llvm import IRModule, read_ir
@@ -27,15 +21,12 @@ _DEFINE = re.compile(r'^define [^@]*@("[^"]*"|[-\w$.]+)\(')
 _LABEL = re.compile(r'("[^"]*"|[-\w$.]+):')
 
 
-@dataclass
-class Comparison:
-    """Counts over files."""
+class Comparison(NamedTuple):
+    """Of some files: loops that opt finds, files that it refuses, and functions of which mirenc finds others."""
 
-    files: int = 0
-    functions: int = 0
-    loops: int = 0
-    refused: list[str] = field(default_factory=list)
-    different: list[str] = field(default_factory=list)
+    loops: int
+    refused: int
+    different: list[str]
 
 
 def find_opts() -> dict[int, str]:
@@ -106,24 +97,15 @@ def mirenc_loops(module: IRModule) -> dict[str, set[Loop]]:
 
 def compare(paths: Iterable[Path], opt: str) -> Comparison:
     """Loops of opt and of mirenc, file by file."""
-    result = Comparison()
+    loops, refused, different = 0, 0, []
     for path in paths:
-        expected = opt_loops(path, opt)
         try:
-            found = mirenc_loops(read_ir(path))
+            expected, found = opt_loops(path, opt), mirenc_loops(read_ir(path))
         except MirencError:
             expected = None
         if expected is None:
-            result.refused.append(path.name)
+            refused += 1
             continue
-        result.files += 1
-        result.functions += len(expected)
-        result.loops += sum(map(len, expected.values()))
-        result.different += [f"{path}: {name}" for name in expected if expected[name] != found.get(name)]
-    return result
-
-
-if __name__ == "__main__":
-    total = compare([Path(name) for name in sys.argv[2:]], sys.argv[1])
-    print(f"{total.files} files, {total.functions} functions, {total.loops} loops; {len(total.refused)} files refused")
-    print("\n".join(total.different) or "all loops agree")
+        loops += sum(map(len, expected.values()))
+        different += [f"{path}: {name}" for name in expected if expected[name] != found.get(name)]
+    return Comparison(loops, refused, different)

@@ -186,14 +186,6 @@ def test_an_entry_that_cannot_be_compiled_says_why(tmp_path: Path, command: str,
     assert why in second.problem
 
 
-def test_a_broken_entry_is_told_and_the_others_delivered(tmp_path: Path) -> None:
-    said: list[str] = []
-    good = {"directory": ".", "file": "b.c", "arguments": ["cc", "-c", "b.c"]}
-    (found,) = read(tmp_path, None, {"file": "a.c"}, good, said=said)
-    assert found.file == tmp_path / "b.c"
-    assert [f"entry {n} is no command (" in line for n, line in enumerate(said, 1)] == [True, True]
-
-
 def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
     said: list[str] = []
     entries = [
@@ -208,6 +200,7 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("entries", "complaint"),
     [
+        (None, "no such file"),
         ("[", "not JSON: "),
         ("[" * 10**5, "not JSON: "),
         ({"a": 1}, "no list of commands"),
@@ -222,14 +215,10 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
 )
 def test_files_that_are_refused(tmp_path: Path, entries: Any, complaint: str) -> None:
     path = tmp_path / "compile_commands.json"
-    path.write_text(entries if isinstance(entries, str) else json.dumps(entries), encoding="utf-8")
+    if entries is not None:
+        path.write_text(entries if isinstance(entries, str) else json.dumps(entries), encoding="utf-8")
     with pytest.raises(ConfigError, match=complaint):
         read_commands(path, SOURCE_LANGUAGES, print)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no such file"):
-        read_commands(tmp_path / "compile_commands.json", SOURCE_LANGUAGES, print)
 
 
 @pytest.mark.parametrize(
@@ -264,11 +253,16 @@ def test_shell_quotes_are_read(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("broken", [{"arguments": []}, {"command": 5}, {"command": None}, {"command": ""}])
-def test_a_command_without_words_costs_itself(broken: dict[str, Any], tmp_path: Path) -> None:
+A = {"directory": ".", "file": "a.c"}
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [None, {"file": "a.c"}, *({**A, **words} for words in ({"arguments": []}, {"command": 5}, {"command": ""}))],
+)
+def test_a_broken_entry_costs_itself(broken: dict[str, Any] | None, tmp_path: Path) -> None:
     said: list[str] = []
-    entries = [{"directory": ".", "file": "a.c"} | broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}]
-    (found,) = read(tmp_path, *entries, said=said)
+    (found,) = read(tmp_path, broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}, said=said)
     assert found.file.name == "b.c"
     assert "entry 1 is no command" in said[0]
 

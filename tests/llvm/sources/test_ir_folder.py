@@ -9,17 +9,8 @@ import pytest
 from mirenc.base.errors import IRFileError
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord, origins_of
 
-RECORD = IRRecord(
-    project="zlib",
-    version="1.2",
-    file="src/a.c",
-    language="c",
-    opt_level="O0",
-    compiler="clang-19",
-    sha256_of_ir="aa",
-    ir_bytes=6,
-    status="ok",
-)
+ORIGIN = ("zlib", "1.2", "src/a.c", "c", "O0", "clang-19")  # project, version, file, language, level, compiler
+RECORD = IRRecord(*ORIGIN, sha256_of_ir="aa", ir_bytes=6, status="ok")
 
 
 def variant(**changes: str | int) -> IRRecord:
@@ -115,14 +106,8 @@ def test_origins_name_the_files_as_they_lie(tmp_path: Path) -> None:
     origins = origins_of(tmp_path)
     files = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.suffix in (".ll", ".bc")]
     assert set(origins) == set(files) == {"zlib/O0/src__a.c.ll", "zlib/O0/p__00000001.bc"}
-    assert origins["zlib/O0/src__a.c.ll"] == {
-        "project": "zlib",
-        "version": "1.2",
-        "file": "src/a.c",
-        "language": "c",
-        "opt_level": "O0",
-        "compiler": "clang-19",
-    }
+    names = ("project", "version", "file", "language", "opt_level", "compiler")
+    assert origins["zlib/O0/src__a.c.ll"] == dict(zip(names, ORIGIN, strict=True))
 
 
 def test_keep_only_forgets_records_their_ir_and_their_duplicates(tmp_path: Path) -> None:
