@@ -22,7 +22,7 @@ What llvmlite 0.50 (LLVM 22) gives and what it does not:
 """
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite.binding.value import TypeRef, ValueKind, ValueRef
@@ -36,20 +36,10 @@ _KINDS = {
     ValueKind.inline_asm: "asm",
     ValueKind.argument: "argument",
 }
-_TERMINATORS = {
-    "br",
-    "switch",
-    "indirectbr",
-    "invoke",
-    "callbr",
-    "catchswitch",
-    "catchret",
-    "cleanupret",
-}
+_TERMINATORS = set("br switch indirectbr invoke callbr catchswitch catchret cleanupret".split())
 
 
-@dataclass(frozen=True)
-class OracleOperand:
+class OracleOperand(NamedTuple):
     """One operand: kind, type and value as LLVM prints them ("label" and "metadata" are types)."""
 
     kind: str
@@ -57,8 +47,7 @@ class OracleOperand:
     text: str
 
 
-@dataclass(frozen=True)
-class OracleInstruction:
+class OracleInstruction(NamedTuple):
     """One instruction; `text` is LLVM's print-out with every run of white space made one space."""
 
     opcode: str
@@ -67,8 +56,7 @@ class OracleInstruction:
     text: str
 
 
-@dataclass(frozen=True)
-class OracleBlock:
+class OracleBlock(NamedTuple):
     """One block; `name` is "" for an entry block without a name, as LLVM prints no label for it."""
 
     name: str
@@ -76,19 +64,24 @@ class OracleBlock:
     successors: list[int]
 
 
-@dataclass(frozen=True)
-class OracleFunction:
-    """One function; `arguments` are (name, type), the name "" in a declaration."""
+class OracleArgument(NamedTuple):
+    """One argument; `name` is "" in a declaration."""
+
+    name: str
+    type: str
+
+
+class OracleFunction(NamedTuple):
+    """One function."""
 
     name: str
     is_declaration: bool
     return_type: str
-    arguments: list[tuple[str, str]]
+    arguments: list[OracleArgument]
     blocks: list[OracleBlock]
 
 
-@dataclass(frozen=True)
-class OracleModule:
+class OracleModule(NamedTuple):
     """One module; `variables` are the names of its global variables."""
 
     functions: list[OracleFunction]
@@ -178,7 +171,10 @@ def _read_function(function: ValueRef, types: _TypeNames) -> OracleFunction:
         name=_symbol(function),
         is_declaration=declared,
         return_type=types.text(function.global_value_type.get_function_return()),
-        arguments=[("" if declared else _bare(names[argument]), types.text(argument.type)) for argument in arguments],
+        arguments=[
+            OracleArgument("" if declared else _bare(names[argument]), types.text(argument.type))
+            for argument in arguments
+        ],
         blocks=[_read_block(block, names, {block: at for at, block in enumerate(blocks)}, types) for block in blocks],
     )
 
