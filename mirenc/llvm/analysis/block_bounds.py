@@ -122,7 +122,7 @@ def _bounds(stated: Mapping[str, list[int]]) -> BlockBounds:
     (blocks,) = stated.get("nvvm.minctasm", [])[:1] or [0]
     if blocks:
         words.append(f"{blocks} blocks or more at once on a multiprocessor: fewer registers a thread, any shape")
-    widest = (math.inf,) * 3
+    widest: tuple[float, ...] = (math.inf,) * 3
     if sides := stated.get("max_work_group_size"):
         widest = (*map(float, sides), 1.0, 1.0)[:3]
         words.append(f"max_work_group_size({', '.join(map(str, sides))}): no side may be longer")

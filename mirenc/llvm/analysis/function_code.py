@@ -11,17 +11,16 @@ reaches belong to no function.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from mirenc.llvm.ir.lines import attribute_groups, label_name, split_all, split_locals
+from mirenc.llvm.ir.lines import NAME, attribute_groups, label_name, split_all, split_locals
 from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
 from mirenc.llvm.ir.parser import parse_header
 
-_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
-_WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[^"]*"|#\d+|!\d+')
+_WORD = re.compile(rf'blockaddress\((@{NAME}), %({NAME})\)|[@%]{NAME}|[!c]?"[^"]*"|#\d+|!\d+')
 _NODE_NAME = re.compile(r"!\d+")
 _QUOTE = '"'
 _MOST_REACHED = 64  # variables whose definitions are hashed with that of one
@@ -104,22 +103,16 @@ def _labels(module: IRModule, header: FunctionHeader) -> list[str]:
     return [*map(label_name, before)]
 
 
-@dataclass
 class _Names:
     """What the names in a module's text stand for."""
 
-    module: IRModule
-    functions: dict[str, FunctionHeader] = field(init=False)  # by symbol with its @
-    definitions: dict[str, str] = field(default_factory=dict)  # of types and anonymous constants, by name
-    contents: dict[str, _Text] = field(default_factory=dict)  # of these: a hash, and what they refer to
-    variables: dict[str, str] = field(default_factory=dict)  # definition of each variable, by name
-    groups: dict[str, str] = field(init=False)  # attributes, in order
-    known: dict[str, _Text] = field(default_factory=dict)
-    nodes: dict[str, str] = field(init=False)  # metadata that is an operand, such as the name of a register
-    blocks: dict[str, dict[str, int]] = field(default_factory=dict)  # numbers of a function's blocks, by symbol
-
-    def __post_init__(self) -> None:
-        module = self.module
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.definitions: dict[str, str] = {}  # of types and anonymous constants, by name
+        self.contents: dict[str, _Text] = {}  # of these: a hash, and what they refer to
+        self.variables: dict[str, str] = {}  # definition of each variable, by name
+        self.plain = cache(self._plain)
+        self.blocks: dict[str, dict[str, int]] = {}  # numbers of a function's blocks, by symbol
         self.functions = {"@" + header.name: header for header in module.headers}
         words = ((name, ADDED_MEMORY.sub("", text)) for name, text in attribute_groups(module.text).items())
         self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
@@ -163,13 +156,8 @@ class _Names:
             reached += others[: _MOST_REACHED - len(reached)]
         return _hash(hashed)
 
-    def plain(self, text: str) -> _Text:
-        """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
-        if text not in self.known:
-            self.known[text] = self._plain(text)
-        return self.known[text]
-
     def _plain(self, text: str) -> _Text:
+        """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
         functions: dict[str, int] = {}  # and the number by which the text calls each
         variables: dict[str, None] = {}
 

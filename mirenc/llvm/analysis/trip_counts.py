@@ -12,19 +12,19 @@ import numpy as np
 from mirenc.llvm.analysis.loops import LoopForest, find_loops
 from mirenc.llvm.analysis.profile import attached_node, branch_weights, profiled_flow
 from mirenc.llvm.analysis.regions import Region, block_name, find_loop
+from mirenc.llvm.ir.lines import NAME
 from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount and getLoopEstimatedTripCount
 _ESTIMATED = "llvm.loop.estimated_trip_count"
-_NAME = r'%(?:"[^"]*"|[-\w$.]+)'
-_BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
-_COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
+_BRANCH = re.compile(rf"  br i1 (%{NAME}), label (%{NAME}), label (%{NAME})")
+_COMPARE = re.compile(rf"  (%{NAME}) = icmp (?:samesign )?(\w+) i(\d+) (%{NAME}), (-?\d+)$")
 # An or of numbers without a common bit is an add: `disjoint` since LLVM 18, before see `_or_adds`.
-_OR = re.compile(rf"  ({_NAME}) = or i\d+ ({_NAME}), (\d+)$")
-_STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
-_PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
-_INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
+_OR = re.compile(rf"  (%{NAME}) = or i\d+ (%{NAME}), (\d+)$")
+_STEP = re.compile(rf"  (%{NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ (%{NAME}), (-?\d+)$")
+_PHI = re.compile(rf"  (%{NAME}) = phi i\d+ (.*)$")
+_INCOMING = re.compile(rf"\[ (%{NAME}|-?\d+), (%{NAME}) \]")
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 

@@ -8,11 +8,11 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
+from mirenc.llvm.ir.lines import NAME
 from mirenc.llvm.ir.plain_statement import Layout
 
-_NAME = r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
-_LOCAL = re.compile(_NAME)
-_RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")
+_LOCAL = re.compile(f"%{NAME}")
+_RESULT = re.compile(rf"^  (%{NAME}) = (.*)$")
 _POISON = re.compile(r"(?<=[ \[])poison(?=[ ,>]|$)")  # LLVM 12 and later; before, all was undef
 _FNEG = re.compile(r"(?<== )fneg ((?:[a-z]+ )*)(float|double|half|<\d+ x (?:float|double|half)>) ")
 # Of one instruction: hints of LLVM 17 and later, and selects that are logical operations.
@@ -22,19 +22,19 @@ _SPELLINGS = (
     (re.compile(r"(?<== )select i1 (\S+), i1 (\S+), i1 false$"), r"and i1 \1, \2"),
     (re.compile(r"(?<== )select i1 (\S+), i1 true, i1 (\S+)$"), r"or i1 \1, \2"),
 )
-_SEXT = re.compile(rf"sext i32 ({_NAME}) to i64")
+_SEXT = re.compile(rf"sext i32 (%{NAME}) to i64")
 _TRUNC = re.compile(r"trunc i64 (\S+) to i32")
-_SUM = re.compile(rf"add i32 ({_NAME}), (-?\d+)")
-_COMPARISON = re.compile(rf"  ({_NAME}) = icmp (\w+) i32 ({_NAME}), ({_NAME})")
+_SUM = re.compile(rf"add i32 (%{NAME}), (-?\d+)")
+_COMPARISON = re.compile(rf"  (%{NAME}) = icmp (\w+) i32 (%{NAME}), (%{NAME})")
 _SWAPPED = {"slt": "sgt", "sle": "sge", "ult": "ugt", "ule": "uge"}
 _SWAPPED |= {second: first for first, second in _SWAPPED.items()}
 _LOAD = re.compile(r"load (float|double), ptr ([^,]+)(.*)")
-_STORE = re.compile(rf"  store (float|double) ({_NAME}), ptr ([^,]+)(.*)")
-_STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) ({_NAME}), (\d+)")
+_STORE = re.compile(rf"  store (float|double) (%{NAME}), ptr ([^,]+)(.*)")
+_STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) (%{NAME}), (\d+)")
 _PHI = re.compile(r"phi i\d+ (.*)")
-_END = re.compile(rf"  ({_NAME}) = icmp eq i\d+ ({_NAME}), ({_NAME})")
-_MASK = re.compile(rf"and i64 ({_NAME}), (-?\d+)")
-_BYTES = re.compile(rf"getelementptr (?:inbounds )?i8, ptr ({_NAME}), i64 (\S+)")
+_END = re.compile(rf"  (%{NAME}) = icmp eq i\d+ (%{NAME}), (%{NAME})")
+_MASK = re.compile(rf"and i64 (%{NAME}), (-?\d+)")
+_BYTES = re.compile(rf"getelementptr (?:inbounds )?i8, ptr (%{NAME}), i64 (\S+)")
 _ELEMENT = re.compile(r"getelementptr inbounds (\[.*\]), ptr ([^,]+)((?:, i\d+ [^,]+)+)")
 _ARRAY = re.compile(r"\[(\d+) x (.*)\]")
 _SIZES = {"i16": 2, "i32": 4, "i64": 8, "half": 2, "float": 4, "double": 8}

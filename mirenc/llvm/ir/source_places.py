@@ -80,10 +80,15 @@ class Places:
         sources, starts = self._sources
         before = set(sources[starts[header] : starts[header + 1]].tolist())
         latches = {block for block in before if forest.contains(loop, block)}
-        location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
+        ends = self._module.arrays.block_start[1:] - 1  # terminator of each block
+        location = self._loop_location({self._attached(ends[block], "llvm.loop") for block in latches})
         if not location and len(before - latches) == 1:
-            location = self._preheader_location(*(before - latches))
-        return self._location(location or self._attached(self._terminator(header), "dbg"))
+            # The terminator of a preheader: a block that has the loop as its only successor.
+            (block,) = before - latches
+            opcode = self._module.forms[self._module.arrays.form[ends[block]]].opcode
+            ways = np.diff(self._module.arrays.successor_start[block : block + 2])
+            location = self._attached(ends[block], "dbg") if ways == 1 and opcode not in _SPECIAL else ""
+        return self._location(location or self._attached(ends[header], "dbg"))
 
     def inlined(self, function: int) -> frozenset[str]:
         """Source names of the functions that were inlined into a function, by the locations of its instructions."""
@@ -106,15 +111,6 @@ class Places:
         if own != node:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
             return ""
         return next((number for number in references if _LOCATION.match(self._nodes.get(number, ""))), "")
-
-    def _preheader_location(self, block: int) -> str:
-        """Location of the terminator of a block that has the loop as its only successor."""
-        start, terminator = self._module.arrays.successor_start, self._terminator(block)
-        special = self._module.forms[self._module.arrays.form[terminator]].opcode in _SPECIAL
-        return "" if special or start[block + 1] - start[block] != 1 else self._attached(terminator, "dbg")
-
-    def _terminator(self, block: int) -> int:
-        return int(self._module.arrays.block_start[block + 1]) - 1
 
     @cached_property
     def _sources(self) -> tuple[Int64, Int64]:

@@ -65,14 +65,10 @@ def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None
         for name, plain in zip(mangled, demangle(mangled), strict=True):
             if plain != name:
                 shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
-    return shown | dict.fromkeys(_local_arrays(text), "%")
-
-
-def _local_arrays(text: str) -> list[str]:
-    """Arrays in local memory: globals in LLVM, but their names are local ones, which are shown as `%`."""
-    arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])  # LLVM prints globals before functions
+    # Arrays in local memory are globals in LLVM, but their names are local ones. LLVM prints globals before functions.
+    arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])
     prefixes = tuple(f"{function}." for function in _DEFINED.findall(text)) if arrays else ()
-    return [name for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)]
+    return shown | {name: "%" for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)}
 
 
 def unescaped(text: str) -> str:

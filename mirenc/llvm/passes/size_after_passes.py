@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from mirenc.base.child_process import Answer, ChildProcess, EndedError
 from mirenc.base.errors import IRParseError, PassError, ToolchainError
@@ -61,28 +61,27 @@ class Failed:
     problem: str
 
 
+class EngineLimits(TypedDict, total=False):
+    """Limits of an `Engine`: seconds for one list on one module, 60 by default; bytes of address space, 4 GiB."""
+
+    timeout: float | None
+    memory_limit: int | None
+
+
 class Engine:
     """Runs lists of passes in a child process; `mirenc.llvm.passes.find_llvm` has those there are.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
     ``service`` and its ``arguments`` are what the child loads, ``kind`` says how LLVM is reached, ``advice`` what to
-    type where it cannot be started. One list on one module may take ``timeout`` seconds, 60 by default, and LLVM
-    ``memory_limit`` bytes of address space, 4 GiB by default.
+    type where it cannot be started.
     """
 
     def __init__(
-        self,
-        service: Path,
-        arguments: Sequence[str],
-        *,
-        kind: str,
-        advice: str,
-        timeout: float | None = None,
-        memory_limit: int | None = None,
+        self, service: Path, arguments: Sequence[str], *, kind: str, advice: str, **limits: Unpack[EngineLimits]
     ) -> None:
-        self.timeout = timeout or _TIMEOUT
+        self.timeout = limits.get("timeout") or _TIMEOUT
         self._kind, self._advice = kind, advice
-        self._child = ChildProcess(service, arguments, memory_limit or _MEMORY_LIMIT)
+        self._child = ChildProcess(service, arguments, limits.get("memory_limit") or _MEMORY_LIMIT)
 
     def __enter__(self) -> Self:
         return self
