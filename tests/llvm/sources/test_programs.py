@@ -13,7 +13,7 @@ from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.projects import header_flags, header_folders
 from mirenc.llvm.sources.compile_programs import Choices, Limits, Program, compile_programs
 from mirenc.llvm.sources.ir_folder import IRFolder
-from mirenc.llvm.sources.programs import command_programs, compile_command, find_sources, source_programs
+from mirenc.llvm.sources.programs import command_programs, find_sources, make_program, source_programs
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 
@@ -81,13 +81,16 @@ def test_header_folders_come_shallow_first_and_last_in_the_search(tmp_path: Path
     ],
 )
 def test_flags_of_a_language(language: str, wanted: str) -> None:
-    words = " ".join(compile_command(["clang"], language, "O2", "a", ["-DX", "--"], cuda_path=Path("toolkit")))
+    choices = Choices(["O2"], cuda_path=Path("/toolkit"))
+    program = make_program(choices, ["clang"], ["-DX", "--"], file="a", project="p", language=language, root=Path())
+    words = " ".join(program.commands["O2"])
     assert wanted in words
-    assert ("--cuda-path=toolkit" in words) == (language == "cuda")
+    assert ("--cuda-path=/toolkit" in words) == (language == "cuda")
 
 
 def test_a_name_that_begins_with_a_dash_is_no_option() -> None:
-    assert compile_command(["clang"], "c", "O2", "-rf.c", [])[-1] == "./-rf.c"
+    program = make_program(Choices(), ["clang"], [], file="-rf.c", project="p", language="c", root=Path())
+    assert program.commands["O2"][-1] == "./-rf.c"
 
 
 def test_languages_without_a_compiler_are_reported(
