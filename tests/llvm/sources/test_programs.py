@@ -12,7 +12,7 @@ from mirenc.base.errors import IRFileError, ToolchainError
 from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.projects import header_flags, header_folders
 from mirenc.llvm.sources.compile_programs import Choices, Limits, Program, compile_programs
-from mirenc.llvm.sources.ir_folder import IRFolder
+from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
 from mirenc.llvm.sources.programs import command_programs, find_sources, make_program, source_programs
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
@@ -144,26 +144,31 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
 
 
 # -- compile_commands.json ---------------------------------------------------------------------------
-@pytest.fixture
-def commands(tmp_path: Path) -> Callable[..., Path]:
-    """Write a compile_commands.json into a build folder."""
+def write_commands(folder: Path, entries: Any) -> Path:
+    """Write a compile_commands.json into the build folder of a project."""
+    path = folder / "code" / "build" / "compile_commands.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    return path
 
-    def write(entries: Any) -> Path:
-        path = tmp_path / "code" / "build" / "compile_commands.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(entries), encoding="utf-8")
-        return path
 
-    return write
+def compiled(path: Path, level: str, folder: Path) -> tuple[IRRecord, str]:
+    """The only record of a build's programs at one level, and its IR."""
+    with IRFolder(folder / "ir") as ir:
+        compile_programs(command_programs(path, Choices(levels=[level])), ir, workers=1, limits=Limits())
+        (record,) = ir.records()
+        assert record.status == "ok", record.reason
+        return record, ir.path_of(record).read_text(encoding="utf-8")
 
 
 def by_file(programs: list[Program]) -> dict[str, Program]:
     return {f"{program.project}/{program.file}": program for program in programs}
 
 
-def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, commands: Callable[..., Path]) -> None:
+def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path) -> None:
     code = tmp_path / "code"
-    path = commands(
+    path = write_commands(
+        tmp_path,
         [
             {
                 "directory": str(code / "build"),
@@ -172,7 +177,7 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, 
             },
             {"directory": "../", "file": "lib/sub/b.cpp", "command": 'ccache g++ -DB="q r" -O3 -o b.o lib/sub/b.cpp'},
             {"directory": ".", "file": str(code / "main.c"), "command": "gcc -c /somewhere/main.c"},
-        ]
+        ],
     )
     programs = by_file(list(command_programs(path, Choices(levels=["O1"]))))
     assert set(programs) == {"app/a.c", "lib/sub/b.cpp", "code/main.c"}
@@ -188,11 +193,11 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, 
     assert not {"-O3", "-o", "-c", "g++", "ccache"} & set(b.commands["O1"])
 
 
-def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path, commands: Callable[..., Path]) -> None:
+def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path) -> None:
     files = ["p/a.c", "p/a.c", "p/boot.S", "q/b.c", "q/lua/l.c", "q/sqlite3.c"]
     entries = [{"directory": "..", "file": file, "command": f"cc -DN{n} {file}"} for n, file in enumerate(files)]
     said: list[str] = []
-    programs = by_file(list(command_programs(commands(entries), report=said.append)))
+    programs = by_file(list(command_programs(write_commands(tmp_path, entries), report=said.append)))
     assert set(programs) == {"p/a.c", "q/b.c"}
     assert "-DN0" in programs["p/a.c"].commands["O0"]  # of two entries the first
     assert [line.split(": ", 1)[1] for line in said] == [
@@ -203,23 +208,16 @@ def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path, com
 
 
 @pytest.mark.usefixtures("no_clang")
-def test_flags_of_another_compiler_do_not_stop_clang(
-    tmp_path: Path, commands: Callable[..., Path], write_tree: WriteTree
-) -> None:
+def test_flags_of_another_compiler_do_not_stop_clang(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path / "code", {"a.c": "int f(void) { return X; }\n"})
     command = "gcc -DX=1 -fno-gcc-only -fno-strict-aliasing -fno-gcc-only-either -c a.c"
-    path = commands([{"directory": "..", "file": "a.c", "command": command}])
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, Choices(levels=["O2"])), folder, workers=1, limits=Limits())
-        (record,) = folder.records()
-    assert record.status == "ok", record.reason
+    path = write_commands(tmp_path, [{"directory": "..", "file": "a.c", "command": command}])
+    record, _ = compiled(path, "O2", tmp_path)
     assert record.reason == "without -fno-gcc-only -fno-gcc-only-either"
 
 
 @pytest.mark.usefixtures("no_clang")
-def test_real_ir_knows_no_folder_of_this_machine(
-    tmp_path: Path, commands: Callable[..., Path], write_tree: WriteTree
-) -> None:
+def test_real_ir_knows_no_folder_of_this_machine(tmp_path: Path, write_tree: WriteTree) -> None:
     code = tmp_path / "code"
     write_tree(
         code,
@@ -229,12 +227,8 @@ def test_real_ir_knows_no_folder_of_this_machine(
         },
     )
     command = f"gcc -I{code}/inc -DNUMBER=77 -g -O3 -Werror -Wall -MD -MF a.d -o a.o -c {code}/app/a.c"
-    path = commands([{"directory": str(code / "build"), "file": f"{code}/app/a.c", "command": command}])
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, Choices(levels=["O0"])), folder, workers=1, limits=Limits())
-        (record,) = folder.records()
-        assert record.status == "ok", record.reason
-        text = folder.path_of(record).read_text(encoding="utf-8")
+    path = write_commands(tmp_path, [{"directory": str(code / "build"), "file": f"{code}/app/a.c", "command": command}])
+    _, text = compiled(path, "O0", tmp_path)
     assert str(tmp_path) not in text
     assert "i32 77" in text
     assert "!DICompileUnit" not in text
