@@ -19,10 +19,9 @@ from typing import NamedTuple
 
 import llvmlite.binding as llvm
 
-from mirenc.base.child_process import ChildProcess, EndedError
-from mirenc.base.errors import CompileError, ConfigError, NoFunctionBodyError, UnexpectedError
+from mirenc.base import errors
 from mirenc.encoder import Encoder
-from mirenc.llvm.child.parsing_worker import llvmlite_folder
+from mirenc.llvm.child.parsing_worker import ParsingWorker
 
 FIXTURES = Path(__file__).resolve().parent / "fixtures"
 SIZES = range(200, 60_000)  # bytes of a fixture
@@ -107,21 +106,15 @@ TEXT_DAMAGE = {
 BITCODE_DAMAGE = {"bitcode bytes": _bytes_changed, "bitcode bytes again": _bytes_changed, "bitcode cut": _cut}
 
 
-class Judge:
-    """LLVM's own verdict on a module: ``accepted``, ``refused``, or ``died`` where it does not survive reading it."""
-
-    def __init__(self) -> None:
-        self._child = ChildProcess(Path(__file__).with_name("mutated_judge.py"), [llvmlite_folder()], 8 * 2**30)
-
-    def verdict(self, data: bytes) -> str:
-        try:
-            ((answer, _),) = self._child.ask({}, data, 120)
-            return str(answer["verdict"])
-        except EndedError:
-            return "died"
-
-    def close(self) -> None:
-        self._child.close()
+def verdict(judge: ParsingWorker, data: bytes) -> str:
+    """LLVM's own on a module: ``accepted``, ``refused``, or ``died`` where it does not survive reading it."""
+    try:
+        judge.canonicalise(data)
+    except errors.IRParseError:
+        return "refused"
+    except errors.IRResourceError:
+        return "died"
+    return "accepted"
 
 
 def answers(encoder: Encoder, some: Sequence[Mutant], level: str | tuple[str, ...]) -> list[tuple[str, str]]:
@@ -130,9 +123,9 @@ def answers(encoder: Encoder, some: Sequence[Mutant], level: str | tuple[str, ..
     given = []
     for outcome in encoder.embed_stream(inputs, level=level, jobs=1):
         error = outcome.error
-        if error is None or isinstance(error, NoFunctionBodyError):
+        if error is None or isinstance(error, errors.NoFunctionBodyError):
             given.append(("accepted", ""))
-        elif isinstance(error, (UnexpectedError, ConfigError, CompileError)):
+        elif isinstance(error, (errors.UnexpectedError, errors.ConfigError, errors.CompileError)):
             given.append(("fault", getattr(error, "traceback", "") or str(error)))
         else:
             given.append(("refused", str(error)))
@@ -141,19 +134,19 @@ def answers(encoder: Encoder, some: Sequence[Mutant], level: str | tuple[str, ..
 
 def disagreements(encoder: Encoder, count: int, seed: int, counts: Counter[str]) -> Iterator[str]:
     """One line for each mutant on which mirenc and LLVM differ, or that is refused without a reason."""
-    judge, batch = Judge(), 50
+    judge, batch = ParsingWorker(), 50
     every = list(mutants(count, seed))
     try:
         for first in range(0, count, batch):
             some, level = every[first : first + batch], LEVELS[first // batch % len(LEVELS)]
             for mutant, (answer, reason) in zip(some, answers(encoder, some, level), strict=True):
-                verdict = judge.verdict(mutant.data)
+                judged = verdict(judge, mutant.data)
                 # A NUL byte ends text for LLVM, which then accepts what stands before it.
                 cut = answer == "refused" and "NUL" in reason and b"\0" in mutant.data
-                expected = "refused" if verdict == "died" or cut or not mutant.data.strip() else verdict
-                counts[f"{verdict} by LLVM, {answer}"] += 1
+                expected = "refused" if judged == "died" or cut or not mutant.data.strip() else judged
+                counts[f"{judged} by LLVM, {answer}"] += 1
                 if answer != expected or (answer == "refused" and len(reason) < 20):
-                    yield f"{mutant.name}: LLVM {verdict}, mirenc {answer} {reason}"
+                    yield f"{mutant.name}: LLVM {judged}, mirenc {answer} {reason}"
     finally:
         judge.close()
 

@@ -128,7 +128,16 @@ def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
         ("-Wp,-DA=1,-MD,x.d -Wp,-UB", "-Xpreprocessor -DA=1 -Xpreprocessor -UB"),
         ("-fsanitize=address -fprofile-instr-generate -fcoverage-mapping -flto=thin -fdiagnostics-color", ""),
         ("-L lib -lm -Wl,-z,now -Xlinker x -T script.ld -save-temps -Rpass=x", ""),
-        ("-target arm-linux --target=x86_64-linux", "-target arm-linux --target=x86_64-linux"),
+        ("-target arm-linux --target=x86_64-linux -mfloat-abi=hard -m32 -mtune=generic", None),
+        ("--define-macro X=3 --define-macro=X=4 --undefine-macro X", None),
+        ("-Xpreprocessor -DX=10 -Xclang -DX=12", None),
+        ("--include-directory=inc --include-directory inc -iprefix ./ -iwithprefixbefore inc -cxx-isystem inc", None),
+        ("--include inc/k.h --include=inc/k.h -imacros inc/k.h --imacros=inc/k.h -isystem-after inc", None),
+        ("--std=c89 --std c++17 -fno-rtti -fvisibility=hidden -fno-strict-aliasing -fno-plt -fshort-enums", None),
+        ("-funsigned-char -fwrapv -ffp-contract=off -ffast-math -fno-math-errno -fomit-frame-pointer", None),
+        ("-D_FORTIFY_SOURCE=2 -fstack-protector-strong -ffunction-sections -fdata-sections -fcommon -pg", None),
+        ("-fmacro-prefix-map=src=elsewhere -mllvm -unroll-threshold=7 -fno-inline -static -shared", None),
+        ("-Wp,-DX=6 -Wp,-MMD,x.d", "-Xpreprocessor -DX=6"),
     ],
 )
 def test_flags_of_the_program_are_kept(given: str, kept: str | None) -> None:
