@@ -213,12 +213,6 @@ SAME = {
         ("ret float %r\n}", f"ret float %r, !note !1\n}}\n{TBAA}"),
         ('c"a\\00"', 'c"a\\00", !absolute !1'),
     ],
-    "local names": [
-        ("%at", '%"a name, with !dbg !0"'),
-        ("%r", "%sqrtf"),
-        ("%p", "%float"),
-        ("entry:", "br:"),
-    ],
 }
 
 
