@@ -1,22 +1,14 @@
 """A second, slow reader of LLVM IR: the oracle `mirenc.llvm` is compared with.
 
-It asks LLVM's own objects, value by value through llvmlite, and shares no code and no idea with
-`mirenc.llvm`, which parses the printed text. Where both agree, an error would have to be made twice.
+It asks LLVM's own objects, value by value through llvmlite, and shares no code and no idea with `mirenc.llvm`, which
+parses the printed text. Where both agree, an error would have to be made twice. What llvmlite 0.50 (LLVM 22) lacks:
 
-What llvmlite 0.50 (LLVM 22) gives and what it does not:
-
-- Functions, arguments, blocks, instructions, opcodes, operands and types come from the API. The
-  operands come in the order LLVM stores them, which is LLVM 10's, with one exception: since LLVM 22
-  the values of a ``switch`` are no operands any more. They are read from the printed instruction
-  and put back in LLVM 10's places.
-- Names of unnamed values are counted here by LLVM's rule (arguments, then each block and its
-  results in order), not read from the text. Unnamed types are counted over
-  ``module.struct_types``.
-- Unnamed globals and functions, constants, metadata and inline assembler are known by what LLVM
-  prints for that one value.
-- Two constants (``dso_local_equivalent``, ``no_cfi``) report the kind of an instruction, and
-  ``zeroinitializer`` of a target type has a kind the binding does not know: ``is_constant``
-  decides.
+- Operands come in the order of LLVM 10, but the values of a ``switch`` are none since LLVM 22: they are read from the
+  printed instruction and put back.
+- Unnamed values are counted by LLVM's rule (arguments, then each block and its results), unnamed types over
+  ``module.struct_types``; unnamed globals, constants, metadata and assembler are known by what LLVM prints for them.
+- ``dso_local_equivalent`` and ``no_cfi`` report the kind of an instruction, ``zeroinitializer`` of a target type one
+  that the binding does not know: ``is_constant`` decides.
 - Aliases and ifuncs cannot be listed, only met as operands: `OracleModule.variables` lacks them.
 - Debug records, attribute groups and metadata attachments are not compared.
 """

@@ -87,15 +87,6 @@ def test_names_of_blocks(shapes: IRModule) -> None:
     assert blocks[0].name == "numbered:%2"
 
 
-def test_names_of_functions(classes: IRModule) -> None:
-    functions = regions_of(classes, "function").regions
-    mangled = [region.symbol for region in functions]
-    assert mangled == [function.name for function in classes.defined_functions]
-    assert all(name.startswith("_Z") for name in mangled)
-    assert not any(region.name.startswith("_Z") for region in functions)
-    assert [region.name for region in functions] == [region.function for region in functions]
-
-
 def test_a_module_is_one_region(shapes: IRModule) -> None:
     (region,) = regions_of(shapes, "module").regions
     assert (region.name, region.function, region.header, region.depth) == (shapes.name, "", "", 0)

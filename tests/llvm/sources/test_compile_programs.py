@@ -110,19 +110,6 @@ def test_a_stopped_run_goes_on_where_it_was(
     assert len(names[0]) == 40  # 20 different files at two levels
 
 
-def test_nothing_is_compiled_twice(program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools) -> None:
-    programs = [program("a.c", "int a;"), program("b.c", "#error")]
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-    fake_tools.forget()
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-        assert fake_tools.calls() == []
-    with IRFolder(tmp_path / "ir", retry_failed=True) as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-    assert [call[-3] for call in fake_tools.calls()] == ["b.c"]
-
-
 def test_a_level_added_later_is_compiled_alone(
     program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools
 ) -> None:

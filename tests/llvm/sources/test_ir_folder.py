@@ -57,15 +57,6 @@ def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
         IRFolder(tmp_path)
 
 
-def test_what_is_kept_is_sorted_and_has_ir(tmp_path: Path) -> None:
-    other = variant(file="src/b.c", sha256_of_ir="bb")
-    with IRFolder(tmp_path) as folder:
-        folder.add(other, b"define")
-        folder.add(RECORD, b"define")
-        folder.add(variant(file="src/c.c", status="failed"))
-        assert folder.kept() == [RECORD, other]
-
-
 def test_a_later_record_replaces_the_earlier_one(tmp_path: Path) -> None:
     with IRFolder(tmp_path) as folder:
         folder.add(variant(status="failed", ir_bytes=0))

@@ -32,11 +32,6 @@ def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, w
     assert {tuple(program.commands) for program in programs} == {("O1",)}
 
 
-def test_a_folder_without_folders_is_one_project(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
-    write_tree(tmp_path / "code", {"a.c": "", "b.c": ""})
-    assert {program.project for program in source_programs(tmp_path / "code")} == {"code"}
-
-
 def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"lua5.4/a.c": "", "mine/sqlite3.c": "", "mine/deps/lz4/x.c": "", "mine/a.c": ""})
     said: list[str] = []
