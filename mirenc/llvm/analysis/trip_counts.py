@@ -7,9 +7,7 @@ By a profile these are the estimates of LLVM's passes (``getLoopEstimatedTripCou
 import re
 from typing import NamedTuple
 
-import numpy as np
-
-from mirenc.llvm.analysis.loops import LoopForest, find_loops
+from mirenc.llvm.analysis.loops import LoopForest, find_loops, ways_in
 from mirenc.llvm.analysis.profile import attached_node, branch_weights, profiled_flow
 from mirenc.llvm.analysis.regions import Region, block_name, find_loop
 from mirenc.llvm.ir.lines import NAME
@@ -83,14 +81,9 @@ def profiled_iterations(module: IRModule, loop: Region) -> float:
 
 def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
     arrays, header = module.arrays, int(forest.header[row])
-    function = module.headers[int(forest.function[row])]
-    first, last = arrays.successor_start[[function.first_block, function.last_block]].tolist()
-    edges = first + np.flatnonzero(arrays.successor[first:last] == header)
-    before = np.searchsorted(arrays.successor_start, edges, side="right") - 1
-    latches = [block for block in before.tolist() if forest.contains(row, block)]
-    if len(latches) != 1:
+    (latch, *others), _ = ways_in(module, forest, row)
+    if others:
         return TripCount(0)
-    (latch,) = latches
     ways = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
     branches = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
     if not branches or len(ways) != 2 or all(forest.contains(row, way) for way in ways):
@@ -114,14 +107,13 @@ def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
 
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
     """Blocks of a loop with their names, exiting blocks, and latches."""
-    arrays, header = module.arrays, int(forest.header[row])
-    function = module.headers[int(forest.function[row])]
+    arrays, function = module.arrays, module.headers[int(forest.function[row])]
     blocks = range(function.first_block, function.last_block)
     names = {block: block_name(module, block) for block in blocks if forest.contains(row, block)}
     edges = arrays.successor_start
     successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
     leaving = [block for block in names if not set(successors[block]) <= names.keys()]
-    return names, leaving, [block for block in names if header in successors[block]]
+    return names, leaving, ways_in(module, forest, row)[0]
 
 
 def _count(module: IRModule, forest: LoopForest, row: int) -> int:

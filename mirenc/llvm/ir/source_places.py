@@ -2,13 +2,11 @@
 
 import os
 import re
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.base.arrays import Int64
-from mirenc.llvm.analysis.loops import LoopForest
+from mirenc.llvm.analysis.loops import LoopForest, ways_in
 from mirenc.llvm.inputs.file_kind import language_of
 from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_nodes
 from mirenc.llvm.ir.module import IRModule
@@ -76,19 +74,16 @@ class Places:
         """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``."""
         if not self._module.annotated:
             return NOWHERE
-        header = int(forest.header[loop])
-        sources, starts = self._sources
-        before = set(sources[starts[header] : starts[header + 1]].tolist())
-        latches = {block for block in before if forest.contains(loop, block)}
+        latches, outside = ways_in(self._module, forest, loop)
         ends = self._module.arrays.block_start[1:] - 1  # terminator of each block
         location = self._loop_location({self._attached(ends[block], "llvm.loop") for block in latches})
-        if not location and len(before - latches) == 1:
+        if not location and len(outside) == 1:
             # The terminator of a preheader: a block that has the loop as its only successor.
-            (block,) = before - latches
+            (block,) = outside
             opcode = self._module.forms[self._module.arrays.form[ends[block]]].opcode
             ways = np.diff(self._module.arrays.successor_start[block : block + 2])
             location = self._attached(ends[block], "dbg") if ways == 1 and opcode not in _SPECIAL else ""
-        return self._location(location or self._attached(ends[header], "dbg"))
+        return self._location(location or self._attached(ends[forest.header[loop]], "dbg"))
 
     def inlined(self, function: int) -> frozenset[str]:
         """Source names of the functions that were inlined into a function, by the locations of its instructions."""
@@ -111,15 +106,6 @@ class Places:
         if own != node:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
             return ""
         return next((number for number in references if _LOCATION.match(self._nodes.get(number, ""))), "")
-
-    @cached_property
-    def _sources(self) -> tuple[Int64, Int64]:
-        """Sources of all edges sorted by target, and where each target's begin."""
-        arrays = self._module.arrays
-        source = np.repeat(np.arange(self._module.block_count), np.diff(arrays.successor_start))
-        order = np.argsort(arrays.successor, kind="stable")
-        starts = np.searchsorted(arrays.successor[order], np.arange(self._module.block_count + 1))
-        return source[order], starts
 
     def _attached(self, instruction: int, kind: str) -> str:
         return attached_number(self._module, instruction, kind)
