@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from mirenc.base.arrays import Bool, Int64
 from mirenc.llvm.ir.grammar import Form
-from mirenc.llvm.ir.lines import attribute_groups
+from mirenc.llvm.ir.lines import DEFINED, attribute_groups
 from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule, OperandKind
 
@@ -40,7 +40,6 @@ _BY_OPTIMISERS = frozenset({"nofree", "nosync"})
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
 # The attribute group of a function is printed behind its arguments and the attributes of its address.
 _GROUP = re.compile(r"\)(?: local_unnamed_addr| unnamed_addr)?(?: addrspace\(\d+\))? (#\d+)")
-_DEFINED = re.compile(r'^define (?:"[^"]*"|[^"@\n])*@("[^"]*"|[-a-zA-Z$._0-9]+)\(', re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
 _NO_OPERAND = np.iinfo(np.int64).min  # the keys of assembler and metadata are negative, too
 _NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}
@@ -65,7 +64,7 @@ def stated_levels(text: str) -> dict[str, Level] | None:
     own = [*map(_stated_level, _attributes(text))]
     if not own or None in own:
         return None
-    names = [match[1].strip('"') for match in _DEFINED.finditer(text)]
+    names = [match[1].strip('"') for match in DEFINED.finditer(text)]
     return _by_symbol(names, own, "Os" if 2 * own.count("Os") > len(own) else "O0")
 
 

@@ -15,10 +15,10 @@ from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from mirenc.llvm.ir.lines import NAME, attribute_groups, label_name, split_all, split_locals
+from mirenc.llvm.analysis.regions import block_name
+from mirenc.llvm.ir.lines import NAME, attribute_groups, split_all, split_locals
 from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
-from mirenc.llvm.ir.parser import parse_header
 
 _WORD = re.compile(rf'blockaddress\((@{NAME}), %({NAME})\)|[@%]{NAME}|[!c]?"[^"]*"|#\d+|!\d+')
 _NODE_NAME = re.compile(r"!\d+")
@@ -73,7 +73,8 @@ def _code(module: IRModule, header: FunctionHeader, names: "_Names") -> Function
     signature = names.plain(head)
     # Local names are numbered independently of the names: arguments, blocks, then in order of appearance.
     number: dict[str, int] = {}
-    places = [number.setdefault(name, len(number)) for name in (*head_names, *_labels(module, header), *body_names)]
+    labels = [block_name(module, block)[1:] for block in range(header.first_block, header.last_block)]
+    places = [number.setdefault(name, len(number)) for name in (*head_names, *labels, *body_names)]
     types = [names.contents[f"%{name}"].text for name in number if f"%{name}" in names.definitions]
     starts = module.arrays.block_start[header.first_block : header.last_block + 1].tolist()
     sizes = [end - start for start, end in pairwise(starts)]
@@ -90,17 +91,6 @@ def _code(module: IRModule, header: FunctionHeader, names: "_Names") -> Function
 
 def _hash(texts: Iterable[str]) -> str:
     return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-
-
-def _labels(module: IRModule, header: FunctionHeader) -> list[str]:
-    """Printed names of a function's blocks; an entry block without a label has the number after the arguments'."""
-    arrays = module.arrays
-    first = arrays.line[arrays.block_start[header.first_block : header.last_block]].tolist()
-    before = [module.lines[row - 1] for row in first]
-    if before[0].startswith("define "):
-        unnamed = sum(name.isdigit() for name in parse_header(before[0])[-1])
-        return [str(unnamed), *map(label_name, before[1:])]
-    return [*map(label_name, before)]
 
 
 class _Names:
@@ -168,8 +158,8 @@ class _Names:
             word = match[0]
             if match[1] and (header := self.functions.get(match[1])) and not header.is_declaration:
                 if match[1] not in self.blocks:
-                    labels = _labels(self.module, header)
-                    self.blocks[match[1]] = {label: number for number, label in enumerate(labels)}
+                    blocks = range(header.first_block, header.last_block)
+                    self.blocks[match[1]] = {block_name(self.module, row)[1:]: at for at, row in enumerate(blocks)}
                 return f"blockaddress({refer(match[1][1:].strip(_QUOTE))}, {self.blocks[match[1]][match[2]]})"
             if word in self.functions:
                 return refer(word[1:].strip(_QUOTE))

@@ -130,10 +130,8 @@ class _Reading:
             if line.startswith("define "):
                 number = self._function(lines, number)
             elif line.startswith("declare "):
-                name, return_type, arguments, is_variadic, _ = parse_header(line)
                 at, block = len(self.inst_form), len(self.block_start)
-                place = at, at, block, block, number - 1
-                self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, *place))
+                self.headers.append(FunctionHeader(*parse_header(line)[0], True, at, at, block, block, number - 1))
             elif line.startswith("%"):
                 self.type_lines.append(line)
             elif line.startswith("@"):
@@ -142,7 +140,7 @@ class _Reading:
     def _function(self, lines: list[str], number: int) -> int:
         """Read the function whose ``define`` line is ``lines[number - 1]``; returns the number of the line after it."""
         first, first_block = len(self.inst_form), len(self.block_start)
-        name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
+        head, printed_names = parse_header(lines[number - 1])
         end = lines.index("}", number)
         body = lines[number:end]
         is_instruction = [line.startswith("  ") for line in body]
@@ -159,7 +157,7 @@ class _Reading:
         names = self._instructions(list(itertools.compress(body, is_instruction)), values)
         self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
         place = first, len(self.inst_form), first_block, len(self.block_start), number - 1
-        self.headers.append(FunctionHeader(name, False, return_type, arguments, is_variadic, *place))
+        self.headers.append(FunctionHeader(*head, False, *place))
         return end + 1
 
     def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:

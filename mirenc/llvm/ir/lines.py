@@ -8,6 +8,8 @@ from mirenc.base.errors import IRParseError
 
 NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 """Pattern of a name as LLVM prints it after ``@``, ``%`` or ``$``, quotes included."""
+# Up to a function's name; names of types before it may have an @ in quotes.
+DEFINED = re.compile(rf'^define (?:"[^"]*"|[^"@\n])*@({NAME})\(', re.MULTILINE)
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
 # In a line with quotes, strings must be skipped: they may contain `%` and names.
 _LOCAL_OR_STRING = re.compile(r'%([-a-zA-Z$._0-9]+|"[^"]*")|[@!c]?"[^"]*"')

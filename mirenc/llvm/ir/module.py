@@ -117,10 +117,10 @@ class FunctionHeader:
     """Content of a ``define`` or ``declare`` line (the name with quotes), and ranges of instructions and blocks."""
 
     name: str
-    is_declaration: bool
     return_type: str
     arguments: tuple[IRArgument, ...]
     is_variadic: bool
+    is_declaration: bool
     first: int
     last: int
     first_block: int

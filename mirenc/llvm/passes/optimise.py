@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
 from mirenc.base.errors import ConfigError, IRParseError
-from mirenc.llvm.ir.lines import NAME, balanced, without_hints
+from mirenc.llvm.ir.lines import DEFINED, NAME, balanced, without_hints
 
 Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 
@@ -29,9 +29,7 @@ FORMS = ("plain", *PASSES)
 PASSES_OF = "LLVM 22"
 """The LLVM whose passes these are, that of the only llvmlite that setup.cfg allows."""
 
-_BEFORE_NAME = r'^define (?:"[^"]*"|[^"@\n])*'  # names of types may have an @ in quotes
-_DEFINED = re.compile(rf"{_BEFORE_NAME}@({NAME})\(", re.MULTILINE)
-_BODY = re.compile(rf"{_BEFORE_NAME}@({NAME})\(.*?^\}}$", re.MULTILINE | re.DOTALL)
+_BODY = re.compile(rf"{DEFINED.pattern}.*?^\}}$", re.MULTILINE | re.DOTALL)
 _LINKAGE = re.compile(
     r"^define (?:(?:private|internal|available_externally|linkonce|linkonce_odr|weak|weak_odr) )?"
     r"((?:dso_local |dso_preemptable )?)(?:dllimport )?"
@@ -65,7 +63,7 @@ def check_form(form: str) -> None:
 
 def has_definitions(text: str) -> bool:
     """Whether canonical text defines a function."""
-    return _DEFINED.search(text) is not None
+    return DEFINED.search(text) is not None
 
 
 def formed(
@@ -81,15 +79,15 @@ def formed(
     # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
     unwanted = _OF_DEBUG if "attributes" in PASSES[form] else _FOR_SIZE
     text = _ANY_GROUP.sub(lambda group: _without(unwanted, group[0]), text)
-    names = set(_DEFINED.findall(text))
+    names = set(DEFINED.findall(text))
     if any(name.isdecimal() for name in names):  # one that is called so stands in quotes
         raise IRParseError("functions without names, which passes number anew")
     optimised = run(text, form)
-    missing = names.difference(_DEFINED.findall(optimised))
+    missing = names.difference(DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):
         return FormedText(optimised, "")
     alone = with_bodies(run(only(text, missing), form), missing)
-    if lost := missing.difference(_DEFINED.findall(alone)):
+    if lost := missing.difference(DEFINED.findall(alone)):
         raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost))} although a linker could see it")
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
