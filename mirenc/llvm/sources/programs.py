@@ -97,15 +97,12 @@ def make_program(
     return Program(file=file, compiler=name, commands=commands, **fields)
 
 
-def source_programs(
-    folder: Path, choices: Choices | None = None, report: Report = lambda line: None
-) -> Iterator[Program]:
+def source_programs(folder: Path, choices: Choices, report: Report) -> Iterator[Program]:
     """Programs of a folder of sources. Its first folders are the projects; one without folders is a project itself.
 
     Every folder with headers is searched, after the system's, so that many sources compile without their build system.
     ``report`` is told what is left out. IRFileError: no source file there. ToolchainError: no compiler for any of them.
     """
-    choices = choices or Choices()
     projects = _projects(folder, choices.with_reserved, report)
     languages = {language for _, _, sources in projects for _, language in sources}
     if not languages:
@@ -137,15 +134,12 @@ def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[s
     return projects
 
 
-def command_programs(
-    path: Path, choices: Choices | None = None, report: Report = lambda line: None
-) -> Iterator[Program]:
+def command_programs(path: Path, choices: Choices, report: Report) -> Iterator[Program]:
     """Programs of a ``compile_commands.json``, or of the one in a folder, whatever compiler its entries name.
 
     A project is the first folder below the folder that all files share; files right in it are a project of its name.
     ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler.
     """
-    choices = choices or Choices()
     path = path / COMMANDS if path.is_dir() else path
     commands = read_commands(path, _LANGUAGE_OF, report)
     shared = Path(os.path.commonpath([command.file.parent for command in commands]))

@@ -21,7 +21,7 @@ WriteTree = Callable[[Path, dict[str, str]], Path]
 def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     files = ("one/a.c", "one/src/b.cpp", "two/tests/c.c", "top.c", ".git/x.c", "two/.git/y.c", "two/readme.txt")
     write_tree(tmp_path / "code", dict.fromkeys(files, ""))
-    programs = list(source_programs(tmp_path / "code", Choices(levels=["O1"])))
+    programs = list(source_programs(tmp_path / "code", Choices(levels=["O1"]), print))
     assert sorted((program.project, program.file, program.language) for program in programs) == [
         ("code", "top.c", "c"),
         ("one", "a.c", "c"),
@@ -35,7 +35,7 @@ def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, w
 def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"lua5.4/a.c": "", "mine/sqlite3.c": "", "mine/deps/lz4/x.c": "", "mine/a.c": ""})
     said: list[str] = []
-    programs = [program for program in source_programs(tmp_path, report=said.append) if program.project != "bin"]
+    programs = [program for program in source_programs(tmp_path, Choices(), said.append) if program.project != "bin"]
     assert [(program.project, program.file) for program in programs] == [("mine", "a.c")]
     assert said == ["lua5.4 is left out: it is reserved for evaluation"]
 
@@ -43,7 +43,7 @@ def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, wri
 def test_a_folder_without_sources(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"readme.txt": "", "a/x.h": ""})
     with pytest.raises(IRFileError, match=r"no source file below it. Give a folder with files that end in .*\.c"):
-        list(source_programs(tmp_path))
+        list(source_programs(tmp_path, Choices(), print))
 
 
 def test_links_and_folders_of_version_control_are_not_taken(tmp_path: Path, write_tree: WriteTree) -> None:
@@ -93,7 +93,7 @@ def test_languages_without_a_compiler_are_reported(
 ) -> None:
     write_tree(tmp_path / "code", {"p/a.c": "", "p/k.cu": "", "p/s.f90": ""})
     said: list[str] = []
-    programs = list(source_programs(tmp_path / "code", report=said.append))
+    programs = list(source_programs(tmp_path / "code", Choices(), said.append))
     assert [(program.file, program.compiler) for program in programs] == [("a.c", "clang-19")]
     assert len(said) == 2
     assert "cuda sources are left out: CUDA needs the toolkit's headers. Give their folder with --cuda-path" in said[0]
@@ -104,7 +104,7 @@ def test_languages_without_a_compiler_are_reported(
 def test_no_compiler_at_all_is_an_error(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path / "code", {"p/k.cl": "", "p/s.f90": ""})
     with pytest.raises(ToolchainError, match="apt-get install"):
-        list(source_programs(tmp_path / "code"))
+        list(source_programs(tmp_path / "code", Choices(), print))
 
 
 @pytest.mark.usefixtures("no_clang")
@@ -120,7 +120,7 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
         },
     )
     with IRFolder(tmp_path / "ir") as folder:
-        programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]))
+        programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]), print)
         compile_programs(programs, folder, workers=2, limits=Limits())
         failed = [record for record in folder.records() if record.status != "ok"]
         assert {record.compiler for record in folder.kept()} == {"zig cc"}
@@ -150,7 +150,7 @@ def write_commands(folder: Path, entries: Any) -> Path:
 def compiled(path: Path, level: str, folder: Path) -> tuple[IRRecord, str]:
     """The only record of a build's programs at one level, and its IR."""
     with IRFolder(folder / "ir") as ir:
-        compile_programs(command_programs(path, Choices(levels=[level])), ir, workers=1, limits=Limits())
+        compile_programs(command_programs(path, Choices(levels=[level]), print), ir, workers=1, limits=Limits())
         (record,) = ir.records()
         assert record.status == "ok", record.reason
         return record, ir.path_of(record).read_text(encoding="utf-8")
@@ -174,7 +174,7 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path) 
             {"directory": ".", "file": str(code / "main.c"), "command": "gcc -c /somewhere/main.c"},
         ],
     )
-    programs = by_file(list(command_programs(path, Choices(levels=["O1"]))))
+    programs = by_file(list(command_programs(path, Choices(levels=["O1"]), print)))
     assert set(programs) == {"app/a.c", "lib/sub/b.cpp", "code/main.c"}
     a, b, main = programs["app/a.c"], programs["lib/sub/b.cpp"], programs["code/main.c"]
     assert a.root == main.root == code / "build"
@@ -192,7 +192,7 @@ def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path) -> 
     files = ["p/a.c", "p/a.c", "p/boot.S", "q/b.c", "q/lua/l.c", "q/sqlite3.c"]
     entries = [{"directory": "..", "file": file, "command": f"cc -DN{n} {file}"} for n, file in enumerate(files)]
     said: list[str] = []
-    programs = by_file(list(command_programs(write_commands(tmp_path, entries), report=said.append)))
+    programs = by_file(list(command_programs(write_commands(tmp_path, entries), Choices(), said.append)))
     assert set(programs) == {"p/a.c", "q/b.c"}
     assert "-DN0" in programs["p/a.c"].commands["O0"]  # of two entries the first
     assert [line.split(": ", 1)[1] for line in said] == [
