@@ -74,7 +74,7 @@ def prepare_ir(
             # The programs twice, because their commands may be more than memory holds.
             stamps = {
                 (program.project, program.file, level): program.stamp
-                for program in programs(source, choices)
+                for program in programs(source, choices, lambda line: None)
                 for level in program.commands
             }
 

@@ -1,10 +1,6 @@
 """Many compilations, any of which may fail: what is kept, what is counted, what a second run does."""
 
-from __future__ import annotations
-
 import hashlib
-import os
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +19,6 @@ from mirenc.llvm.sources.compile_programs import (
     compile_chunk,
     compile_programs,
     levels_of,
-    run_quietly,
 )
 from mirenc.llvm.sources.ir_folder import IRFolder
 
@@ -115,19 +110,6 @@ def test_a_stopped_run_goes_on_where_it_was(
     assert len(names[0]) == 40  # 20 different files at two levels
 
 
-def test_nothing_is_compiled_twice(program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools) -> None:
-    programs = [program("a.c", "int a;"), program("b.c", "#error")]
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-    fake_tools.forget()
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-        assert fake_tools.calls() == []
-    with IRFolder(tmp_path / "ir", retry_failed=True) as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-    assert [call[-3] for call in fake_tools.calls()] == ["b.c"]
-
-
 def test_a_level_added_later_is_compiled_alone(
     program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools
 ) -> None:
@@ -160,15 +142,6 @@ def test_limits_have_a_range() -> None:
         Limits.from_dict({"seconds": 0})
     with pytest.raises(ConfigError, match="unknown key 'max_file_byte'; did you mean 'max_file_bytes'"):
         Limits.from_dict({"max_file_byte": 5})
-
-
-@pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
-def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
-    begin = time.monotonic()
-    code, _ = run_quietly(["sh", "-c", "echo begun >&2; sh -c 'sleep 30; touch late'"], tmp_path, 0.5)
-    assert code is None
-    assert time.monotonic() - begin < 20
-    assert not (tmp_path / "late").exists()
 
 
 def test_two_programs_of_one_name_do_not_depend_on_which_is_done_first(

@@ -1,7 +1,5 @@
 """One door for everything that a corpus can be made from."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
