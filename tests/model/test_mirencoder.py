@@ -9,7 +9,7 @@ import torch
 from mirenc.base.errors import ConfigError
 from mirenc.model.config import PRESETS, ConvolutionConfig, ModelConfig, preset
 from mirenc.model.heads import matching_logits
-from mirenc.model.layers import Linear, Norm
+from mirenc.model.kinds import Linear, Norm
 from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.tokenizer import CLS, PAD, SEP, UNK
 from mirenc.model.torch_layers import Head
