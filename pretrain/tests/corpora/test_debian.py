@@ -46,7 +46,7 @@ def build(tmp_path: Path) -> Callable[..., list[str]]:
         said: list[str] = []
         with IRFolder(tmp_path / out) as folder:
             compile_recipe(
-                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), workers=2, report=said.append
+                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), jobs=2, report=said.append
             )
         return said
 
@@ -124,7 +124,7 @@ def test_a_reserved_package_comes_whole_and_copies_in_others_stay_out(
             folder,
             tmp_path / "work",
             Choices(levels=["Oz-start"], compiler="clang-19"),
-            workers=1,
+            jobs=1,
         )
         assert [(record.project, record.file) for record in folder.kept()] == [("bzip2", "bzlib.c"), ("zlib", "z.c")]
     commands = compilations(fake_tools)
@@ -163,7 +163,7 @@ def test_where_nothing_becomes_ir_it_says_so_and_begins_anew(
     archive("alpha", {"a.c": "#error"})
     path = tmp_path / "recipe.toml"
     path.write_text("[[package]]\nname = 'alpha'\n", encoding="utf-8")
-    given = {"choices": Choices(["O2"]), "workers": 1, "report": [].append}
+    given = {"choices": Choices(["O2"]), "jobs": 1, "report": [].append}
     with pytest.raises(IRFileError, match=r"ir: nothing became IR. .*log.jsonl has a line for each try"):
         make_ir(read_recipe(path), tmp_path / "ir", **given)
     (tmp_path / "ir-work/alpha/src/a.c").write_text("int a;")

@@ -125,7 +125,7 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
     )
     with IRFolder(tmp_path / "ir") as folder:
         programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]))
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         failed = [record for record in folder.records() if record.status != "ok"]
         assert {record.compiler for record in folder.kept()} == {"zig cc"}
     assert [(record.file, record.status) for record in failed] == [("c.c", "failed")]
@@ -209,7 +209,7 @@ def test_flags_of_another_compiler_do_not_stop_clang(
     command = "gcc -DX=1 -fno-gcc-only -fno-strict-aliasing -fno-gcc-only-either -c a.c"
     path = commands([{"directory": "..", "file": "a.c", "command": command}])
     with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, Choices(levels=["O2"])), folder, workers=1, limits=Limits())
+        compile_programs(command_programs(path, Choices(levels=["O2"])), folder, jobs=1, limits=Limits())
         (record,) = folder.records()
     assert record.status == "ok", record.reason
     assert record.reason == "without -fno-gcc-only -fno-gcc-only-either"
@@ -230,7 +230,7 @@ def test_real_ir_knows_no_folder_of_this_machine(
     command = f"gcc -I{code}/inc -DNUMBER=77 -g -O3 -Werror -Wall -MD -MF a.d -o a.o -c {code}/app/a.c"
     path = commands([{"directory": str(code / "build"), "file": f"{code}/app/a.c", "command": command}])
     with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, Choices(levels=["O0"])), folder, workers=1, limits=Limits())
+        compile_programs(command_programs(path, Choices(levels=["O0"])), folder, jobs=1, limits=Limits())
         (record,) = folder.records()
         assert record.status == "ok", record.reason
         text = folder.path_of(record).read_text(encoding="utf-8")

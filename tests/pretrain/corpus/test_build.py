@@ -146,7 +146,7 @@ def test_two_processes_build_the_same_corpus(ir_folder: Path, tmp_path: Path, mo
     files = sorted((ir_folder / "alpha").rglob("*.ll"))
     advanced: list[int] = []
     build_corpus(files, ir_folder, tmp_path / "one", SMALL)
-    build_corpus(files, ir_folder, tmp_path / "two", SMALL, workers=2, advance=advanced.append)
+    build_corpus(files, ir_folder, tmp_path / "two", SMALL, jobs=2, advance=advanced.append)
     assert sum(advanced) == len(files)
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
@@ -221,7 +221,7 @@ def test_a_reading_process_that_is_killed_is_one_line(
     monkeypatch.setattr(build_module, "_start_process", _kill_process)  # as a system short of memory does
     files = sorted((ir_folder / "alpha").rglob("*.ll"))
     with pytest.raises(IRResourceError, match=r"ended from outside.*--jobs"):
-        build_corpus(files, ir_folder, tmp_path / "c", SMALL, workers=2)
+        build_corpus(files, ir_folder, tmp_path / "c", SMALL, jobs=2)
 
 
 def _kill_process(_: int) -> None:
