@@ -1,7 +1,5 @@
 """The recipe `pretrain/distil.py`, which is no package: loaded by its path, on a teacher with random weights."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

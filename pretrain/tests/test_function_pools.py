@@ -1,7 +1,5 @@
 """The recipe `pretrain/function_pools.py`, which is no package: its figures by hand, and a run in miniature."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import json

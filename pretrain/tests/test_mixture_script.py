@@ -1,7 +1,5 @@
 """The recipe `pretrain/mixture.py`, which is no package: loaded by its path, on domains made up for it."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

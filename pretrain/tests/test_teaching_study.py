@@ -1,7 +1,5 @@
 """The recipe `pretrain/teaching_study.py`, which is no package: loaded by its path, on a run in miniature."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

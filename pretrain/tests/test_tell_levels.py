@@ -1,7 +1,5 @@
 """Figures of levels that are told, against a folder whose answers are counted by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import ModuleType

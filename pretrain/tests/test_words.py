@@ -1,7 +1,5 @@
 """`pretrain/words.py`: the table of a model's lexical view, counted on folders of IR."""
 
-from __future__ import annotations
-
 import runpy
 import shutil
 import sys

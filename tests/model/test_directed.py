@@ -1,7 +1,5 @@
 """The directed graph encoder: its formula by hand, what it must see and what it must not, and both runtimes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

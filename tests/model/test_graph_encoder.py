@@ -1,7 +1,5 @@
 """The graph encoder and its decoder, against numbers worked out by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

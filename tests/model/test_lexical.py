@@ -1,7 +1,5 @@
 """The lexical view: which words of a statement are terms, and vectors worked out from the terms."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The whole model: its size, its parts and the node features it makes of token embeddings."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """numpy against torch: two implementations of one model, to 1e-5 on everything they compute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Samples: a small module worked out by hand, and what batching and reordering must not change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The shapes known without torch are those of the torch module, also of two kinds of encoders in one model."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np

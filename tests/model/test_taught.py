@@ -1,7 +1,5 @@
 """The taught trunk: its formula by hand, counts by hand, both runtimes, and models that have none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The tokenizer: what it promises about every statement, the odd ones too, and its file."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """The whitening map against hand-worked cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is learned from a table of passes, on the small table whose numbers can be told by heart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whitening maps of a run, fitted on several kinds of code."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Several processes, and processes that are killed: the same run."""
 
-from __future__ import annotations
-
 import json
 import os
 import runpy

@@ -1,7 +1,5 @@
 """The trainer: resumption to the last bit, clear ends, a model that can be used."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from random_model import random_weights
+from short_runs import Weights, assert_same_weights, killed_and_resumed, run_with_losses, weights_of, with_stages
 
 from mirenc import load
 from mirenc.base.errors import ConfigError, ModelError
@@ -20,7 +19,7 @@ from mirenc.base.writing import only_one
 from mirenc.encoder.golden import GOLDEN_IR, check_golden
 from mirenc.encoder.weights import Source, load_files, read_provenance, save_files, seen_by, write_provenance
 from mirenc.encoder.weights.provenance import PROVENANCE_FILE
-from mirenc.model.config import ConvolutionConfig, preset
+from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, GraphEncoderConfig, preset
 from mirenc.pretrain.batches import Sampler
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus, build_corpus
@@ -29,9 +28,7 @@ from mirenc.pretrain.package import package
 from mirenc.pretrain.parallel import Processes
 from mirenc.pretrain.trainer import StepReport, Trainer
 
-
-class Killed(BaseException):
-    """Stands for kill -9: nothing of mirenc catches it."""
+FAST: dict[str, Any] = {"preset": "fast", "text": None}
 
 
 @dataclass(frozen=True)
@@ -39,12 +36,8 @@ class Whole:
     """A run: its trainer, the weights it ended with (packaging rounds the trainer's), and the packaged model."""
 
     trainer: Trainer
-    weights: dict[str, torch.Tensor]
+    weights: Weights
     model: Path
-
-
-def run(config: PretrainConfig, corpus: Corpus, folder: Path) -> dict[str, torch.Tensor]:
-    return Trainer(config, corpus, folder).run().state_dict()
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +45,7 @@ def whole(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.Te
     """A run that nothing stops, and the model that is made of it."""
     folder = tmp_path_factory.mktemp("whole")
     trainer = Trainer(short_run, corpus, folder)
-    weights = {name: value.clone() for name, value in trainer.run().state_dict().items()}
+    weights = weights_of(trainer.run())
     return Whole(trainer, weights, package(trainer, folder / "model", name="model"))
 
 
@@ -60,35 +53,16 @@ def whole(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.Te
 def test_resume_gives_the_same_bits(
     short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole, stop: tuple[str, int]
 ) -> None:
-    def kill(step: StepReport) -> None:
-        if (step.stage, step.step) == stop:
-            raise Killed
-
-    with pytest.raises(Killed):
-        Trainer(short_run, corpus, tmp_path / "killed", report=kill).run()
-    resumed = Trainer(short_run, corpus, tmp_path / "killed").run(resume=True).state_dict()
-    assert whole.weights.keys() == resumed.keys()
-    for name, value in whole.weights.items():
-        assert torch.equal(value, resumed[name]), name
+    resumed = killed_and_resumed(short_run, corpus, tmp_path, *stop)
+    assert_same_weights(resumed.model.state_dict(), whole.weights)
 
 
 def test_a_convolutional_model_is_trained_resumed_and_packaged(
     short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
 ) -> None:
-    config = short_run.model_copy(update={"preset": "fast", "text": None})
-    expected = {
-        name: value.clone() for name, value in Trainer(config, corpus, tmp_path / "one").run().state_dict().items()
-    }
-
-    def kill(step: StepReport) -> None:
-        if (step.stage, step.step) == ("mlm", 5):
-            raise Killed
-
-    with pytest.raises(Killed):
-        Trainer(config, corpus, tmp_path / "two", report=kill).run()
-    trainer = Trainer(config, corpus, tmp_path / "two")
-    for name, value in trainer.run(resume=True).state_dict().items():
-        assert torch.equal(value, expected[name]), name
+    config = short_run.model_copy(update=FAST)
+    trainer = killed_and_resumed(config, corpus, tmp_path / "two", "mlm", 5)
+    assert_same_weights(trainer.model.state_dict(), Trainer(config, corpus, tmp_path / "one").run().state_dict())
     folder = package(trainer, tmp_path / "model", name="model")
     assert "2 convolutions over 5 tokens, 192 channels" in (folder / "MODEL_CARD.md").read_text()
     assert check_golden(folder) < 1e-5
@@ -97,23 +71,42 @@ def test_a_convolutional_model_is_trained_resumed_and_packaged(
     assert load(folder, cache=False).embed(GOLDEN_IR["sum"]).shape == (384 + 256,)
 
 
-def test_convolutions_learn(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    """MLM leaves the layers between the tokens' states and the statement vector alone."""
-    changes: dict[str, Any] = {"preset": "fast", "text": None}
-    changes |= {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
-    mlm = short_run.mlm.model_copy(update={"steps": 12})
-    losses: list[float] = []
-    trainer = Trainer(
-        short_run.model_copy(update={**changes, "mlm": mlm}),
-        corpus,
-        tmp_path,
-        report=lambda step: losses.append(step.loss),
-    )
-    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-    after = trainer.run().state_dict()
-    same = {name for name in after if name.startswith(("text.", "mlm.")) and torch.equal(before[name], after[name])}
-    assert same == {name for name in after if name.startswith("text.pool")}
-    assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
+@pytest.mark.parametrize(
+    ("stage", "changes", "steps", "rate", "ends"),
+    [
+        ("mlm", {}, 20, 1e-2, 5),
+        ("gae", {}, 12, 3e-3, 5),
+        ("igm", {}, 12, 3e-3, 5),
+        ("mlm", FAST, 12, 1e-3, 3),
+        ("gae", {"graph": DirectedGraphConfig(hidden=32, out=24)}, 12, 3e-3, 4),
+        ("igm", {"graph": DirectedGraphConfig(hidden=32, out=24, readout="mean-max-sum")}, 12, 3e-3, 4),
+        ("igm", {"graph": GraphEncoderConfig(hidden=32, out=24, readout="mean-max-sum")}, 12, 3e-3, 4),
+    ],
+)
+def test_a_stage_lowers_its_loss_and_moves_its_own_part_alone(
+    short_run: PretrainConfig,
+    corpus: Corpus,
+    tmp_path: Path,
+    stage: str,
+    changes: dict[str, Any],
+    steps: int,
+    rate: float,
+    ends: int,
+) -> None:
+    """Each by itself, from random weights.
+
+    After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
+    few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss with any of five seeds.
+    """
+    config = with_stages(short_run, {stage: {"steps": steps, "learning_rate": rate}}, **changes)
+    trainer, before, losses = run_with_losses(config, corpus, tmp_path)
+    after = trainer.model.state_dict()
+    assert len(losses) == steps
+    assert sum(losses[-ends:]) < 0.9 * sum(losses[:ends])
+    moved = {name for name, value in before.items() if not torch.equal(value, after[name])}
+    own = {"mlm": ("text.", "mlm."), "gae": ("graph.",), "igm": ("graph.", "matching.")}[stage]
+    # MLM leaves the layers between the tokens' states and the statement vector alone.
+    assert moved == {name for name in before if name.startswith(own) and not name.startswith("text.pool")}
 
 
 def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
@@ -122,8 +115,6 @@ def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, cor
     trainer = Trainer(config, corpus, tmp_path)
     assert trainer.model_config.text == ConvolutionConfig(embedding=16, channels=24, hidden=40)
     assert trainer.model_config.graph == preset("tiny").graph
-    with pytest.raises(ConfigError, match=r"unknown key 'text.chanels'; did you mean 'channels'\?"):
-        PretrainConfig.from_dict({"text": {"kind": "convolution", "chanels": 24}})
 
 
 @pytest.mark.parametrize(("name", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
@@ -139,42 +130,24 @@ def test_muon_takes_the_matrices_of_the_layers(
 
 
 def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole) -> None:
-    other = run(short_run.model_copy(update={"seed": 1}), corpus, tmp_path)
+    other = Trainer(short_run.model_copy(update={"seed": 1}), corpus, tmp_path).run().state_dict()
     assert not torch.equal(whole.weights["text.token.weight"], other["text.token.weight"])
 
 
-@pytest.mark.parametrize(("only", "steps", "rate"), [("mlm", 20, 1e-2), ("gae", 12, 3e-3), ("igm", 12, 3e-3)])
-def test_training_lowers_the_loss(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str, steps: int, rate: float
+def test_a_folder_is_begun_once_and_resumed_by_its_own_run_alone(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
 ) -> None:
-    """Each stage by itself, from random weights.
-
-    After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
-    few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss with any of five seeds.
-    """
-    stages = {
-        name: getattr(short_run, name).model_copy(update={"steps": steps if name == only else 0, "learning_rate": rate})
-        for name in ("mlm", "gae", "igm")
-    }
-    losses: list[float] = []
-    Trainer(short_run.model_copy(update=stages), corpus, tmp_path, report=lambda step: losses.append(step.loss)).run()
-    assert len(losses) == steps
-    assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
-
-
-def test_started_folder_is_not_overwritten(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
+    folder = whole.trainer.folder
     with pytest.raises(ConfigError, match="--resume"):
-        run(short_run, corpus, whole.trainer.folder)
-
-
-def test_resuming_without_a_checkpoint_is_refused(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+        Trainer(short_run, corpus, folder).run()
     with pytest.raises(ConfigError, match="no checkpoint"):
         Trainer(short_run, corpus, tmp_path).run(resume=True)
-
-
-def test_resume_refuses_another_configuration(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
-    with pytest.raises(ConfigError, match="another configuration"):
-        Trainer(short_run.model_copy(update={"seed": 5}), corpus, whole.trainer.folder).run(resume=True)
+    # Same vocabulary, other modules.
+    files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
+    other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
+    for config, modules in ((short_run.model_copy(update={"seed": 5}), corpus), (short_run, other)):
+        with pytest.raises(ConfigError, match="another configuration or corpus"):
+            Trainer(config, modules, folder).run(resume=True)
 
 
 def test_a_loss_that_is_no_number_keeps_the_checkpoint(
@@ -241,31 +214,33 @@ def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
         assert level_share(vectors) < 0.5 * level_share(encoder.embed(files, part=part, form="plain", whiten=False))
 
 
+STAGE = {"batch": 4, "learning_rate": 1e-3}
+
+
 def test_stages_of_a_run() -> None:
-    stage = {"batch": 4, "learning_rate": 1e-3}
-    steps = {"mlm": {"steps": 3, **stage}, "gae": {"steps": 0, **stage}, "igm": {"steps": 0, **stage}}
+    steps = {"mlm": {"steps": 3, **STAGE}, "gae": {"steps": 0, **STAGE}, "igm": {"steps": 0, **STAGE}}
     assert list(PretrainConfig.from_dict(steps).stages) == ["mlm"]
     assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
-    with pytest.raises(ConfigError, match="nothing to train"):
-        PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
 
 
-def test_a_trunk_that_nothing_trains_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"):
-        PretrainConfig.from_dict({"taught": {"width": 8}})
-
-
-@pytest.mark.parametrize("only", ["mlm", "gae"])
-def test_a_single_objective_moves_its_own_part(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str
-) -> None:
-    others = {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("mlm", "gae", "igm")}
-    others.pop(only)
-    trainer = Trainer(short_run.model_copy(update=others), corpus, tmp_path)
-    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-    after = trainer.run().state_dict()
-    moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
-    assert moved == ({"text", "mlm"} if only == "mlm" else {"graph"})
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({name: {"steps": 0, **STAGE} for name in ("mlm", "gae", "igm")}, "nothing to train"),
+        # A negative is another module's graph: with one there is none, and the loss would be 0 / 0.
+        ({"igm": {**STAGE, "steps": 1, "batch": 1}}, r"igm\.batch must be at least 2"),
+        ({"compiler": {"steps": 1, **STAGE}}, r"give \[answers\]"),
+        ({"contrast": {"steps": 3}}, "wants functions = FOLDER"),
+        ({"taught": {"width": 8}}, r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"),
+        (
+            {"text": {"kind": "convolution", "chanels": 24}},
+            r"unknown key 'text.chanels'; did you mean 'channels'\?",
+        ),
+    ],
+)
+def test_runs_that_make_no_sense_are_refused(values: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        PretrainConfig.from_dict(values)
 
 
 def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:
@@ -313,16 +288,6 @@ def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_
         Trainer(short_run.model_copy(update={"device": "cuda"}), corpus, tmp_path)
 
 
-def test_resume_refuses_another_corpus(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
-) -> None:
-    """Same vocabulary, other modules."""
-    files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
-    other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
-    with pytest.raises(ConfigError, match="another configuration or corpus"):
-        Trainer(short_run, other, whole.trainer.folder).run(resume=True)
-
-
 def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
     for content in (b"", b"PK\x03\x04 cut off", b"nonsense"):
         (tmp_path / "checkpoint.pt").write_bytes(content)
@@ -334,9 +299,7 @@ def test_too_few_graphs_are_refused_before_training(short_run: PretrainConfig, c
     config = short_run.model_copy(update={"max_nodes": 16})
     with pytest.raises(ConfigError, match=r"0 training module.* with at most 16 nodes"):
         Trainer(config, corpus, tmp_path / "run")
-    text_only = config.model_copy(
-        update={name: getattr(config, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
-    )
+    text_only = with_stages(config, {"mlm": {}})
     assert list(Trainer(text_only, corpus, tmp_path / "run").stages) == ["mlm"]
 
 

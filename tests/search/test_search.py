@@ -1,7 +1,5 @@
 """Exact cosine search: worked by hand, against a plain double loop, and on functions at two optimisation levels."""
 
-from __future__ import annotations
-
 from math import comb
 from pathlib import Path
 

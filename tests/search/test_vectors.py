@@ -1,7 +1,5 @@
 """What `mirenc embed -o` wrote is read again to the last bit; what nobody can vouch for is refused in words."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

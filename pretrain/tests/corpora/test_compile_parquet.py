@@ -1,7 +1,5 @@
 """Parquet with bitcode: the columns of the public ComPile corpus, in a small file of our own making."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable

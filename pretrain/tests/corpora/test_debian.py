@@ -1,7 +1,5 @@
 """Debian source packages: what a recipe may say, what is fetched, which files are compiled how, and where it stops."""
 
-from __future__ import annotations
-
 import sys
 import tarfile
 from collections import Counter

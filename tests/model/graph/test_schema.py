@@ -1,7 +1,5 @@
 """The schema: a small graph worked out by hand, and a broken graph for every rule of `validate`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A build keeps what was read: texts, counts, graphs, origins; it goes on after a stop, and leaves out what it must."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Which projects are held out: none that an ancestor of the model saw."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Shards: what is written is read again, whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

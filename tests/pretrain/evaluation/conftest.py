@@ -1,7 +1,5 @@
 """Corpora small enough to work figures out by hand, and one of the fixtures' IR."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The baselines, worked out by hand, and their file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

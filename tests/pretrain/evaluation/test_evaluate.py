@@ -1,7 +1,5 @@
 """All figures together: those that can be measured are numbers, the others say why they are not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

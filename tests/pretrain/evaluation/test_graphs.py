@@ -1,7 +1,5 @@
 """GAE and matching figures on graphs that can be worked out by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`mirenc models evaluate`: a folder of IR to figures, and clear words where that does not go."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

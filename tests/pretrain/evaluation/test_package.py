@@ -1,7 +1,5 @@
 """A packaged model carries its baselines and, where the IR is at hand, its retrieval figures."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

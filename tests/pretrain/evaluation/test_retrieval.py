@@ -1,7 +1,5 @@
 """Function retrieval: ranks by hand, and which functions are in the pool."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
