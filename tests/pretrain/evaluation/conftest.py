@@ -31,24 +31,11 @@ def make_corpus() -> MakeCorpus:
 
     def make(texts: Sequence[Sequence[int]], modules: Sequence[tuple], vocabulary: int = 32) -> Corpus:
         infos = [
-            ModuleInfo(
-                name=name,
-                project=name.split("/", maxsplit=1)[0],
-                version="",
-                file=name,
-                language="",
-                opt_level="",
-                compiler="",
-                content_hash="",
-                functions=1,
-                instructions=1,
-                statements=sum(counts.values()),
-                nodes=nodes,
-                edges=len(edges),
-            )
+            ModuleInfo(name, name.partition("/")[0], "", name, *[""] * 4, 1, 1, sum(counts.values()), nodes, len(edges))
             for name, counts, nodes, edges in modules
         ]
         config = SimpleNamespace(max_length=64)
+        nodes = sum(nodes for _, _, nodes, _ in modules)
         ends = [end for *_, edges in modules for end in edges]
         return Corpus(
             tokenizer=SimpleNamespace(vocab_size=vocabulary, config=config, pieces=_pieces),  # type: ignore[arg-type]
@@ -58,9 +45,9 @@ def make_corpus() -> MakeCorpus:
             statement_row=np.array([row for _, counts, *_ in modules for row in counts], dtype=np.int32),
             statement_count=np.array([c for _, counts, *_ in modules for c in counts.values()], dtype=np.int32),
             statement_start=_starts([len(counts) for _, counts, *_ in modules]),
-            node_row=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int32),
-            node_kind=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int8),
-            node_argument=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int32),
+            node_row=np.zeros(nodes, dtype=np.int32),
+            node_kind=np.zeros(nodes, dtype=np.int8),
+            node_argument=np.zeros(nodes, dtype=np.int32),
             node_start=_starts([nodes for _, _, nodes, _ in modules]),
             edge_index=np.array([end[:2] for end in ends], dtype=np.int32).reshape(-1, 2).T,
             edge_flow=np.array([end[2] for end in ends], dtype=np.int8),
