@@ -123,11 +123,7 @@ def test_a_domain_with_pairs_and_one_without() -> None:
     assert spread[1] < 0.6 * spread[2]
 
 
-def test_equal_vectors_give_the_identity_map() -> None:
-    same = moments_of(np.full((5, 3), 2.0))
-    mean, matrix = mixed_whitening([(same, 1.0)])
-    np.testing.assert_array_equal(mean, np.zeros(3))
-    np.testing.assert_array_equal(matrix, np.eye(3))
+def test_a_domain_of_equal_vectors_says_nothing() -> None:
     vectors = drawn([1, 2, 3], 0)
-    found = mixed_whitening([(same, 1.0), (moments_of(vectors), 1.0)])
+    found = mixed_whitening([(moments_of(np.full((5, 3), 2.0)), 1.0), (moments_of(vectors), 1.0)])
     np.testing.assert_allclose(found[1], fit_whitening(vectors)[1], rtol=1e-5)
