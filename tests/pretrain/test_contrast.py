@@ -100,6 +100,8 @@ def test_the_package_is_a_model_for_search(trained: Any, corpus: Corpus) -> None
     }
     figures = json.loads((folder.parent / "model.figures.json").read_text(encoding="utf-8"))
     assert figures["functions"] == trainer.recall
+    assert figures["retrieval"] is None  # of no IR
+    assert "was not given" in figures["missing"]["retrieval"]
     assert load(folder, cache=False).embed(GOLDEN_IR["sum"], level="function").shape == (1, 32 + 30)
 
 

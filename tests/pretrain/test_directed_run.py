@@ -41,23 +41,6 @@ def test_the_packaged_model_embeds_with_and_without_torch(folder: Path) -> None:
         assert encoder.match(text, text) == pytest.approx(other.match(text, text), abs=1e-5)
 
 
-def test_an_instruction_s_row_is_its_node_s_state(folder: Path) -> None:
-    rows = load(folder, cache=False).embed(GOLDEN_IR["sum"], level="instruction", part="graph", whiten=False)
-    state = rows[:, :24]
-    expected = np.concatenate([state, state, np.log1p(np.maximum(state, 0))], axis=1)
-    np.testing.assert_allclose(rows, expected, atol=1e-6)
-
-
-def test_vectors_do_not_depend_on_the_cache_or_on_the_part_that_is_asked_for(folder: Path, tmp_path: Path) -> None:
-    cold = load(folder, cache=False)
-    for text in GOLDEN_IR.values():
-        expected = cold.embed(text, whiten=False)
-        for _ in range(2):
-            assert_same_vectors(load(folder, cache=tmp_path).embed(text, whiten=False), expected)
-        graph = cold.embed(text, part="graph", whiten=False)
-        assert_same_vectors(graph, expected[cold.text_dimension :])
-
-
 def test_figures_and_card_speak_of_it(folder: Path) -> None:
     figures = json.loads((folder.parent / "model.figures.json").read_text(encoding="utf-8"))
     assert set(figures["gae"]) == {"control", "data", "call"}

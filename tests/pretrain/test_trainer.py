@@ -23,6 +23,7 @@ from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, GraphEnc
 from mirenc.pretrain.batches import Sampler
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus, build_corpus
+from mirenc.pretrain.evaluation import Baselines
 from mirenc.pretrain.optimiser import Optimiser
 from mirenc.pretrain.package import package
 from mirenc.pretrain.parallel import Processes
@@ -41,12 +42,14 @@ class Whole:
 
 
 @pytest.fixture(scope="module")
-def whole(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(
+    short_run: PretrainConfig, corpus: Corpus, ir_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Whole:
     """A run that nothing stops, and the model that is made of it."""
     folder = tmp_path_factory.mktemp("whole")
     trainer = Trainer(short_run, corpus, folder)
     weights = weights_of(trainer.run())
-    return Whole(trainer, weights, package(trainer, folder / "model", name="model"))
+    return Whole(trainer, weights, package(trainer, folder / "model", name="model", ir=ir_folder))
 
 
 @pytest.mark.parametrize("stop", [("mlm", 5), ("gae", 2), ("igm", 4)])
@@ -187,7 +190,15 @@ def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
     accuracy = figures["mlm"]["distinct"]["accuracy"]
     assert 0 <= accuracy <= 1
     assert set(figures["gae"]) == {"control", "data", "call"}
-    assert f"{100 * accuracy:.1f} %" in (folder / "MODEL_CARD.md").read_text()
+    card = (folder / "MODEL_CARD.md").read_text()
+    assert f"{100 * accuracy:.1f} %" in card
+    assert figures["retrieval"]["functions"] >= 10
+    assert f"by text: recall at 1, at 10, MRR ({figures['retrieval']['functions']} functions)" in card
+    trainer = whole.trainer
+    stored = Baselines.load(folder, trainer.corpus.tokenizer.vocab_size)
+    assert stored is not None
+    fitted = Baselines.fit(trainer.corpus, trainer.train_modules)
+    np.testing.assert_array_equal(stored.between_token, fitted.between_token)
 
 
 def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(

@@ -60,13 +60,10 @@ def test_a_table_of_nothing_is_written_too(encoder: Encoder, tmp_path: Path) -> 
         assert read_vectors(tmp_path / f"x{suffix}").vectors.shape == (0, encoder.dimension)
 
 
-def test_plain_means_are_marked(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
-    assert not read_vectors(write(encoder, tmp_path / f"x{suffix}", whiten=False)).maker.whiten
-
-
-def test_purpose_and_hidden_names_are_marked(encoder: Encoder, model_folder: Path, tmp_path: Path, suffix: str) -> None:
+def test_options_are_marked(encoder: Encoder, model_folder: Path, tmp_path: Path, suffix: str) -> None:
     usual = read_vectors(write(encoder, tmp_path / f"usual{suffix}"))
     assert (usual.maker.purpose, usual.maker.hide_names) == ("search", False)
+    assert not read_vectors(write(encoder, tmp_path / f"plain{suffix}", whiten=False)).maker.whiten
     hidden = load(model_folder, cache=False, hide_names=True)
     path = tmp_path / f"x{suffix}"
     with VectorWriter(path, Maker.of(hidden, "module", purpose="features")) as writer:
@@ -126,13 +123,6 @@ def test_nobody_is_told_to_unpickle_what_a_stranger_sent(tmp_path: Path, name: s
     (tmp_path / name).write_bytes(b"garbage")
     with pytest.raises(IRFileError, match=r"or is damaged \(no file of numpy's\). Make it again"):
         read_vectors(tmp_path / name)
-
-
-def test_damaged_files_are_refused(encoder: Encoder, tmp_path: Path, suffix: str) -> None:
-    path = write(encoder, tmp_path / f"x{suffix}")
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(IRFileError, match=rf"x{suffix}: is no file of vectors by `mirenc embed`, or is damaged"):
-        read_vectors(path)
 
 
 def test_whatever_the_damage_it_is_refused_or_read(encoder: Encoder, tmp_path: Path, suffix: str) -> None:

@@ -174,7 +174,7 @@ def broken(name: str, place: object, value: object) -> ProgramGraph:
     ],
 )
 def test_broken_rule(name: str, place: object, value: object, message: str) -> None:
-    """The rules that other tests hold graphs to are seen: a graph that breaks one is refused, the graph itself is not."""
+    """Other tests hold graphs to these rules: a graph that breaks one is refused, the graph itself is not."""
     check_rules(small())
     with pytest.raises(GraphError, match=message):
         check_rules(broken(name, place, value))
