@@ -29,7 +29,7 @@ from mirenc.llvm.inputs.level_paths import is_level
 from mirenc.llvm.sources.ir_folder import stamp_of
 from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
-from mirenc.pretrain.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
+from mirenc.pretrain.corpus.reading import PART_ARRAYS, Part, function_hashes, read_chunk
 from mirenc.pretrain.corpus.store import Corpus, CorpusModule, ModuleInfo, write_corpus
 
 _CHUNK = 64
@@ -125,7 +125,8 @@ def build_corpus(
                     graph, report.without_graph = no_graph(), report.without_graph + 1
                 report.modules += 1
                 merged = CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **graph)
-                yield _info(module, root, sources or {}), merged
+                origin: dict[str, Any] = module_origin(Path(module.path), root, sources or {})
+                yield ModuleInfo(**origin, **module.facts), merged
 
     write_corpus(folder, modules(), tokenizer, *texts.encode(tokenizer))
     (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
@@ -251,11 +252,6 @@ class _Texts:
                 pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
                 lengths.append(length)
         return np.concatenate(pieces), np.concatenate(lengths)
-
-
-def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
-    origin: dict[str, Any] = module_origin(Path(module.path), root, sources)
-    return ModuleInfo(**origin, **module.facts)
 
 
 def module_origin(path: Path, root: Path, sources: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
