@@ -73,17 +73,6 @@ def spread_of(found: tuple[np.ndarray, np.ndarray], vectors: np.ndarray) -> np.n
     return ((vectors - mean) @ matrix).std(0)
 
 
-def test_one_domain_is_the_map_of_its_vectors() -> None:
-    vectors = drawn([1, 2, 3], 0)
-    vectors[::2] += np.random.default_rng(1).normal(size=(10000, 3))
-    pairs = np.arange(400).reshape(-1, 2)
-    for own in (None, pairs):
-        for one, other in zip(
-            mixed_whitening([(moments_of(vectors, own), 0.3)]), fit_whitening(vectors, own), strict=True
-        ):
-            np.testing.assert_allclose(one, other, rtol=1e-5)
-
-
 def test_domains_count_by_weight_whatever_their_scale() -> None:
     # Direction 0 varies in the one domain, 1 in the other, which is a hundred times as large.
     one, other = (moments_of(drawn(scales, seed)) for seed, scales in enumerate(([3, 1, 1], [100, 300, 100])))

@@ -31,7 +31,9 @@ def suffix(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.mark.parametrize(("level", "part"), [("module", "both"), ("function", "both"), ("function", "graph")])
+@pytest.mark.parametrize(
+    ("level", "part"), [("module", "both"), ("function", "both"), ("function", "graph"), ("loop", "both")]
+)
 def test_round_trip(encoder: Encoder, tmp_path: Path, suffix: str, level: str, part: str) -> None:
     table = read_vectors(write(encoder, tmp_path / f"x{suffix}", level, part))
     singles = [encoder.embed_parts(file, level=level) for file in FILES]
@@ -41,17 +43,12 @@ def test_round_trip(encoder: Encoder, tmp_path: Path, suffix: str, level: str, p
     assert table.names == [name for single in singles for name in single.names]
     assert (table.maker.model, table.maker.model_digest) == ("random", encoder.digest_in("O2"))
     assert (table.level, table.maker.part, table.maker.whiten) == (level, part, True)
-
-
-@pytest.mark.parametrize("level", ["module", "loop"])
-def test_a_table_is_saved_in_any_form_and_comes_back_whole(encoder: Encoder, tmp_path: Path, suffix: str, level: str):
-    table = index(encoder, FILES, level=level)
-    write_vectors(tmp_path / f"x{suffix}", table)
-    again = read_vectors(tmp_path / f"x{suffix}")
-    assert again.maker == table.maker
-    assert (again.sources, again.source_row) == (table.sources, table.source_row)
-    assert again.labels == table.labels
-    np.testing.assert_array_equal(again.vectors, table.vectors)
+    whole = VectorTable.of(table.maker, zip(FILES, singles, strict=True))
+    write_vectors(tmp_path / f"again{suffix}", whole)
+    for found in (table, read_vectors(tmp_path / f"again{suffix}")):
+        assert (found.maker, found.sources, found.source_row) == (whole.maker, whole.sources, whole.source_row)
+        assert found.labels == whole.labels
+        np.testing.assert_array_equal(found.vectors, whole.vectors)
 
 
 def test_a_table_of_nothing_is_written_too(encoder: Encoder, tmp_path: Path) -> None:
