@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +31,8 @@ from mirenc.pretrain.parallel import Processes
 from mirenc.pretrain.trainer import StepReport, Trainer
 
 FAST: dict[str, Any] = {"preset": "fast", "text": None}
+LEARNING = {"steps": 12, "learning_rate": 3e-3}
+Begin = Callable[..., Trainer]
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,12 @@ def whole(
     trainer = Trainer(short_run, corpus, folder)
     weights = weights_of(trainer.run())
     return Whole(trainer, weights, package(trainer, folder / "model", name="model", ir=ir_folder))
+
+
+@pytest.fixture
+def begin(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> Begin:
+    """Begin the short run with changes, in the test's own folder."""
+    return lambda **changes: Trainer(short_run.model_copy(update=changes), corpus, tmp_path)
 
 
 @pytest.mark.parametrize("stop", [("mlm", 5), ("gae", 2), ("igm", 4)])
@@ -75,36 +84,29 @@ def test_a_convolutional_model_is_trained_resumed_and_packaged(
 
 
 @pytest.mark.parametrize(
-    ("stage", "changes", "steps", "rate", "ends"),
+    ("stage", "changes", "steps", "ends"),
     [
-        ("mlm", {}, 20, 1e-2, 5),
-        ("gae", {}, 12, 3e-3, 5),
-        ("igm", {}, 12, 3e-3, 5),
-        ("mlm", FAST, 12, 1e-3, 3),
-        ("gae", {"graph": DirectedGraphConfig(hidden=32, out=24)}, 12, 3e-3, 4),
-        ("igm", {"graph": DirectedGraphConfig(hidden=32, out=24, readout="mean-max-sum")}, 12, 3e-3, 4),
-        ("igm", {"graph": GraphEncoderConfig(hidden=32, out=24, readout="mean-max-sum")}, 12, 3e-3, 4),
+        ("mlm", {}, {"steps": 20, "learning_rate": 1e-2}, 5),
+        ("gae", {}, LEARNING, 5),
+        ("igm", {}, LEARNING, 5),
+        ("mlm", FAST, {"steps": 12}, 3),
+        ("gae", {"graph": DirectedGraphConfig(hidden=32, out=24)}, LEARNING, 4),
+        ("igm", {"graph": DirectedGraphConfig(hidden=32, out=24, readout="mean-max-sum")}, LEARNING, 4),
+        ("igm", {"graph": GraphEncoderConfig(hidden=32, out=24, readout="mean-max-sum")}, LEARNING, 4),
     ],
 )
 def test_a_stage_lowers_its_loss_and_moves_its_own_part_alone(
-    short_run: PretrainConfig,
-    corpus: Corpus,
-    tmp_path: Path,
-    stage: str,
-    changes: dict[str, Any],
-    steps: int,
-    rate: float,
-    ends: int,
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, stage: str, changes: Any, steps: Any, ends: int
 ) -> None:
     """Each by itself, from random weights.
 
     After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
     few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss with any of five seeds.
     """
-    config = with_stages(short_run, {stage: {"steps": steps, "learning_rate": rate}}, **changes)
+    config = with_stages(short_run, {stage: steps}, **changes)
     trainer, before, losses = run_with_losses(config, corpus, tmp_path)
     after = trainer.model.state_dict()
-    assert len(losses) == steps
+    assert len(losses) == steps["steps"]
     assert sum(losses[-ends:]) < 0.9 * sum(losses[:ends])
     moved = {name for name, value in before.items() if not torch.equal(value, after[name])}
     own = {"mlm": ("text.", "mlm."), "gae": ("graph.",), "igm": ("graph.", "matching.")}[stage]
@@ -112,28 +114,24 @@ def test_a_stage_lowers_its_loss_and_moves_its_own_part_alone(
     assert moved == {name for name in before if name.startswith(own) and not name.startswith("text.pool")}
 
 
-def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    text = {"kind": "convolution", "embedding": 16, "channels": 24, "hidden": 40}
-    config = PretrainConfig.from_dict({**short_run.model_dump(), "text": text})
-    trainer = Trainer(config, corpus, tmp_path)
-    assert trainer.model_config.text == ConvolutionConfig(embedding=16, channels=24, hidden=40)
-    assert trainer.model_config.graph == preset("tiny").graph
+def test_a_run_may_have_a_text_encoder_of_its_own(begin: Begin) -> None:
+    text = ConvolutionConfig(embedding=16, channels=24, hidden=40)
+    config = begin(text=text).model_config
+    assert (config.text, config.graph) == (text, preset("tiny").graph)
 
 
 @pytest.mark.parametrize(("name", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
-def test_muon_takes_the_matrices_of_the_layers(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, name: str, matrices: int
-) -> None:
+def test_muon_takes_the_matrices_of_the_layers(begin: Begin, name: str, matrices: int) -> None:
     """Of a Transformer's layer four, of a convolution's two: its depthwise weights are no matrix."""
-    trainer = Trainer(short_run.model_copy(update={"preset": name, "text": None}), corpus, tmp_path)
+    trainer = begin(preset=name, text=None)
     adam, muon = Optimiser([trainer.model.text, trainer.model.mlm], trainer.config).state()
     assert sum(len(group["params"]) for group in muon["param_groups"]) == matrices
     everything = [*trainer.model.text.parameters(), *trainer.model.mlm.parameters()]
     assert sum(len(group["params"]) for group in adam["param_groups"]) == len(everything) - matrices
 
 
-def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole) -> None:
-    other = Trainer(short_run.model_copy(update={"seed": 1}), corpus, tmp_path).run().state_dict()
+def test_another_seed_is_another_model(begin: Begin, whole: Whole) -> None:
+    other = begin(seed=1).run().state_dict()
     assert not torch.equal(whole.weights["text.token.weight"], other["text.token.weight"])
 
 
@@ -153,10 +151,8 @@ def test_a_folder_is_begun_once_and_resumed_by_its_own_run_alone(
             Trainer(config, modules, folder).run(resume=True)
 
 
-def test_a_loss_that_is_no_number_keeps_the_checkpoint(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
-) -> None:
-    trainer = Trainer(short_run, corpus, tmp_path)
+def test_a_loss_that_is_no_number_keeps_the_checkpoint(begin: Begin, tmp_path: Path) -> None:
+    trainer = begin()
 
     def poison(step: StepReport) -> None:
         if (step.stage, step.step) == ("mlm", 4):
@@ -275,9 +271,7 @@ def test_tensorboard_has_the_curves(whole: Whole) -> None:
     assert events.Scalars("mlm/loss")[0].value == pytest.approx(first["loss"], abs=1e-4)
 
 
-def test_a_full_disk_keeps_the_checkpoint(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_the_checkpoint(begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(payload: object, stream: BinaryIO) -> None:
         stream.write(b"half a checkpoint")
         raise OSError(28, "No space left on device")
@@ -286,43 +280,43 @@ def test_a_full_disk_keeps_the_checkpoint(
         if (step.stage, step.step) == ("mlm", 4):
             monkeypatch.setattr(torch, "save", full)
 
+    trainer = begin()
+    trainer.report = fill
     with pytest.raises(ModelError, match=r"No space left on device.*the one before it is kept"):
-        Trainer(short_run, corpus, tmp_path, report=fill).run()
+        trainer.run()
     assert torch.load(tmp_path / "checkpoint.pt", weights_only=True)["step"] == 3
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_a_gpu_that_is_not_there(begin: Begin) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigError, match="no GPU"):
-        Trainer(short_run.model_copy(update={"device": "cuda"}), corpus, tmp_path)
+        begin(device="cuda")
 
 
-def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    for content in (b"", b"PK\x03\x04 cut off", b"nonsense"):
-        (tmp_path / "checkpoint.pt").write_bytes(content)
-        with pytest.raises(ModelError, match=r"checkpoint.pt: damaged .* Start in another folder"):
-            Trainer(short_run, corpus, tmp_path).run(resume=True)
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"nonsense"])
+def test_a_damaged_checkpoint_is_named(begin: Begin, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "checkpoint.pt").write_bytes(content)
+    with pytest.raises(ModelError, match=r"checkpoint.pt: damaged .* Start in another folder"):
+        begin().run(resume=True)
 
 
-def test_too_few_graphs_are_refused_before_training(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    config = short_run.model_copy(update={"max_nodes": 16})
+def test_too_few_graphs_are_refused_before_training(begin: Begin, short_run: PretrainConfig) -> None:
     with pytest.raises(ConfigError, match=r"0 training module.* with at most 16 nodes"):
-        Trainer(config, corpus, tmp_path / "run")
-    text_only = with_stages(config, {"mlm": {}})
-    assert list(Trainer(text_only, corpus, tmp_path / "run").stages) == ["mlm"]
+        begin(max_nodes=16)
+    no_steps = short_run.gae.model_copy(update={"steps": 0})
+    assert list(begin(max_nodes=16, gae=no_steps, igm=no_steps).stages) == ["mlm"]
 
 
-def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_two_runs_do_not_share_a_folder(begin: Begin, tmp_path: Path) -> None:
     with only_one(tmp_path), pytest.raises(ConfigError, match="another run is at work there"):
-        Trainer(short_run, corpus, tmp_path).run()
+        begin().run()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
-    again = short_run.model_copy(update={"start_from": str(whole.model)})
-    trainer = Trainer(again, corpus, tmp_path / "run")
+def test_goes_on_from_a_packaged_model(begin: Begin, whole: Whole, tmp_path: Path) -> None:
+    trainer = begin(start_from=str(whole.model))
     weights = load_files(whole.model).weights
     for name, value in trainer.model.state_dict().items():
         if name.startswith("whiten_"):
@@ -338,19 +332,16 @@ def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus
     assert second[: len(first)] == first
     assert {source.model for source in second[len(first) :]} == {"second"}
     assert f"The model, its ancestors included, learned from {len(seen_by(second))} projects" in card
-    resumed = Trainer(again, corpus, tmp_path / "run").run(resume=True).state_dict()
+    resumed = begin(start_from=str(whole.model)).run(resume=True).state_dict()
     assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
     assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
 
 
-def test_a_run_holds_out_only_what_no_ancestor_saw(
-    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
-) -> None:
+def test_a_run_holds_out_only_what_no_ancestor_saw(begin: Begin, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
     def held_out(start: Path, **changes: Any) -> set[str]:
-        trainer = Trainer(short_run.model_copy(update={"start_from": str(start), **changes}), corpus, tmp_path)
-        return {corpus.projects[module] for module in trainer.held_out}
+        return corpus.projects_of(begin(start_from=str(start), **changes).held_out)
 
-    seen = {corpus.projects[module] for module in whole.trainer.train_modules}
+    seen = corpus.projects_of(whole.trainer.train_modules)
     unseen = set(corpus.projects) - seen
     assert read_provenance(whole.model) == tuple(
         Source("model", kind, tuple(sorted(seen))) for kind in ("corpus", "maps")
@@ -370,16 +361,15 @@ def test_a_run_holds_out_only_what_no_ancestor_saw(
 
 
 def test_start_needs_the_same_tokenizer_and_architecture(
-    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
+    begin: Begin, corpus: Corpus, whole: Whole, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="--tokenizer mirenc-tiny"):
-        Trainer(short_run.model_copy(update={"start_from": "mirenc-tiny"}), corpus, tmp_path)
+        begin(start_from="mirenc-tiny")
     config = preset("tiny").model_copy(update={"tokenizer": corpus.tokenizer.config})
     tiny = tmp_path / "tiny"
     save_files(tiny, name="tiny", config=config, tokenizer=corpus.tokenizer, weights=random_weights(config))
     for start, hint in ((tiny, 'Set preset = "tiny"'), (whole.model, r"Give the run its \[text\] table")):
-        other = short_run.model_copy(update={"start_from": str(start), "preset": "small", "text": None})
         with pytest.raises(ConfigError, match=hint):
-            Trainer(other, corpus, tmp_path)
+            begin(start_from=str(start), preset="small", text=None)
     with pytest.raises(ModelError, match="unknown model 'no-such'"):
-        Trainer(short_run.model_copy(update={"start_from": "no-such"}), corpus, tmp_path)
+        begin(start_from="no-such")
