@@ -88,12 +88,8 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
     projects: set[str] = set()
     for number, (part, allowed) in enumerate((("text", modules), ("graph", small))):
         chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
-        if not len(chosen):
-            vectors = torch.zeros(0, 0)
-        elif part == "text":
-            vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting)
-        else:
-            vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
+        encode = encoding.text_vectors if part == "text" else encoding.graph_vectors
+        vectors = encode(model, corpus, chosen, weighting=weighting) if len(chosen) else torch.zeros(0, 0)
         parts[part] = vectors.numpy(), pairs if paired else pairs[:0]
         projects.update(corpus.projects_of(chosen))
     return parts, projects
