@@ -1,17 +1,16 @@
 """Corpora small enough to work figures out by hand, and one of the fixtures' IR."""
 
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_corpus import write_projects
 
 from mirenc.model.tokenizer import IRTokenizer
 from mirenc.pretrain.corpus import Corpus, ModuleInfo, build_corpus
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ir"
 # Texts of some ids: so 10 is a name after 11, and grammar elsewhere.
 PIECES = {10: "word", 11: "@", 12: " 7"}
 MakeCorpus = Callable[..., Corpus]
@@ -60,15 +59,9 @@ def make_corpus() -> MakeCorpus:
 
 @pytest.fixture(scope="session")
 def levels_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two projects at O0 and O2: what one compiler made is one project."""
-    root = tmp_path_factory.mktemp("levels")
-    for compiler, names in (("clang-14", ["numeric", "sorting", "structs"]), ("clang-19", ["control_flow", "reduce"])):
-        for level in ("O0", "O2"):
-            for name in names:
-                target = root / compiler / level / f"{name}.ll"
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(FIXTURES / compiler / level / f"{name}.ll", target)
-    return root
+    """Two projects at O0 and O2."""
+    projects = {"clang-14": ("clang-14", "numeric sorting structs"), "clang-19": ("clang-19", "control_flow reduce")}
+    return write_projects(tmp_path_factory.mktemp("levels"), projects)
 
 
 @pytest.fixture(scope="session")
