@@ -1,6 +1,6 @@
 """Exact cosine search: worked by hand, against a plain double loop, and on functions at two optimisation levels."""
 
-from math import comb
+import math
 from pathlib import Path
 
 import numpy as np
@@ -74,6 +74,15 @@ def test_of_two_that_are_near_the_one_in_such_company_comes_first() -> None:
 
 def test_the_bonus_of_a_file_is_quadratic_up_to_its_limit() -> None:
     assert file_bonus(np.array([-0.5, 0, 0.35, 0.7, 1])) == pytest.approx([0, 0, 0.025, 0.1, 0.1])
+
+
+@pytest.mark.parametrize(("place", "first"), [(49, 49), (50, 0)])
+def test_the_fifty_nearest_are_re_ranked_and_no_others(place: int, first: int) -> None:
+    """One of 60 stands in the query's company, which is worth more than the cosines differ by."""
+    angles = 0.05 + 0.005 * np.arange(60)
+    vectors = [*([math.cos(angle), math.sin(angle), 0] for angle in angles), [0, 0, 1]]
+    table = table_of(vectors, [*range(60), place])
+    assert rerank([[1, 0, 0]], [[1, 0, 0], [0, 0, 1]], table, k=1)[0].tolist() == [[first]]
 
 
 def test_ten_are_found_by_default() -> None:
@@ -231,7 +240,7 @@ def test_a_function_at_o0_finds_itself_at_o2() -> None:
     hits = sum(keys[best] == wanted[row] for row, best in zip(asked, rows[:, 0].tolist(), strict=True))
     # Chance: a hit with probability 1 / candidates, so at least `hits` of them with this probability.
     n, p = len(asked), 1 / len(keys)
-    by_chance = sum(comb(n, count) * p**count * (1 - p) ** (n - count) for count in range(hits, n + 1))
+    by_chance = sum(math.comb(n, count) * p**count * (1 - p) ** (n - count) for count in range(hits, n + 1))
     assert n >= 30
     assert by_chance < 1e-9
     assert hits >= n / 4, f"{hits} of {n} functions found themselves among {len(keys)}"
