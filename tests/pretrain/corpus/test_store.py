@@ -163,13 +163,6 @@ def test_split_keeps_projects_apart(corpus: Corpus) -> None:
     assert not {corpus.projects[module] for module in train} & {corpus.projects[module] for module in held}
 
 
-def test_split_of_projects_that_are_all_large_takes_the_smallest(corpus: Corpus) -> None:
-    _, held = corpus.split(0.01, seed=0)
-    sizes = {project: corpus.projects.count(project) for project in corpus.projects}
-    assert {corpus.projects[module] for module in held} <= {p for p in sizes if sizes[p] == min(sizes.values())}
-    assert len(held) == min(sizes.values())
-
-
 def test_another_corpus_has_another_digest(corpus: Corpus, folder: Path) -> None:
     assert corpus.digest != Corpus.load(folder).digest == Corpus.load(folder).digest
 
