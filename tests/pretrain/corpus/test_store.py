@@ -63,6 +63,8 @@ def test_packed_bytes_are_checked() -> None:
 def test_shards_hold_every_module(folder: Path, ir_folder: Path, tmp_path: Path) -> None:
     corpus = Corpus.load(folder)
     assert len(list(folder.glob("shard-*.zst"))) == -(-len(corpus) // 3) > 1
+    listing = json.loads((folder / "corpus.json").read_text())
+    assert (listing["modules"], listing["texts"]) == (len(corpus), len(corpus.text_length))
     one, _ = build_corpus(
         [ir_folder / name for name in corpus.names], ir_folder, tmp_path, TokenizerConfig(vocab_size=300)
     )
