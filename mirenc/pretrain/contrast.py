@@ -24,7 +24,7 @@ from mirenc.model.tokenizer import PAD
 from mirenc.model.whitening import fit_whitening
 from mirenc.pretrain.batches import Batch, Sampler
 from mirenc.pretrain.config import ContrastConfig
-from mirenc.pretrain.corpus.functions import COLUMNS, SPELLINGS, Functions
+from mirenc.pretrain.corpus.functions import SPELLINGS, Functions
 from mirenc.pretrain.evaluation.figures import Figures
 from mirenc.pretrain.evaluation.retrieval import CANDIDATE, QUERY, rank_figures, ranks
 from mirenc.pretrain.objectives import Pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
@@ -82,8 +82,7 @@ class FunctionTable:
         """
 
         def column(name: str) -> Tensor:
-            group = next(group for group, names in COLUMNS.items() if name in names)
-            return self._columns[name][self._places(group, modules)[0]].long()
+            return self._columns[name][self._places(name.partition("_")[0], modules)[0]].long()
 
         def texts_of(group: str) -> tuple[Tensor, Tensor]:
             """Text of each entry in its module's spelling, and its module."""
