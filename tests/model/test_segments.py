@@ -1,7 +1,5 @@
 """Weighted sums of segments: numpy's way and scipy's are one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

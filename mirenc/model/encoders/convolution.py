@@ -16,8 +16,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mirenc.model.kinds import TextKind
-from mirenc.model.layers import BERT_STD, Array, Backend, Depthwise, Layers, Linear, Norm
+from mirenc.model.kinds import BERT_STD, Array, Backend, Depthwise, Layers, Linear, Norm, TextKind
 
 
 class ConvolutionConfig(TextKind):
