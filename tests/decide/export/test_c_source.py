@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from every_head import COSTS, FEATURES, HEADS, fitted
+from mirenc.decide.export.formula import pair_head
 
 from mirenc.base.errors import HeadError, ToolchainError
 from mirenc.decide import BoostedRegressor, PairHead, RidgeRegressor, save_head
 from mirenc.decide.estimators import head_state as state
 from mirenc.decide.estimators.base import Regressor
 from mirenc.decide.export.c_source import CWriter, c_source, c_test, prototype
-from mirenc.decide.export.formula import pair_head
 from mirenc.llvm.inputs.compile_source import find_compiler
 
 STRICT = ("-std=c99", "-O1", "-Wall", "-Wextra", "-pedantic", "-Werror")
