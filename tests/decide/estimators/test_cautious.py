@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,6 @@ from mirenc.decide import (
     PairHead,
     RidgeHead,
     Settings,
-    load_head,
-    save_head,
 )
 from mirenc.decide.estimators.chooser import cost_ratios, preferences
 from mirenc.decide.estimators.ensemble import best_margin
@@ -116,16 +113,6 @@ def test_proposals_hedge_against_errors_that_settings_share() -> None:
     few = np.zeros_like(preference)
     few[:, 2] = 1.0
     assert set(head.propose(few, 3).ravel().tolist()) == {2}
-
-
-def test_a_hedging_head_is_saved_with_its_errors(tmp_path: Path) -> None:
-    features, costs = made(100)
-    head = HedgingEnsembleHead(MEMBERS).fit(features, costs)
-    again, _ = load_head(save_head(head, tmp_path))
-    assert again.errors_.shape == (100, 3)
-    preference = head.predict_proba(features)
-    np.testing.assert_array_equal(again.propose(preference, 2), head.propose(preference, 2))
-    np.testing.assert_array_equal(head.errors_[:, 0], 0)
 
 
 def test_answers_are_averaged_over_views_of_the_settings() -> None:
