@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -74,14 +72,6 @@ def test_the_margin_by_hand() -> None:
     costs[0, 1] = np.nan
     assert best_margin(preference, costs, 0, 0.2) == (100.0, 0.0)
     assert best_margin(preference, costs, 0, 0.25) == pytest.approx((0.15, 0.4 / 4))
-
-
-@pytest.mark.parametrize(
-    ("change", "word"), [({"default": 3}, "default is 3"), ({"most_slow": 2.0}, "most_slow is 2.0; allowed: a share")]
-)
-def test_parameters_out_of_range_are_refused(change: dict[str, Any], word: str) -> None:
-    with pytest.raises(ConfigError, match=word):
-        CautiousEnsembleHead(MEMBERS, **change).fit(*made(50))
 
 
 def test_a_single_member_is_cross_validated_for_the_margin() -> None:
