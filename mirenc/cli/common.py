@@ -6,7 +6,6 @@ import functools
 import inspect
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -19,10 +18,9 @@ from mirenc.base.progress import progress as progress
 from mirenc.base.writing import check_output as check_output
 from mirenc.cli.failures import Failures as Failures
 from mirenc.cli.messages import say as say, warn as warn, warn_left_out as warn_left_out
+from mirenc.cli.tables import print_rows as print_rows, print_table as print_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from mirenc.decide.task import Task
     from mirenc.encoder import Encoder
     from mirenc.llvm import ReadOptions
@@ -286,17 +284,6 @@ def sureness(encoder: Encoder, maker: Maker) -> Sureness:
     return paired.sure if paired is not None and measured else lambda cosine: None
 
 
-def percent(share: float | None, *, shown: bool = True) -> str:
-    """A share as a column of text; empty where it is None."""
-    return "" if share is None else f"  {share:4.0%}" if shown else " " * 6
-
-
-def print_table(table: Table, width: int = 160) -> None:
-    """Print a table as wide as the terminal, or ``width`` into a file or pipe; words and numbers stay whole."""
-    from rich.console import Console
-    from rich.measure import Measurement
-
-    console = Console()
-    width = console.width if sys.stdout.isatty() else width
-    least = Measurement.get(console, console.options.update(width=10_000), table).minimum
-    Console(width=max(width, least)).print(table)
+def percent(share: float | None) -> str:
+    """A share as text; empty where it is None."""
+    return "" if share is None else f"{share:.0%}"

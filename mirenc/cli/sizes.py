@@ -188,8 +188,6 @@ def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
-    from rich.table import Column, Table
-
     notes = ["as nm -S counts them, inlined code included"]
     if gone := found["gone"]:
         notes.append(f"{gone} function{'s' * (gone != 1)} without a row: inlined everywhere, or not used")
@@ -197,21 +195,15 @@ def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
         notes.append(f"{copies} {'copy' if copies == 1 else 'copies'} of functions that a linker keeps once")
     if devices := found["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
-    columns = [Column(name, overflow="fold") for name in ("function or file", "file")]
-    columns += [
-        Column(name, justify="right") for name in ("bytes before any pass", f"bytes after -{level_run}", "share")
-    ]
-    table = Table(*columns, title=title, caption="; ".join(notes), title_justify="left", caption_justify="left")
-
-    def add(name: str, file: str, before: int, after: int) -> None:
-        table.add_row(name, file, str(before), str(after), f"{100 * after / max(found['total']['bytes'], 1):.1f} %")
-
-    rows = found["rows"]
-    for row in rows[:_SHOWN]:
-        add(row["name"], row["file"], row["before"], row["bytes"])
+    rows, total = found["rows"], found["total"]
+    shown = [*rows[:_SHOWN]]
     if rest := rows[_SHOWN:]:
-        add(f"and {len(rest)} more", "", sum(row["before"] for row in rest), sum(row["bytes"] for row in rest))
-    if rows:
-        table.add_section()
-        add("all", "", found["total"]["before"], found["total"]["bytes"])
-    common.print_table(table)
+        sums = {key: sum(row[key] for row in rest) for key in ("before", "bytes")}
+        shown.append({"name": f"and {len(rest)} more", "file": "", **sums})
+    cells = []
+    for row in [*shown, {"name": "all", "file": "", **total}]:
+        share = f"{100 * row['bytes'] / max(total['bytes'], 1):.1f} %"
+        cells.append([str(row["before"]), str(row["bytes"]), share, row["name"], row["file"]])
+    typer.echo(title)
+    common.print_rows(cells, ">>><<", ("before", f"-{level_run}", "share", "name", "file"))
+    typer.echo(f"({'; '.join(notes)})")
