@@ -38,6 +38,9 @@ def compare(
 
     With --level function (or a finer one) each function of the first file is shown with the nearest one of the second,
     and with how often such an answer was right on projects that were not trained on.
+
+    mirenc compare foo.ll bar.ll
+    mirenc compare foo.ll bar.ll --level function
     """
     paths = common.expand(files, options)
     if len(paths) < 2:

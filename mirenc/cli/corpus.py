@@ -61,6 +61,9 @@ def build(
     """Compile where needed, read the IR, drop duplicates, train the tokenizer, write the corpus.
 
     A build that was stopped goes on where it was.
+
+    mirenc corpus build builds -o corpus --vocab-size 512
+    mirenc corpus build builds -o other --tokenizer mirenc-tiny
     """
     flags = common.split_flags(cflags)
     from mirenc.base.writing import only_one
@@ -146,6 +149,9 @@ def functions(
     """Functions in several forms, for the stage `contrast` of `mirenc pretrain`: search trained on your own code.
 
     Forms of a program are files of one name at other levels, by other compilers, or in other normal forms.
+
+    mirenc corpus functions builds -o functions --tokenizer mirenc-tiny
+    mirenc corpus functions builds -o normal --tokenizer mirenc-tiny --in-form O2
     """
     with needs("train", "a corpus of functions needs more packages"):
         from mirenc.pretrain.corpus.functions import build_functions

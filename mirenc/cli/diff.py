@@ -45,6 +45,9 @@ def diff(
     Functions are paired by symbol where both builds have it, else by their vectors. Identical functions, whose IR
     differs in local names and metadata at most, are counted and not listed. Bytes are those of the object file that
     mirenc's LLVM makes of the IR as it is, as nm -S counts them. The tables are Markdown.
+
+    mirenc diff old new
+    mirenc diff old/foo.ll new/foo.ll -o report.md
     """
     from mirenc.base.writing import delivered
     from mirenc.encoder import load

@@ -62,6 +62,9 @@ def embed(
 
     Files that fail are listed on stderr; the others are delivered, and the exit code is 1. Files without a function
     body are counted and left out.
+
+    mirenc embed foo.ll
+    mirenc embed src --level function -o functions.npz
     """
     from mirenc.encoder import load
     from mirenc.encoder.weights import DEFAULT_MODEL, search_model

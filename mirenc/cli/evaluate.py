@@ -47,6 +47,9 @@ def evaluate(
     Each protocol is printed, and its record written, as soon as it is done; while it runs, what is done is kept beside
     the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
     rows that the model takes part in. `mirenc fit` makes a head to ask.
+
+    mirenc evaluate --task-file my_task.py --seeds 1
+    mirenc evaluate --task-file my_task.py --row both --row no_code -o results
     """
     from mirenc.decide.evaluation.evaluate_task import Evaluation
     from mirenc.decide.evaluation.report import TaskReport, load_report

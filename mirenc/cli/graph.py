@@ -20,7 +20,11 @@ def graph(
     *,
     options: common.Reading,
 ) -> None:
-    """Write the program graph (ProGraML's schema) of one file."""
+    """Write the program graph (ProGraML's schema) of one file.
+
+    mirenc graph foo.ll -o foo.dot
+    mirenc graph foo.ll > foo.json
+    """
     from mirenc.llvm import read_ir
     from mirenc.model.graph import build_graph
     from mirenc.model.graph.export import check_path, save_graph, to_json

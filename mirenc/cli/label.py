@@ -39,6 +39,9 @@ def label(
     FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed: the same command gives the same table anywhere.
 
     Ctrl-C stops, and the same command goes on. --budget counts from when all sources are compiled.
+
+    mirenc label src -o table --lists 5
+    mirenc label foo.ll bar.ll -o small --lists 5
     """
     folder = common.table_folder(output)
     from mirenc.llvm.passes.find_llvm import SharedEngine

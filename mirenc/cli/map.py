@@ -31,6 +31,9 @@ def map(
 
     Each point shows its nearest neighbours in all of INDEX. Colours are top folders, or files where there is one
     folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
+
+    mirenc map functions.npz -o map.html
+    mirenc map src --level module -o map.html
     """
     from mirenc.base.writing import delivered
     from mirenc.search.map import draw_map

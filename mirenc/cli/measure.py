@@ -48,6 +48,9 @@ def measure(
 
     Ctrl-C stops, and the same command goes on; it also tries again what was dropped for noise, three times in all.
     The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
+
+    mirenc measure vectorization -o table --count 2 --compile-only
+    mirenc measure vectorization -o table --count 2 --budget 1
     """
     start = time.monotonic()
     if task == "passes":

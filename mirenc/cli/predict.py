@@ -70,6 +70,9 @@ def predict(
     """Ask a trained head which setting to take, on which machine, and how well such answers did on unseen code.
 
     Files that fail are listed on stderr; the others are answered, and the exit code is 1.
+
+    mirenc predict vectorization foo.ll
+    mirenc predict device_mapping kernel.cl -c transfer=1048576,wgsize=128
     """
     for path in output or ():
         if path.suffix not in (".yaml", ".sarif"):

@@ -32,6 +32,9 @@ def pretrain(
     """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
+
+    mirenc pretrain tiny.toml --corpus corpus -o run
+    mirenc pretrain tiny.toml --corpus corpus -o run --resume
     """
     from mirenc.base.config import load_toml
     from mirenc.pretrain.config import MapsConfig, PretrainConfig

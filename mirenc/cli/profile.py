@@ -74,6 +74,9 @@ def profile(
     Counts that are sampled, incomplete or from another version of the code are completed and corrected. Functions
     without counts are predicted. Branches that have !prof keep it. Predicted weights are not written at branches that
     repeat or leave a loop, as they made code slower.
+
+    mirenc profile foo.ll
+    mirenc profile foo.ll -o foo.prof.ll
     """
     from mirenc.llvm.analysis.regions import is_called
     from mirenc.llvm.ir.read import load_input, module_of

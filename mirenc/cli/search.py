@@ -63,6 +63,9 @@ def search(
     With --level function each function of QUERY is searched for. A query that is in the index itself comes first. The
     percentage tells how often such a first answer was the right function on projects that were not trained on, queries
     without a counterpart in the index included. Where several functions share a name, their symbols are shown, too.
+
+    mirenc search foo.ll functions.npz
+    mirenc search foo.ll src --level module -k 3
     """
     from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.confidence import shares_right

@@ -43,6 +43,9 @@ def inliner(
     CC=FOLDER/bin/cc, which works without mirenc serve, too. Whatever level the build asks for, -Oz comes last.
 
     LLVM's verifier checks each module: it is well-formed IR. That the program behaves as before, its tests must show.
+
+    mirenc serve inliner smaller -- cc -c foo.c -o foo.o
+    mirenc serve inliner smaller --replay -- cc -c foo.c -o foo.o
     """
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads

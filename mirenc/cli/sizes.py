@@ -42,6 +42,9 @@ def sizes(
     Sources are compiled at -Oz, IR is optimised from where it is. Functions that are inlined everywhere or not used
     have no row; of copies that a linker merges, one counts. Predictions of single functions, without running the
     passes, come from `mirenc predict size_after`.
+
+    mirenc sizes src
+    mirenc sizes foo.ll --level module
     """
     from mirenc.tools.run.compilers import clang_for
 

@@ -61,6 +61,9 @@ def suggest(
     what makes the object smaller is kept. Whether a call can be inlined at all stays LLVM's decision.
 
     LLVM's verifier checks each result: it is well-formed IR. That the program behaves as before, its tests must show.
+
+    mirenc suggest foo.c
+    mirenc suggest foo.c --try -o foo.o
     """
     if (inline or budget is not None) and not (attempt and inline):
         raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")

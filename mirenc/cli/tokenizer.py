@@ -38,7 +38,11 @@ def train(
     *,
     options: common.Reading,
 ) -> None:
-    """Train a tokenizer on the statements of IR files."""
+    """Train a tokenizer on the statements of IR files.
+
+    mirenc tokenizer train src -o tokenizer.json
+    mirenc tokenizer train src -o small.json --vocab-size 512
+    """
     common.check_output(output)
     from mirenc.model.tokenizer import TokenizerConfig, train_tokenizer
 
@@ -56,7 +60,11 @@ def train(
 def report(
     tokenizer: Annotated[Path, Argument(help="tokenizer.json")], inputs: common.Inputs, *, options: common.Reading
 ) -> None:
-    """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files."""
+    """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files.
+
+    mirenc tokenizer report tokenizer.json src
+    mirenc tokenizer report tokenizer.json foo.ll bar.ll
+    """
     from mirenc.model.tokenizer import IRTokenizer
 
     loaded = IRTokenizer.from_file(tokenizer)

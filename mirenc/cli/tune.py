@@ -59,6 +59,9 @@ def tune(
     Sources are never written: the folder gets a report and a patch, or for pass_list a compiler. A build or a run that
     takes ten times as long as without the setting is ended, with all that it started. Ctrl-C stops, and the same
     command goes on. For smaller instead of faster code: `mirenc suggest FILE --try`.
+
+    mirenc tune vectorization --build 'clang -O3 loop.c -o loop' --run ./loop -o tuned
+    mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5
     """
     if task == "passes":
         smaller = f"mirenc suggest {sources[0]} --try" if sources and not build else "mirenc tune pass_list"
