@@ -117,7 +117,7 @@ def test_values_are_in_capitals_or_listed(name: str) -> None:
     context = typer.Context(COMMANDS[name], info_name=name)
     for parameter in COMMANDS[name].params:
         shown = parameter.get_help_record(context)[0].split()
-        for value in [word for word in shown if word[0] not in "-/"]:
+        for value in [word for word in shown if word[0] not in "-/."]:
             assert value.partition(".")[0].isupper() or (value[0] == "<" and "|" in value), shown
 
 
