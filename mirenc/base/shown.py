@@ -30,7 +30,7 @@ _SHORT = _Short()
 def short_repr(self: Any) -> str:
     """The ``__repr__`` of a dataclass or named tuple with large fields: they are cut, and so is the whole."""
     names = self._fields if hasattr(self, "_fields") else [field.name for field in fields(self) if field.repr]
-    names = sorted(names, key=lambda name: name not in vars(type(self))["__annotations__"])  # inherited fields last
+    names = sorted(names, key=lambda name: name not in type(self).__annotations__)  # inherited fields last
     values = ", ".join(f"{name}={_SHORT.repr(getattr(self, name))}" for name in names)
     return f"{type(self).__name__}({values if len(values) < _WHOLE else f'{values[:_WHOLE]}...'})"
 

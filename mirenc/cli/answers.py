@@ -277,6 +277,7 @@ class Copies:
             if (folder / path.name).exists():
                 raise ConfigError(f"{folder / path.name} is there already. Name an empty folder with --apply")
             names.add(path.name)
+        common.check_folders(folder)
 
     def take(self, file: str, predictions: Sequence[Any]) -> None:
         """Write one copy; loops that are left alone are said on stderr."""
@@ -304,7 +305,6 @@ class Copies:
         refused |= with_pragmas(text, wanted)[1]
         changed, _ = with_pragmas(text, {number: line for number, line in wanted.items() if number not in refused})
         doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
-        self.folder.mkdir(parents=True, exist_ok=True)
         with delivered(self.folder / Path(file).name) as part:
             part.write_bytes(changed.encode("latin-1"))
         for place, reason in doubts.items():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, IRFileError
+from mirenc.base.errors import ConfigError, IRFileError, TaskError
 from mirenc.base.progress import progress as progress
 from mirenc.base.writing import check_output as check_output
 from mirenc.cli.failures import Failures as Failures
@@ -173,6 +173,10 @@ def find_task(name: str | None, file: Path | None) -> Task:
     """The task of a name, or the one that a file defines. Raises BadParameter, TaskError."""
     from mirenc.decide.registry import get_task, load_task_file
 
+    if name in ("branch_probability", "trip_count"):
+        raise TaskError(f"{name} is no task. Type: mirenc profile INPUT")
+    if name == "passes":
+        raise TaskError("passes is no task: its table has pass_list, size_after, oz_benefit and pass_fires. Name one")
     if (name is None) == (file is None):
         raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
     return load_task_file(file) if file is not None else get_task(str(name))

@@ -77,7 +77,7 @@ def build(
         from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
     used_tokenizer = _tokenizer(tokenizer) if tokenizer else None
     config = used_tokenizer.config if used_tokenizer else TokenizerConfig(vocab_size=vocab_size)
-    kind = kind_of_source(source)
+    kind = kind_of_source(source, common.say)
     asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
     for option, value in asked.items():
         if value and option not in _TAKES[kind]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_PROFILES = ("branch_probability", "trip_count")
 _INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), then IR or sources, folders of "
 _INPUTS += "either, compile_commands.json, or - for stdin."
 
@@ -79,8 +78,6 @@ def predict(
             raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
         common.check_output(path)
     names = list(inputs or ())
-    if task_file is None and names and names[0] in _PROFILES:
-        raise TaskError(f"{names[0]} is no task. Type: mirenc profile {' '.join(names[1:]) or 'INPUT'}")
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")

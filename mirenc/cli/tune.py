@@ -108,7 +108,7 @@ def _case(name: str, options: ReadOptions) -> Case:
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
     from mirenc.encoder import load
-    from mirenc.llvm.inputs.compile_source import find_compiler
+    from mirenc.tools.run.compilers import find_clang
     from mirenc.tools.tune.compiler import PassLists
     from mirenc.tools.tune.loops import Loops
     from mirenc.tools.tune.parallel_loops import ParallelLoops
@@ -117,4 +117,5 @@ def _case(name: str, options: ReadOptions) -> Case:
     task = get_task("vectorization" if name == _PASS_LIST else name)  # innermost loops tell which files are hot
     head = TaskHead.load(next(iter((ready_heads(task, look_ahead=True) or ready_heads(task)).values())), task)
     head = replace(head, encoder=load(head.model, options=options))
-    return kinds[name](head, find_compiler("c++", options.compiler)[0], Path.cwd())
+    clang = find_clang(options.compiler, "tuning needs a clang, which profiles a run; zig does not", "clang")
+    return kinds[name](head, clang, Path.cwd())
