@@ -22,6 +22,7 @@ from typer.core import TyperGroup
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning
 from mirenc.cli.messages import shown
+from mirenc.cli.tables import printable
 
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph"),
@@ -154,5 +155,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, detail: str = "") -> NoReturn:
-    print(f"mirenc: error: {' '.join(message.split())}\n{detail}", end="", file=sys.stderr)
+    print(f"mirenc: error: {printable(' '.join(message.split()))}\n{detail}", end="", file=sys.stderr)
     sys.exit(1)

@@ -15,6 +15,7 @@ from mirenc.base.errors import ConfigError, TaskError
 from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
+from mirenc.cli.tables import printable
 
 if TYPE_CHECKING:
     from mirenc.decide.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth
@@ -58,7 +59,7 @@ class Answers:
                 typer.echo(json.dumps(self._json(file, answer)))
             else:
                 machine = f"  ({answer.machine})" if answer.machine else ""
-                typer.echo(f"{place}: {first}{machine}")
+                typer.echo(f"{printable(place)}: {first}{machine}")
                 for line in (*lines, *self.task.remarks(answer)):
                     typer.echo(f"  {line}")
 

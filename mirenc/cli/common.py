@@ -259,7 +259,8 @@ def open_index(
         if whitening_map is not None or hide_names:
             option = "--map" if whitening_map is not None else "--hide-names"
             raise typer.BadParameter(f"{index} records how it was made; leave {option} out", param_hint=option)
-        table = read_vectors(index, approximate=approximate)
+        with progress("reading vectors", None, show=not approximate):  # which has a bar of its own
+            table = read_vectors(index, approximate=approximate)
         if level not in (None, table.level):
             raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
         # The file records its model, so one that has a name need not be named again.

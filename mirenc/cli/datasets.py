@@ -134,7 +134,8 @@ def verify(names: Names, data: common.Data = None) -> None:
 
     wrong: dict[str, str] = {}
     for name in _known(names):
-        findings = verify_files(name, data)
+        with common.progress("verifying", None):
+            findings = verify_files(name, data)
         folder = dataset_folder(name, data)
         bad = [finding for finding in findings if finding.status != "ok"]
         _tell([f"{name}: {one.status}: {one.file}" + (f" ({one.detail})" if one.detail else "") for one in bad])

@@ -63,7 +63,8 @@ def label(
     failures = common.Failures(0)  # how many files there are is known later
     run = PassRun(plan, folder, lambda: SharedEngine(_LLVM), common.say, failures.add)
     with only_one(folder):
-        run.prepare()
+        with common.progress("reading sources", None):
+            run.prepare()
         left = len(run.left)
         common.say_resumed(left, len(run.pieces), "pieces")
         try:

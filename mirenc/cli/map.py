@@ -51,7 +51,8 @@ def map(
         hide_names=hide_names,
         form=common.chosen_form(form),
     )
-    page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
+    with common.progress("drawing", None):
+        page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:
         part.write_text(page, encoding="utf-8", errors="backslashreplace")
     failures.finish()

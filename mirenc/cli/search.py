@@ -101,7 +101,7 @@ def search(
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
     searched = 0
-    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
+    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=True)
     for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
         searched += 1
         symbols = [region.symbol for region in one.regions]

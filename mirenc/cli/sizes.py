@@ -88,7 +88,8 @@ def _files(
             files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
             continue
         try:
-            prepare_ir(source, root, choices, limits=limits, report=common.say)
+            with common.progress("compiling", None) as advance:
+                prepare_ir(source, root, choices, limits=limits, advance=lambda n, _: advance(n), report=common.say)
         except IRFileError:  # nothing became IR
             if not failures_of(root):
                 raise

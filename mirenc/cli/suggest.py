@@ -100,12 +100,14 @@ def suggest(
                     f"the lists were found with LLVM {trained.llvm} and run in LLVM {version}. "
                     f"Type: apt-get install libllvm{major_of(trained.llvm)}"
                 )
-            outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
+            with common.progress("compiling", None):
+                outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
             if inline:
                 assert isinstance(engine, SharedEngine)  # no other knows -Oz
                 builds = _INLINING if budget is None else max(0, budget - 1 - len(lists))
                 try:
-                    inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)
+                    with common.progress("inlining", None):
+                        inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)
                 except ForeignIRError as error:  # the lists stand
                     common.warn(f"{code.name}: no other inlining was tried: {error}")
             if output is not None:

@@ -49,7 +49,8 @@ def train(
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
     texts, failures = _texts(inputs, normalisation, options)
-    tokenizer = train_tokenizer(texts, config)
+    with common.progress("training", None):
+        tokenizer = train_tokenizer(texts, config)
     tokenizer.save(output)
     _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer, texts)
     failures.finish()
