@@ -29,28 +29,35 @@ def embed(
     level: common.Level = "module",
     function: common.Function = None,
     purpose: Annotated[
-        Literal["search", "features"], Option(help="Vectors to compare and search, or features for a head.")
+        Literal["search", "features"], Option(help="Vectors for comparing and searching, or features for training.")
     ] = "search",
-    part: Annotated[Literal["both", "text", "graph"], Option(help="Which part of the vector.")] = "both",
+    part: Annotated[
+        Literal["both", "text", "graph"],
+        Option(help="What the text encoder gives, what the graph encoder gives, or both."),
+    ] = "both",
     form: common.FormName = "auto",
-    whiten: Annotated[bool, Option(help="Take away what the vectors of all IR share.")] = True,
+    whiten: Annotated[bool, Option(help="Remove the directions that the vectors of all code have in common.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     backend: Annotated[
-        Literal["numpy", "torch"] | None, Option(help="[default: numpy on the CPU, torch elsewhere]")
+        Literal["numpy", "torch"] | None,
+        Option(help="What runs the model. [default: numpy on the CPU, torch elsewhere]"),
     ] = None,
-    device: Annotated[str, Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    device: Annotated[str, Option(help="Where the model runs: cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
     column: Annotated[
-        str | None, Option(metavar="NAME", help="INPUT is Parquet; each row has IR in this column.")
+        str | None, Option(metavar="NAME", help="INPUT is Parquet files; this column has the IR of each row.")
     ] = None,
     names: Annotated[
-        str | None, Option(metavar="NAME", help="Column with the rows' names. [default: row numbers]")
+        str | None,
+        Option(metavar="NAME", help="With --column: the column with the name of each row. [default: row numbers]"),
     ] = None,
     jobs: Annotated[
         int | None,
-        Option("--jobs", "-j", min=1, help="Processes. [default: all usable cores, for more than a second of work]"),
+        Option(
+            "--jobs", "-j", min=1, help="How many processes embed. [default: one for each core, where it saves time]"
+        ),
     ] = None,
     ray: Annotated[
         str | None, Option(metavar="ADDRESS", help="Embed Parquet on this Ray cluster: auto, local or HOST:PORT.")

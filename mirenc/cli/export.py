@@ -24,10 +24,15 @@ def export(
         str, Argument(metavar="HEAD|MODEL", help="A head, such as vectorization.look_ahead, a model, or a folder.")
     ],
     c: Annotated[
-        Path | None, Option("--c", metavar="FOLDER", help="Write a head: NAME.c, and NAME_test.c, which compares.")
+        Path | None,
+        Option(
+            "--c",
+            metavar="FOLDER",
+            help="Write a head as NAME.c, and NAME_test.c, which compares its answers with Python's.",
+        ),
     ] = None,
     onnx: Annotated[
-        Path | None, Option("--onnx", metavar="FOLDER", help="Write a model: NAME.text.onnx and NAME.graph.onnx.")
+        Path | None, Option("--onnx", metavar="FOLDER", help="Write a model as NAME.text.onnx and NAME.graph.onnx.")
     ] = None,
 ) -> None:
     """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.

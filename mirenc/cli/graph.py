@@ -12,10 +12,10 @@ from mirenc.cli import common
 def graph(
     file: common.Input,
     output: Annotated[
-        str | None, Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]")
+        str | None, Option("--output", "-o", help="File for the graph: .dot, .json or .npz. [default: JSON on stdout]")
     ] = None,
     normalisation: Annotated[
-        Literal["none", "locals"], Option(help="How local names in the instructions' texts are written.")
+        Literal["none", "locals"], Option(help="locals: write all names of local values alike.")
     ] = "locals",
     *,
     options: common.Reading,

@@ -19,7 +19,9 @@ def map(
         common.LevelName | None,
         Option("--level", "-l", help="What each point is. [default: the level of the vectors; function for a folder]"),
     ] = None,
-    most: Annotated[int, Option(help="Points drawn at most, a sample that is always the same.", min=2)] = 5000,
+    most: Annotated[
+        int, Option(help="Draw at most so many points, a sample that is the same each time.", min=2)
+    ] = 5000,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,

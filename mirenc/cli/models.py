@@ -126,7 +126,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
 @common.reads
 def adapt(
     inputs: common.Inputs,
-    name: Annotated[str, Option("--name", "-n", help="Name of the map.")],
+    name: Annotated[str, Option("--name", "-n", help="Name for the map.")],
     model: common.SearchModel = None,
     pairs: Annotated[
         bool,

@@ -28,7 +28,11 @@ def predict(
     inputs: Annotated[list[str] | None, Argument(metavar="TASK INPUT...", help=_INPUTS)] = None,
     context: Annotated[
         list[str] | None,
-        Option("--context", "-c", help="What is known beside the code, as in transfer=1048576,wgsize=128; repeatable."),
+        Option(
+            "--context",
+            "-c",
+            help="What is known beside the code (`mirenc tasks`), as in transfer=1048576,wgsize=128. Can be repeated.",
+        ),
     ] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: common.TaskFile = None,
@@ -37,7 +41,7 @@ def predict(
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,
     level: Annotated[
-        str, Option("--level", "-l", help="function or module, where the task knows both. [default: function]")
+        str, Option("--level", "-l", help="For tasks that answer for both: function or module. [default: function]")
     ] = "",
     restrict: Annotated[
         Path | None, Option(metavar="FILE", help="Write the best block shapes as a restriction for Kernel Tuner.")
@@ -45,11 +49,11 @@ def predict(
     look_ahead: Annotated[
         bool | None,
         Option(
-            help="Compile each setting and look at its code. [default: of loops that LLVM may vectorise, in functions "
-            "of at most 1000 instructions]"
+            help="Compile every setting and use features of the code that it gives. [default: on, for loops that LLVM "
+            "may vectorise in functions of at most 1000 instructions]"
         ),
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="JSON, one line for each answer.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
     apply: Annotated[
         Path | None, Option(metavar="FOLDER", help="Write copies of the sources with the answers as pragmas.")
     ] = None,

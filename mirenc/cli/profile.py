@@ -65,7 +65,7 @@ def profile(
     ] = None,
     function: Annotated[str | None, Option(help="Answer for this function only.")] = None,
     head: Annotated[Path | None, Option(help="Folder of a profile head. [default: the shipped one]")] = None,
-    as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
     *,
     options: common.Reading,
 ) -> None:

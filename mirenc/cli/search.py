@@ -49,11 +49,17 @@ def search(
     form: common.FormName = "auto",
     rerank: Annotated[
         bool | None,
-        Option(help="Re-rank the best 50 by how alike the rest of their files is. [default: functions, exact search]"),
+        Option(
+            help="Re-rank the best 50 functions by how alike the other functions of their files are. [default: on, for "
+            "functions without --approximate]"
+        ),
     ] = None,
     approximate: Annotated[
         bool,
-        Option("--approximate", help="Search INDEX.parquet by an HNSW index kept beside it; for many rows."),
+        Option(
+            "--approximate",
+            help="Search INDEX.parquet by an approximate (HNSW) index, kept beside it; for a million rows.",
+        ),
     ] = False,
     *,
     options: common.Reading,

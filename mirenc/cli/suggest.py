@@ -28,18 +28,23 @@ _INLINING = 20  # compilations for inlining, beside those for lists
 def suggest(
     file: Annotated[str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.")],
     count: Annotated[
-        int, Option("--lists", "-k", help="How many lists of the head; those that people try by hand are added.", min=1)
+        int,
+        Option(
+            "--lists", "-k", help="How many pass lists that training found; the usual hand-made ones are added.", min=1
+        ),
     ] = 10,
-    function: Annotated[str | None, Option(help="A function, which is compiled by itself.")] = None,
+    function: Annotated[str | None, Option(help="Extract this function and compile it alone.")] = None,
     head: Annotated[
         Path | None, Option(help="Folder of a head (`mirenc fit pass_list`). [default: the shipped one]")
     ] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
-    inline: Annotated[bool, Option("--inline", help="With --try: try other inlining under the best list.")] = False,
+    inline: Annotated[
+        bool, Option("--inline", help="With --try: then try other inlining decisions with the best list.")
+    ] = False,
     budget: Annotated[
         int | None,
         Option(
-            help="With --inline: compilations in all, those of lists and -Oz included. [default: 20 more]",
+            help="With --inline: number of compilations, those of lists and -Oz included. [default: 20 more than these]",
             min=1,
         ),
     ] = None,

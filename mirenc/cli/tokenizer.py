@@ -32,9 +32,13 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
 def train(
     inputs: common.Inputs,
     output: Annotated[Path, Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
-    vocab_size: Annotated[int, Option(help="Pieces, special tokens included.", min=256, max=65535)] = 4096,
-    max_length: Annotated[int, Option(help="Tokens of a statement.", min=8, max=512)] = 64,
-    normalisation: Annotated[Literal["none", "locals"], Option(help="Level of statements.")] = "locals",
+    vocab_size: Annotated[
+        int, Option(help="Size of the vocabulary, special tokens included.", min=256, max=65535)
+    ] = 4096,
+    max_length: Annotated[int, Option(help="Cut statements after so many tokens.", min=8, max=512)] = 64,
+    normalisation: Annotated[
+        Literal["none", "locals"], Option(help="locals: write all names of local values alike.")
+    ] = "locals",
     *,
     options: common.Reading,
 ) -> None:
@@ -59,7 +63,10 @@ def train(
 @app.command()
 @common.reads_ir
 def report(
-    tokenizer: Annotated[Path, Argument(help="tokenizer.json")], inputs: common.Inputs, *, options: common.Reading
+    tokenizer: Annotated[Path, Argument(help="File of a tokenizer, such as tokenizer.json.")],
+    inputs: common.Inputs,
+    *,
+    options: common.Reading,
 ) -> None:
     """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files.
 

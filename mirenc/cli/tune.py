@@ -30,10 +30,14 @@ def tune(
         list[Path] | None,
         Argument(metavar="SOURCE", help="Sources whose places are tuned. [default: all that the run executes]"),
     ] = None,
-    build: Annotated[str, Option(metavar="COMMAND", help="Builds the program, with CC or clang on PATH.")] = "",
-    run: Annotated[str, Option(metavar="COMMAND", help="Runs it: what is to be faster.")] = "",
+    build: Annotated[
+        str, Option(metavar="COMMAND", help="Command that builds the program, by CC or clang on PATH.")
+    ] = "",
+    run: Annotated[
+        str, Option(metavar="COMMAND", help="Command that runs it, which is what is to become faster.")
+    ] = "",
     check: Annotated[
-        str, Option(metavar="COMMAND", help="Prints what must stay the same. [default: what --run prints]")
+        str, Option(metavar="COMMAND", help="Command whose output must stay the same. [default: that of --run]")
     ] = "",
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the report, and a patch or compiler.")
