@@ -44,7 +44,7 @@ def suggest(
     budget: Annotated[
         int | None,
         Option(
-            help="With --inline: number of compilations, those of lists and -Oz included. [default: 20 more than these]",
+            help="With --inline: number of compilations, those of lists and -Oz included. [default: 20 more]",
             min=1,
         ),
     ] = None,
