@@ -60,6 +60,9 @@ class Task:
     # Variant -> (words, least number): reports also say how well it is foreseen that the number is so large
     events: ClassVar[Mapping[str, tuple[str, float]]] = {}
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, title={self.title!r})"
+
     def __init_subclass__(cls) -> None:
         if isinstance(cls.context, Context):  # else `mirenc.decide.registry` refuses the task
             cls.context = cls.context.named(getattr(cls, "name", ""))

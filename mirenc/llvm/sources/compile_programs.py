@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -137,7 +138,8 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         # flang writes a `.mod` file for every module: kept out of the sources, where the next file would find it or
         # not, depending on the order.
         modules = ("-module-dir", scratch) if language == "fortran" else ()
-        command = ("nice", "-n", "10", *program.commands[level], *modules, "-o", str(output))
+        nice = ("nice", "-n", "10") if shutil.which("nice") else ()
+        command = (*nice, *program.commands[level], *modules, "-o", str(output))
         if program.root.is_dir() and not program.problem:
             code, words = run_quietly(command, program.root, limits.seconds)
         size = output.stat().st_size if output.is_file() else 0

@@ -63,7 +63,7 @@ def prepare_ir(
     that does not compile is counted and reported, and no error.
     """
     choices, limits, jobs = choices or Choices(), limits or Limits(), jobs or os.cpu_count() or 1
-    kind = kind_of_source(source, report, with_reserved=choices.with_reserved)
+    kind = kind_of_source(source, with_reserved=choices.with_reserved)
     if kind == "ir":
         return source
     programs = source_programs if kind == "sources" else command_programs
