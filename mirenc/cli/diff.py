@@ -109,7 +109,7 @@ def _terminal(report: Report, _: dict[str, Any], k: int) -> str:
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:
-    """The first ``k`` rows, if any, as lines for a terminal that are Markdown, too; the first three columns are numbers."""
+    """The first ``k`` rows, if any, as lines of Markdown; the first three columns are numbers."""
     if not rows and not last:
         return []
     rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []

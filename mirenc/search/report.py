@@ -95,6 +95,10 @@ def _function_row(change: Change) -> Row:
     return Row(" -> ".join(files), " -> ".join(names), change.bytes, old, new, change.kind, change.why)
 
 
+def _arrows(text: str) -> str:
+    return printable(text).replace(" -> ", " → ")
+
+
 def _longest(rows: Iterable[Row]) -> int:
     return max((abs(row.more or 0) for row in rows), default=0) or 1
 
@@ -140,8 +144,9 @@ def _code(text: str) -> str:
 
 def _text(text: str) -> str:
     """``text`` as Markdown that shows it as it is."""
-    text = printable(text).replace(" -> ", " → ")
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", text).replace("&#64;", "&#64;&#8288;")  # no mention
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", _arrows(text)).replace(
+        "&#64;", "&#64;&#8288;"
+    )  # no mention
 
 
 # -- HTML --------------------------------------------------------------------------------------------------------------
@@ -177,18 +182,18 @@ def _html_row(row: Row, longest: int) -> str:
     change = f"{old} → {new}" if old and new else old or new
     width = f"{50 * abs(row.more or 0) / longest:.1f}%"
     bar = f'<i class="{"more" if (row.more or 0) > 0 else "less"}" style="width:{width}"></i>'
-    why = "".join(f"<li>{escape(printable(reason))}</li>" for reason in row.why)
+    why = "".join(f"<li>{escape(_arrows(reason))}</li>" for reason in row.why)
     where = f"<small>{_html_name(row.file)}</small>" if row.file and row.name else ""
     kind = f'<td class="kind">{escape(row.kind)}</td>' if row.kind else ""
     return (
         f'<tr data-kind="{escape(row.kind)}"><td class="name">{_html_name(row.name or row.file)}{where}</td>'
         f'<td class="bar">{bar}</td><td class="bytes">{more}</td><td class="sizes">{change}</td>'
-        f'{kind}{f"<td class=why><ul>{why}</ul></td>" if row.kind else ""}</tr>'
+        f"{kind}{f'<td class=why><ul>{why}</ul></td>' if row.kind else ''}</tr>"
     )
 
 
 def _html_name(name: str) -> str:
     """A long name is shortened, and a click shows the whole."""
-    whole, short = printable(name), shortened(name)
+    whole, short = _arrows(name), shortened(_arrows(name))
     code = f"<code>{escape(short)}</code>"
     return code if short == whole else f"<details><summary>{code}</summary><code>{escape(whole)}</code></details>"
