@@ -102,7 +102,7 @@ def _terminal(report: Report, _: dict[str, Any], k: int) -> str:
     from mirenc.search.pages import shortened
 
     functions = [[*row.sizes, shortened(row.label), row.kind, "; ".join(row.why)] for row in report.functions]
-    files = [[*row.sizes, shortened(row.file)] for row in report.files if len(report.files) > 1]
+    files = [[*row.sizes, shortened(row.file)] for row in report.changed_files]
     kinds = ", ".join(f"{count} {kind}" for kind, count in report.kinds.items())
     lines = [f"{report.old} -> {report.new}: {kinds}", *_table(_COLUMNS, functions, k)]
     return "\n".join(lines + _table(_FILES, files, k, [*report.total.sizes, "all"])) + "\n"

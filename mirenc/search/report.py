@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,8 +15,8 @@ from mirenc.search.diff import Change
 from mirenc.search.pages import fill_page, printable, shortened
 
 _SQUARES = 8  # of the longest bar in Markdown
-# What may start a link, a mention, an emphasis, a tag or a table cell.
-_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~@:&!$^.=]")
+# What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.
+_MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|[\\`*{}\[\]<>#|~@&!$^]|:(?=//)|(?<=w)\.", re.IGNORECASE)
 
 
 class Row(NamedTuple):
@@ -54,8 +55,8 @@ class Report:
 
     @cached_property
     def functions(self) -> list[Row]:
-        """Functions that are not identical, the largest change of size first."""
-        rows = [_function_row(change) for change in self.changes if change.kind != "identical"]
+        """Functions that are not identical, the largest change of size first; files without their common folders."""
+        rows = [_function_row(change, self._folder) for change in self.changes if change.kind != "identical"]
         return sorted(rows, key=lambda row: (-abs(row.more or 0), row.kind, row.label))
 
     @cached_property
@@ -69,10 +70,26 @@ class Report:
         rows = [Row(name, "", new[name] - old[name], old[name], new[name]) for name in old.keys() | new.keys()]
         return sorted(rows, key=lambda row: (-abs(row.more or 0), row.file))
 
+    @property
+    def changed_files(self) -> list[Row]:
+        """Files that grew or shrank, without their common folders; none if there is one file."""
+        changed = [row for row in self.files if row.more and len(self.files) > 1]
+        return [row._replace(file=row.file.removeprefix(self._folder)) for row in changed]
+
+    @cached_property
+    def _folder(self) -> str:
+        """The folders that all files have in common, with a slash at the end; "" if there are none."""
+        folders = [os.path.dirname(row.file) for row in self.files]
+        try:
+            return os.path.join(os.path.commonpath(folders), "")
+        except ValueError:  # no files, or absolute and relative paths
+            return ""
+
     @cached_property
     def total(self) -> Row:
         """All functions whose sizes are known."""
-        old, new = (sum(row[at] or 0 for row in self.files) for at in (3, 4))
+        old = sum(row.old or 0 for row in self.files)
+        new = sum(row.new or 0 for row in self.files)
         return Row("all", "", new - old, old, new)
 
     @cached_property
@@ -87,10 +104,10 @@ class Report:
         return f"{self.total.sizes[0]} bytes of code{share}"
 
 
-def _function_row(change: Change) -> Row:
+def _function_row(change: Change, folder: str) -> Row:
     builds = [function for function in (change.old, change.new) if function]
-    files, names = (dict.fromkeys(words) for words in zip(*((one.file, one.name) for one in builds), strict=True))
-    files.pop(".", None)  # the file that was given, not one of a folder
+    files = dict.fromkeys(function.file.removeprefix(folder) for function in builds if function.file != ".")
+    names = dict.fromkeys(function.name for function in builds)
     old, new = change.old and change.old.bytes, change.new and change.new.bytes
     return Row(" -> ".join(files), " -> ".join(names), change.bytes, old, new, change.kind, change.why)
 
@@ -114,9 +131,8 @@ def markdown_report(report: Report, k: int) -> str:
     lines = [f"### {_text(report.old)} → {_text(report.new)}: {report.headline}", ""]
     lines += [f"{old} → {new} bytes. Functions: {kinds}."]
     lines += _markdown_table(report.functions, "function", k)
-    if len(report.files) > 1:
-        lines += _markdown_table(report.files, "file", k)
-    shown = [*report.functions[:k], *(report.files[:k] if len(report.files) > 1 else [])]
+    lines += _markdown_table(report.changed_files, "file", k)
+    shown = report.functions[:k] + report.changed_files[:k]
     if cut := [row.label for row in shown if shortened(row.label) != printable(row.label)]:
         listed = (f"- {_code(printable(label))}" for label in cut)
         lines += ["", "<details><summary>Long names</summary>", "", *listed, "", "</details>"]
@@ -144,15 +160,14 @@ def _code(text: str) -> str:
 
 def _text(text: str) -> str:
     """``text`` as Markdown that shows it as it is."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", _arrows(text)).replace(
-        "&#64;", "&#64;&#8288;"
-    )  # no mention
+    escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), _arrows(text))
+    return escaped.replace("&#64;", "&#64;&#8288;")  # a word joiner: nobody is mentioned
 
 
 # -- HTML --------------------------------------------------------------------------------------------------------------
 def html_report(report: Report) -> str:
     """The report as one page, with all functions and files. Its search wants every word of what is typed in a row."""
-    files = report.files if len(report.files) > 1 else []
+    files = report.changed_files
     kinds = (
         f'<label><input type="checkbox" value="{kind}" checked> {count:,} {kind}</label>'
         if kind != "identical"

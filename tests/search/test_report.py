@@ -43,6 +43,10 @@ def test_rows_and_totals(changes: Report) -> None:
     ]
     assert changes.kinds == {"grew": 1, "identical": 1, "size unknown": 1, "vanished": 1}
     assert changes.headline == "-175 bytes of code, -13.5 %"  # of 1,300
+    deep = report(*(Change(None, function("f", f"../x/lib/{name}")) for name in ("a.ll", "z/b.ll")))
+    assert [row.label for row in deep.functions] == ["a.ll: f", "z/b.ll: f"]
+    assert [row.file for row in deep.changed_files] == ["a.ll", "z/b.ll"]
+    assert deep.files[0].file == "../x/lib/a.ll"
     renamed = report(Change(function("f"), function("g", "b.ll"), same_code=True))
     assert renamed.functions[0].label == "a.ll -> b.ll: f -> g"
     assert (renamed.headline, report().headline) == ("+0 bytes of code", "+0 bytes of code")
@@ -81,7 +85,7 @@ def test_names_make_no_markup() -> None:
     (row,) = [line for line in text.splitlines() if line.startswith("| +10")]
     assert row.count("|") == 8
     assert re.findall(r"<[^>]*>", text) == re.findall(r"<[^>]*>", markdown_report(plain, 9))
-    assert not re.search(r"[`*@_]|\]\(|http:|(?<!&)#|&#64;\w", row.replace("&#64;&#8288;", ""))
+    assert not re.search(r"[`*@]|\b_|_\b|\]\(|http:|(?<!&)#|&#64;\w", row.replace("&#64;&#8288;", ""))
     assert "\u202e" not in page + text
 
 
