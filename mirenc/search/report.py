@@ -168,12 +168,13 @@ def _text(text: str) -> str:
 def html_report(report: Report) -> str:
     """The report as one page, with all functions and files. Its search wants every word of what is typed in a row."""
     files = report.changed_files
-    kinds = (
+    kinds = [
         f'<label><input type="checkbox" value="{kind}" checked> {count:,} {kind}</label>'
-        if kind != "identical"
-        else f'<span class="soft">{count:,} identical, not listed</span>'
         for kind, count in report.kinds.items()
-    )
+        if kind != "identical"
+    ]
+    if same := report.kinds.get("identical"):
+        kinds.append(f'<span class="soft">{same:,} identical, not listed</span>')
     return fill_page(
         "report.html",
         title=escape(f"{printable(report.old)} → {printable(report.new)}"),
