@@ -116,9 +116,9 @@ def _trust(report: LabelReport) -> str:
     facts, rival = report.head.facts, report.rival
     if facts.gain[1] <= 0:
         return f"Do not trust it: on groups held out it is not clearly better than the {facts.baseline}."
-    if report.figures[rival]["gain"][1] > 0:
-        return f"Trust it as far as the table says: better than the {facts.baseline}, and than each row without the encoder."
-    return f"Trust it as far as the table says; but the embedding is not clearly better than the {rival}."
+    if report.figures[rival]["gain"][1] <= 0:
+        return f"Trust it as far as the table says; but the embedding is not clearly better than the {rival}."
+    return "Trust it as far as the table says: it is better than each row without the encoder."
 
 
 def answer_with(

@@ -118,7 +118,7 @@ def fit_labels(
     folds = list(cut(code.groups, codes, FOLDS, 0))
     for training, test in folds:
         if len(np.unique(target[training])) < 2:
-            found = f"without group {code.groups[test][0]!r} all labels are {target[training][0]!r}"
+            found = f"without group '{code.groups[test][0]}' all labels are '{code.labels[training][0]}'"
             raise TaskError(f"{found}: nothing to learn when it is held out. Label more code, of more groups")
     fold = np.zeros(len(target), dtype=np.int64)
     for number, (_, test) in enumerate(folds):

@@ -203,9 +203,9 @@ def index(
     """Embed files and folders into a table to search in.
 
     ``inputs`` are paths of files, folders and ``compile_commands.json``. ``level``, ``purpose``, ``form`` and
-    ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped. Without it, files without
-    a function body are skipped, with one UnreadableIRWarning for all, and the first other error is raised. Raises
-    MirencError: a file cannot be read, no file has a function body, or the level is unknown.
+    ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped.
+    Without it, files without a function body are skipped, with one UnreadableIRWarning for all, and the first other
+    error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is unknown.
 
     A SearchModelWarning is issued where ``encoder`` is the default model, and `mirenc.encoder.weights.search_model`
     names a better one for the level.
