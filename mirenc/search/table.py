@@ -14,6 +14,7 @@ import numpy as np
 from mirenc import __version__
 from mirenc.base.arrays import Float32
 from mirenc.base.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
+from mirenc.base.shown import html_table
 from mirenc.encoder import Embedding, Encoder, Level, Part, Purpose
 from mirenc.encoder.options import usual_form
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
@@ -31,6 +32,7 @@ COUNTS = (
     *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
     "call_edges_left_out",
 )
+_SHOWN = 10  # rows in a notebook
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": "", "form": "plain"}
 
 
@@ -127,6 +129,14 @@ class VectorTable:
 
     def __len__(self) -> int:
         return len(self.vectors)
+
+    def __repr__(self) -> str:
+        maker = f"model={self.maker.model!r}, level={self.maker.level!r}, form={self.maker.form!r}"
+        return f"VectorTable(rows={len(self)}, files={len(self.sources)}, {maker})"
+
+    def _repr_html_(self) -> str:
+        rows = [(self.files[row], self.names[row], self.labels["symbol"][row]) for row in range(min(len(self), _SHOWN))]
+        return html_table([("file", "name", "symbol"), *rows], repr(self))
 
     @cached_property
     def files(self) -> list[str]:

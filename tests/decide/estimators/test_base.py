@@ -7,7 +7,7 @@ import pytest
 from sklearn.decomposition import PCA
 
 from mirenc.decide import LandmarkRegressor
-from mirenc.decide.estimators.reduce_columns import Reducing
+from mirenc.decide.estimators.base import Reducing
 
 FEATURES = np.random.default_rng(0).normal(size=(30, 12)) * np.arange(1, 13) + 7
 
