@@ -64,6 +64,7 @@ def execute(kind: str, code: str, names: dict[str, Any]) -> str:
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
 def test_a_guide_runs(guide: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copytree(ROOT / "downstream" / "own_labels", tmp_path / "downstream" / "own_labels")
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {}
     ran = 0

@@ -53,6 +53,14 @@ SAID = {
         "100000: prefers O3",
         "chooses O2, evidence: False",
     ],
+    "labels_of_your_own": [
+        "506 rows; {'file': 'ir/chipmunk/cpArray.ll.xz', 'function': 'cpArrayNew', 'label': '66', 'group': 'chipmunk'}",
+        "numbers of 506 functions in 10 groups; logarithms",
+        "clearly better than every row without the encoder: True",
+        "['head.json', 'head.safetensors']",
+        "follow: False, unlike the code that the head was trained on",
+        "(506, 1030) vectors",
+    ],
     "which_functions_pay_for_o3": [
         "14 functions",
         "larger at -O3 than at -O2: transform\n",
@@ -102,7 +110,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_readme_lists_the_notebooks():
     text = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert len(NOTEBOOKS) == 4
+    assert len(NOTEBOOKS) == 5
     assert sorted(SAID) == NOTEBOOKS
     for notebook in NOTEBOOKS:
         assert f"[{notebook}.ipynb]({notebook}.ipynb)" in text

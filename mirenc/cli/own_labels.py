@@ -91,7 +91,8 @@ def _figures(report: LabelReport) -> Any:
             cells = [f"{100 * row['accuracy']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"]
             cells += [f"{100 * row['balanced_accuracy']:.1f} %", f"{row['macro_f1']:.3f}"]
         else:
-            cells = [f"{row['mae']:.4g} [{low:.4g}, {high:.4g}]", f"{row['r2']:.3f}", f"{row['spearman']:.3f}"]
+            cells = [f"{row['mae']:.4g} [{low:.4g}, {high:.4g}]", f"{row['r2']:.3f}"]
+            cells.append("" if name == report.head.facts.baseline else f"{row['spearman']:.3f}")
         table.add_row(name, *cells, "" if row is report.figures["embedding"] else _percent(row["gain"]))
     return table
 

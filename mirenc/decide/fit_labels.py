@@ -62,9 +62,9 @@ class LabelReport:
 
     @property
     def rival(self) -> str:
-        """The best row without the encoder: the one that the embedding gains least over."""
+        """The row without the encoder that the embedding is least surely better than: its interval begins lowest."""
         others = [name for name in self.figures if name != EMBEDDING]
-        return min(others, key=lambda name: self.figures[name]["gain"][0])
+        return min(others, key=lambda name: self.figures[name]["gain"][1])
 
 
 def fit_labels(

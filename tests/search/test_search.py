@@ -212,6 +212,10 @@ def test_an_index_of_functions_by_the_default_model_says_which_is_better(tmp_pat
     assert (len(told), told[0].filename) == (1, __file__)
     index(fast, tmp_path)  # of modules it is the best; a warning would fail this test
     index(best, tmp_path, level="function")
+    # Features are the default model's, so there is nothing to warn of.
+    table = index(fast, tmp_path, level="function", purpose="features")
+    assert (table.maker.purpose, table.maker.form) == ("features", "plain")
+    np.testing.assert_array_equal(table.vectors, fast.embed(tmp_path, level="function", purpose="features"))
 
 
 # -- what it is for --------------------------------------------------------------------------------------
