@@ -1,5 +1,6 @@
 """The cache: what is stored comes back, nothing grows past its bound, and no damage reaches the user."""
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from same_vectors import assert_same_vectors
 
-from mirenc.base.cache import Cache, cache_folder, cache_key
+from mirenc.base.cache import Cache, cache_files, cache_folder, cache_key, file_bytes, limit_caches
 from mirenc.encoder import Encoder, load
 
 DIGEST = "0123456789abcdef" * 4
@@ -252,3 +253,22 @@ def test_without_a_cache_nothing_is_written(
 def test_loading_alone_writes_nothing(model_folder: Path, tmp_path: Path) -> None:
     load(model_folder, cache=tmp_path / "cache")
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_limit_takes_the_oldest_files_first_then_the_oldest_entries(tmp_path: Path) -> None:
+    caches = [Cache(f"{kind}{DIGEST}", kind=kind, folder=tmp_path) for kind in ("old", "middle", "young")]
+    for age, cache in enumerate(caches):
+        for key in keys(40):
+            cache.put({key: bytes(10_000)})
+        os.utime(cache.path, (1e9 + age, 1e9 + age))
+    assert [path.name.partition(".")[0] for path in cache_files(tmp_path)] == ["old", "middle", "young"]
+    _, middle, young = map(file_bytes, cache_files(tmp_path))
+    limit_caches(young + middle // 2, tmp_path)
+    assert sum(map(file_bytes, cache_files(tmp_path))) <= young + middle // 2
+    assert caches[0].get(keys(40)) == {}
+    kept = caches[1].get(keys(40))
+    assert kept
+    assert set(kept) == set(keys(40)[-len(kept) :])
+    assert len(caches[2].get(keys(40))) == 40
+    limit_caches(0, tmp_path)
+    assert cache_files(tmp_path) == []

@@ -8,6 +8,7 @@ import numpy as np
 
 from mirenc.base.arrays import Int32, spread
 from mirenc.base.errors import ConfigError
+from mirenc.base.shown import short_repr
 from mirenc.llvm.analysis.detect_level import levels_by_symbol
 from mirenc.llvm.analysis.loops import find_loops
 from mirenc.llvm.ir.lines import label_name
@@ -56,6 +57,8 @@ class Regions:
     regions: list[Region]
     instruction: Int32
     region: Int32
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.regions)

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from mirenc.base.arrays import Int32
+from mirenc.base.shown import short_repr
 from mirenc.llvm.ir.module import IRModule, Rows, global_name
 
 NORMALISATIONS = ("none", "locals")
@@ -64,6 +65,8 @@ class Statements:
     row: Int32
     first_global: int
     first_instruction: int
+
+    __repr__ = short_repr
 
     def __len__(self) -> int:
         return len(self.row)

@@ -54,7 +54,7 @@ def test_each_outcome_is_one_record(program: Callable[..., Program], tmp_path: P
     done: list[tuple[int, str]] = []
     with IRFolder(tmp_path / "ir") as folder:
         limits = Limits(seconds=2, max_file_bytes=2000)
-        compile_programs(programs, folder, workers=2, limits=limits, advance=lambda n, note: done.append((n, note)))
+        compile_programs(programs, folder, jobs=2, limits=limits, advance=lambda n, note: done.append((n, note)))
         assert statuses(folder) == {
             "good.c O0": "ok",
             "good.c O2": "ok",
@@ -89,7 +89,7 @@ def test_a_stopped_run_goes_on_where_it_was(
 ) -> None:
     programs = [program(f"{number}.c", f"int x{number % 20};") for number in range(CHUNK + 6)]
     with IRFolder(tmp_path / "whole") as folder:
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         whole = folder.kept()
 
     for stop_at in (3, 20, CHUNK):
@@ -101,9 +101,9 @@ def test_a_stopped_run_goes_on_where_it_was(
                 raise KeyboardInterrupt
 
         with IRFolder(tmp_path / "stopped") as folder, pytest.raises(KeyboardInterrupt):
-            compile_programs(programs, folder, workers=2, limits=Limits(), advance=killed)
+            compile_programs(programs, folder, jobs=2, limits=Limits(), advance=killed)
     with IRFolder(tmp_path / "stopped") as folder:
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         assert folder.kept() == whole
     names = [sorted(p.name for p in (tmp_path / run).rglob("*.ll")) for run in ("whole", "stopped")]
     assert names[0] == names[1]
@@ -114,8 +114,8 @@ def test_a_level_added_later_is_compiled_alone(
     program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools
 ) -> None:
     with IRFolder(tmp_path / "ir") as folder:
-        compile_programs([program("a.c", "int a;", ("O2",))], folder, workers=1, limits=Limits())
-        compile_programs([program("a.c", "int a;", ("O1", "O2"))], folder, workers=1, limits=Limits())
+        compile_programs([program("a.c", "int a;", ("O2",))], folder, jobs=1, limits=Limits())
+        compile_programs([program("a.c", "int a;", ("O1", "O2"))], folder, jobs=1, limits=Limits())
         assert statuses(folder) == {"a.c O1": "ok", "a.c O2": "ok"}
     assert [call[1] for call in fake_tools.calls()] == ["-O2", "-O1"]
 

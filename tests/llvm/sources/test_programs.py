@@ -121,7 +121,7 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
     )
     with IRFolder(tmp_path / "ir") as folder:
         programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]), print)
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         failed = [record for record in folder.records() if record.status != "ok"]
         assert {record.compiler for record in folder.kept()} == {"zig cc"}
     assert [(record.file, record.status) for record in failed] == [("c.c", "failed")]
@@ -150,7 +150,7 @@ def write_commands(folder: Path, entries: Any) -> Path:
 def compiled(path: Path, level: str, folder: Path) -> tuple[IRRecord, str]:
     """The only record of a build's programs at one level, and its IR."""
     with IRFolder(folder / "ir") as ir:
-        compile_programs(command_programs(path, Choices(levels=[level]), print), ir, workers=1, limits=Limits())
+        compile_programs(command_programs(path, Choices(levels=[level]), print), ir, jobs=1, limits=Limits())
         (record,) = ir.records()
         assert record.status == "ok", record.reason
         return record, ir.path_of(record).read_text(encoding="utf-8")
