@@ -116,7 +116,8 @@ def test_nothing_of_the_site_is_cut(browser: Any, site: str, size: str, scheme: 
 
 def test_the_sites_search_finds_a_word_with_a_hyphen(browser: Any, site: str) -> None:
     page = opened(browser, site, "desktop")
-    page.fill(".md-search__input", "cross-validation")
+    page.click(".md-search__input")
+    page.keyboard.type("cross-validation")
     page.wait_for_selector(".md-search-result__link")
     found = page.eval_on_selector_all(".md-search-result__link", "links => links.map(link => link.href)")
     assert any("guides/libraries/" in link for link in found)
