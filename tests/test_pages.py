@@ -110,6 +110,9 @@ def test_nothing_of_the_site_is_cut(browser: Any, site: str, size: str, scheme: 
         page = opened(browser, site + path, size, scheme)
         assert (path, page.evaluate(CUT)) == (path, [])
         assert (background(page) < 64) == (scheme == "dark")
+        if not path and size == "desktop":  # a reader's first commands are seen whole, without scrolling
+            boxes = page.eval_on_selector_all("pre > code", "all => all.map(box => box.scrollWidth - box.clientWidth)")
+            assert max(boxes) <= 1
         keep(page, f"site-{path.strip('/').replace('/', '-') or 'start'}-{size}-{scheme}")
         page.context.close()
 
