@@ -8,6 +8,7 @@ Names are imported when first used (PEP 562), so ``import mirenc`` is quick and 
 """
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
@@ -20,7 +21,7 @@ _NAMES = {
     "mirenc.llvm": ("IRModule", "ReadOptions", "parse_ir", "read_ir", "statements_of"),
     "mirenc.model.config": ("ModelConfig",),
     "mirenc.model.sample": ("IRSample", "make_sample"),
-    "mirenc.decide": ("Task", "TaskHead", "evaluate", "fit_head", "get_task", "list_tasks"),
+    "mirenc.decide": ("CustomHead", "Task", "TaskHead", "evaluate", "fit_head", "fit_labels", "get_task", "list_tasks"),
     "mirenc.model.tokenizer": ("IRTokenizer", "train_tokenizer"),
     "mirenc.encoder.weights": ("list_models",),
 }
@@ -31,10 +32,12 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
     from mirenc.base.cosines import compare as compare, nearest as nearest
     from mirenc.base.errors import MirencError as MirencError
     from mirenc.decide import (
+        CustomHead as CustomHead,
         Task as Task,
         TaskHead as TaskHead,
         evaluate as evaluate,
         fit_head as fit_head,
+        fit_labels as fit_labels,
         get_task as get_task,
         list_tasks as list_tasks,
     )
@@ -51,6 +54,32 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
     from mirenc.model.graph import ProgramGraph as ProgramGraph, build_graph as build_graph
     from mirenc.model.sample import IRSample as IRSample, make_sample as make_sample
     from mirenc.model.tokenizer import IRTokenizer as IRTokenizer, train_tokenizer as train_tokenizer
+
+
+_MOVED = {
+    "llvm": "ir passes sources",
+    "model": "graph tokenizer",
+    "encoder": "embed weights golden",
+    "decide": "tasks heads learning deciding evaluating metrics",
+    "tools": "measure tuning inlining profiling",
+    "pretrain": "pretraining",
+    "base": "errors arrays cache config cosines progress writing",
+}
+
+
+class _OldNames:
+    """The last finder of modules: says where modules of the layout before this one are now."""
+
+    @staticmethod
+    def find_spec(name: str, *_: Any) -> None:
+        package, rest = name.partition(".")[::2]
+        for place, old in _MOVED.items() if package == "mirenc" else ():
+            if rest.partition(".")[0] in old.split():
+                raise ModuleNotFoundError(f"{name} is in mirenc.{place} now; CHANGELOG.md has all names", name=name)
+
+
+if _OldNames not in sys.meta_path:
+    sys.meta_path.append(_OldNames)
 
 
 def __getattr__(name: str) -> Any:

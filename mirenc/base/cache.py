@@ -15,6 +15,7 @@ DEFAULT_CACHE_BYTES = 512 * 2**20  # bytes of one model's cache
 _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
 _RECENT = 16  # exchanges: an entry used since then is not marked again, which would write all of its page
+_SUFFIXES = ("", "-wal", "-shm")  # of SQLite's files
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
@@ -29,6 +30,34 @@ def cache_folder() -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("mirenc")
+
+
+def cache_files(folder: Path | None = None) -> list[Path]:
+    """The files of all caches, the one that was not written to for longest first."""
+    return sorted((folder or cache_folder()).glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
+
+
+def file_bytes(path: Path) -> int:
+    """Bytes of a cache's file and of SQLite's files beside it."""
+    beside = (Path(f"{path}{suffix}") for suffix in _SUFFIXES)
+    return sum(part.stat().st_size for part in beside if part.exists())
+
+
+def limit_caches(max_bytes: int, folder: Path | None = None) -> None:
+    """Delete what was not used for longest, whole files first, until all caches have at most so many bytes."""
+    files = cache_files(folder)
+    left = sum(map(file_bytes, files)) - max_bytes
+    for path in files:
+        if left <= 0:
+            return
+        size = file_bytes(path)
+        cache = Cache(path.stem, folder=path.parent)
+        cache.path = path
+        if size <= left:
+            cache.clear()
+        else:
+            cache.shrink(size - left)
+        left -= size - file_bytes(path)
 
 
 def cache_key(kind: str, content: str | bytes) -> bytes:
@@ -50,11 +79,16 @@ def _latest(connection: sqlite3.Connection) -> int:
 
 
 class Cache:
-    """Bytes by 16-byte keys, of one ``digest``: the model and what runs it. Past ``max_bytes`` the oldest used go."""
+    """Bytes by 16-byte keys, of one ``digest``: the model and what runs it. Past ``max_bytes`` the oldest used go.
 
-    def __init__(self, digest: str, *, folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES) -> None:
+    ``kind`` begins the file's name: what people know it by.
+    """
+
+    def __init__(
+        self, digest: str, *, kind: str = "", folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES
+    ) -> None:
         self.digest = digest
-        self.path = (folder or cache_folder()) / f"{digest[:32]}.sqlite"
+        self.path = (folder or cache_folder()) / f"{kind and f'{kind}.'}{digest[:32]}.sqlite"
         self.max_bytes = max_bytes
         self.largest = max_bytes // 10  # bytes of an entry: a larger one is not kept
         self._broken = False
@@ -75,26 +109,26 @@ class Cache:
         finally:
             connection.close()
 
-    def _connected(self, *, again: bool = False) -> sqlite3.Connection | None:
-        connection = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
-            with contextlib.suppress(sqlite3.OperationalError):  # no wait for another that makes the file, and does it
-                connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
-            connection.executescript(_SCHEMA)
-            return connection
-        except (OSError, sqlite3.Error) as error:
-            if connection is not None:
-                connection.close()
-            # Locked, no space and no permission are not the file's fault; a damaged one is worth nothing: begin anew.
-            damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
-            if again or not damaged:
-                return None
-        with contextlib.suppress(OSError):
-            self.clear()
-        return self._connected(again=True)
+    def _connected(self) -> sqlite3.Connection | None:
+        for _ in range(2):
+            connection = None
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
+                with contextlib.suppress(sqlite3.OperationalError):  # no wait for another that makes the file
+                    connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
+                connection.executescript(_SCHEMA)
+                return connection
+            except (OSError, sqlite3.Error) as error:
+                if connection is not None:
+                    connection.close()
+                # Locked, no space and no permission are not the file's fault; a damaged one is begun anew.
+                if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+                    return None
+                with contextlib.suppress(OSError):
+                    self.clear()
+        return None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Those of the keys that are stored and undamaged."""
@@ -145,7 +179,16 @@ class Cache:
             oldest = "SELECT key FROM entries ORDER BY used LIMIT ?"
             connection.execute(f"DELETE FROM entries WHERE key IN ({oldest})", (max(1, count // 10),))
 
+    def shrink(self, max_bytes: int) -> None:
+        """Delete the oldest entries until the file has at most ``max_bytes``."""
+        self.max_bytes = max_bytes
+        with self._open() as connection:
+            if connection is not None:
+                self._shrink(connection)
+                connection.commit()
+                connection.execute("VACUUM")  # gives the pages back to the file system
+
     def clear(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
+        for suffix in _SUFFIXES:
             Path(f"{self.path}{suffix}").unlink(missing_ok=True)
         self._broken = False

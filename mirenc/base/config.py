@@ -8,11 +8,17 @@ from pydantic import BaseModel, ConfigDict, Tag, ValidationError
 
 from mirenc.base.errors import ConfigError
 
+_SHOWN = 400  # characters of a configuration's `repr`
+
 
 class Config(BaseModel):
     """Base: frozen, no unknown keys, errors as `ConfigError`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __repr__(self) -> str:
+        text = super().__repr__()
+        return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...)"
 
     @classmethod
     def from_dict(cls, values: dict[str, Any], *, where: str = "configuration") -> Self:

@@ -52,7 +52,7 @@ def _locked(folder: Path) -> int:
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
-    """Refuse an output file before any work: its folder is missing, or a folder has its name (IRFileError)."""
+    """Refuse an output file before any work (IRFileError): its folder is missing or closed, or it is a folder."""
     parent = Path(path).parent
     if parent.exists() and not parent.is_dir():
         raise IRFileError(f"output {os.fspath(path)}: {parent} is a file, no folder. Name a file in a folder")
@@ -60,6 +60,8 @@ def check_output(path: str | os.PathLike[str]) -> None:
         raise IRFileError(f"output folder {parent} does not exist. Type: mkdir -p {parent}")
     if os.path.isdir(path):
         raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
+    if not os.access(parent if os.path.isfile(path) or not os.path.exists(path) else path, os.W_OK):
+        raise IRFileError(f"no permission to write output {os.fspath(path)}. Name a file in another folder")
 
 
 @contextlib.contextmanager

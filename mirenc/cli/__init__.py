@@ -22,12 +22,13 @@ from typer.core import TyperGroup
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning
 from mirenc.cli.messages import shown
+from mirenc.cli.tables import printable
 
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph"),
     "Decisions": ("tasks", "predict", "fit", "evaluate", "datasets", "export"),
     "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune"),
-    "Models and training": ("models", "tokenizer", "corpus", "pretrain"),
+    "Models and training": ("models", "cache", "tokenizer", "corpus", "pretrain"),
 }
 """Verbs in the order of the help. The module of that name has a function of that name, or an ``app`` of verbs."""
 VERBS = tuple(itertools.chain.from_iterable(GROUPS.values()))
@@ -38,11 +39,32 @@ _PATHS = "-o --output --data --head -c --c --onnx --corpus --apply --plot --work
 class _Verbs(TyperGroup):
     """Lists its verbs under the titles of `GROUPS`, each with the first sentence of its help, whole."""
 
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for command in self.commands.values():
+            _complete_help(command)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, verbs in GROUPS.items():
             commands = {verb: self.get_command(ctx, verb) for verb in verbs}
             with formatter.section(title):
                 formatter.write_dl([(verb, one.get_short_help_str(200)) for verb, one in commands.items() if one])
+
+
+def _complete_help(command: Any) -> None:
+    """Set examples apart, which end a verb's docstring, and call values by the names of their options, in capitals."""
+    for verb in getattr(command, "commands", {}).values():
+        _complete_help(verb)
+    command.help, found, examples = (command.help or "").partition("\n\nmirenc ")
+    if found:
+        lines = f"mirenc {examples}".splitlines()
+        command.epilog = "\n".join(["Examples:", "", "\b", *(f"    {line.strip()}" for line in lines)])
+    for parameter in command.params:
+        kind = getattr(parameter, "type_descriptor", None) or parameter.type  # typer's from 0.29 on, and before
+        if not getattr(kind, "choices", None):
+            parameter.metavar = parameter.metavar or parameter.name.upper()
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda ctx: None  # beside the name a type says nothing
 
 
 def make_app(verb: str | None = None) -> typer.Typer:
@@ -52,7 +74,6 @@ def make_app(verb: str | None = None) -> typer.Typer:
         cls=_Verbs,
         help="Pre-trained multimodal embeddings for LLVM IR.",
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
@@ -134,5 +155,5 @@ def _drop_output() -> None:
 
 
 def _fail(message: str, detail: str = "") -> NoReturn:
-    print(f"mirenc: error: {' '.join(message.split())}\n{detail}", end="", file=sys.stderr)
+    print(f"mirenc: error: {printable(' '.join(message.split()))}\n{detail}", end="", file=sys.stderr)
     sys.exit(1)

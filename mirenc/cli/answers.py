@@ -15,6 +15,7 @@ from mirenc.base.errors import ConfigError, TaskError
 from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
+from mirenc.cli.tables import printable
 
 if TYPE_CHECKING:
     from mirenc.decide.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
 _SHOWN = 8  # settings and labels that are printed
+_SAFE = 0.1  # share of answers slower than the default up to which one is followed without measuring
 _SOURCES = {".c", ".cc", ".cpp", ".cxx", ".C", ".c++"}
 
 
@@ -57,7 +59,7 @@ class Answers:
                 typer.echo(json.dumps(self._json(file, answer)))
             else:
                 machine = f"  ({answer.machine})" if answer.machine else ""
-                typer.echo(f"{place}: {first}{machine}")
+                typer.echo(f"{printable(place)}: {first}{machine}")
                 for line in (*lines, *self.task.remarks(answer)):
                     typer.echo(f"  {line}")
 
@@ -99,20 +101,14 @@ class Answers:
             if self.task.logarithm
             else f"{answer.error:.3g} {self.task.unit}"
         )
-        below = f"8 of 10 answers on unseen groups were within {near.strip()}"
-        return [
-            self.task.number_words(answer),
-            below if answer.evidence.pays else _no_better(answer),
-            *self._code(answer, *_SHARE),
-        ]
+        advice = _advice(answer, "rely on it", f"8 of 10 answers on unseen groups were within {near.strip()}")
+        return [self.task.number_words(answer), advice, *self._code(answer, *_SHARE)]
 
     def _labels(self, answer: PredictedLabels) -> list[str]:
         ranked, more = _ranked(answer.labels)
         shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
-        return [
-            " ".join([shares, *more]),
-            *(self._code(answer, *_SHARE) if answer.evidence.pays else [_no_better(answer)]),
-        ]
+        advice = _advice(answer, "rely on it", "on unseen groups such answers had less error than the shares of all")
+        return [" ".join([shares, *more]), advice, *self._code(answer, *_SHARE)]
 
     def _choice(self, answer: Choice) -> list[str]:
         title = " x ".join(self.head.setting_encoder.knobs) if self.head.setting_encoder is not None else ""
@@ -134,13 +130,14 @@ class Answers:
             if not words:
                 lines = [f"no evidence for any {title} but the default, {answer.default}"]
             if answer.choice != answer.default:
-                lines = [f"always {named}: no evidence that the code tells more"]
-                lines.append(f"on unseen kernels it was worth {_factor(answer.evidence.constant_worth)} of the default")
+                worth = f"on unseen kernels it was worth {_factor(answer.evidence.constant_worth)} of the default"
+                lines = [f"always {named}: no evidence that the code tells more", f"follow it: {worth}"]
             preferred = "the default, too" if answer.preferred == answer.default else answer.preferred
             why = _ONE_GROUP
             if answer.evidence.worth is not None:
                 why = f"on unseen kernels this head's answers were worth {_worth(answer)}"
-            return [*lines, f"{why}; it prefers {preferred}", *limit, *self._times(answer)]
+            lines += [f"{'keep the default: ' * (len(lines) == 1)}{why}; it prefers {preferred}"]
+            return [*lines, *limit, *self._times(answer)]
         lines = [named, _record(answer), *limit, *self._code(answer, *_FACTOR), *self._times(answer)]
         if words:  # a list of places, which a table at each would hide
             return lines
@@ -202,10 +199,13 @@ def _ranked(shares: Mapping[str, float]) -> tuple[list[tuple[str, float]], list[
     return ranked[:_SHOWN], [f"and {rest} more; --json has them all"] if rest > 0 else []
 
 
-def _no_better(answer: Prediction) -> str:
+def _advice(answer: Prediction, follow: str, worth: str) -> str:
+    """Whether to follow an answer, and why. ``follow`` and ``worth`` are for one that nothing speaks against."""
     if answer.evidence.worth is None:
-        return _ONE_GROUP
-    return f"no evidence: on unseen groups such answers were no better than the {answer.evidence.rival}"
+        return f"measure first: {_ONE_GROUP}"
+    if not answer.evidence.pays:
+        return f"do not rely on it: on unseen groups such answers were no better than the {answer.evidence.rival}"
+    return f"{'measure first: the code is unlike what the head knows; ' if answer.far else f'{follow}: '}{worth}"
 
 
 def _worth(answer: Choice) -> str:
@@ -221,14 +221,15 @@ def _record(answer: Choice) -> str:
     record = answer.record
     here = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f}x here; "
     if record is None:
-        return f"{here}on unseen kernels answers were worth {_worth(answer)}; how sure this one is was not measured"
+        worth = f"{here}on unseen kernels answers were worth {_worth(answer)}; how sure this one is was not measured"
+        return _advice(answer, "follow it", worth)
     right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
     if answer.preferred == answer.default:
-        return f"expected: the default, nothing to change; {right}"
+        return _advice(answer, "keep the default", right)
     worth = f"{record.speedup:.2f}x over the default; {right}, {100 * record.slower:.0f} % slower than the default"
     if answer.choice == answer.default:
-        return f"the default, because the head prefers {answer.preferred}, and such answers were slower: {worth}"
-    return f"{here}such answers: {worth}"
+        return f"keep the default: the head prefers {answer.preferred}, and such answers were slower: {worth}"
+    return _advice(answer, "follow it" if record.slower <= _SAFE else "measure first", f"{here}such answers: {worth}")
 
 
 def _duration(seconds: float) -> str:
@@ -277,6 +278,7 @@ class Copies:
             if (folder / path.name).exists():
                 raise ConfigError(f"{folder / path.name} is there already. Name an empty folder with --apply")
             names.add(path.name)
+        common.check_folders(folder)
 
     def take(self, file: str, predictions: Sequence[Any]) -> None:
         """Write one copy; loops that are left alone are said on stderr."""
@@ -304,7 +306,6 @@ class Copies:
         refused |= with_pragmas(text, wanted)[1]
         changed, _ = with_pragmas(text, {number: line for number, line in wanted.items() if number not in refused})
         doubts |= {f"{file}:{number}": refused[number] for number in sorted(refused)}
-        self.folder.mkdir(parents=True, exist_ok=True)
         with delivered(self.folder / Path(file).name) as part:
             part.write_bytes(changed.encode("latin-1"))
         for place, reason in doubts.items():

@@ -6,7 +6,6 @@ import functools
 import inspect
 import os
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,15 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, IRFileError
+from mirenc.base.errors import ConfigError, IRFileError, TaskError
 from mirenc.base.progress import progress as progress
 from mirenc.base.writing import check_output as check_output
 from mirenc.cli.failures import Failures as Failures
 from mirenc.cli.messages import say as say, warn as warn, warn_left_out as warn_left_out
+from mirenc.cli.tables import print_rows as print_rows, print_table as print_table
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from mirenc.decide.task import Task
     from mirenc.encoder import Encoder
     from mirenc.llvm import ReadOptions
@@ -50,21 +48,21 @@ Index = Annotated[
         metavar="INDEX", help="Vectors by `mirenc embed -o`, a folder of IR or sources, or compile_commands.json."
     ),
 ]
-Model = Annotated[str | None, Option("--model", "-m", help="Model name or folder. [default: `mirenc models list`]")]
+Model = Annotated[str | None, Option("--model", "-m", help="Name or folder of a model (`mirenc models list`).")]
 SearchModel = Annotated[
     str | None,
     Option(
         "--model",
         "-m",
-        help="Model name or folder. [default: mirenc-search to search functions and finer parts, else mirenc-fast]",
+        help="Name or folder of a model. [default: mirenc-search for functions and smaller parts, else mirenc-fast]",
     ),
 ]
 Map = Annotated[
-    str | None, Option("--map", metavar="NAME", help="A whitening map of your own (`mirenc models adapt`).")
+    str | None, Option("--map", metavar="NAME", help="Name of a whitening map that you fitted (`mirenc models adapt`).")
 ]
 HideNames = Annotated[bool, Option("--hide-names", help="Ignore the names of functions and types; for stripped code.")]
 LevelName = Literal["module", "function", "loop", "block", "instruction"]
-Level = Annotated[LevelName, Option("--level", "-l", help="What each vector is of.")]
+Level = Annotated[LevelName, Option("--level", "-l", help="What gets a vector.")]
 Function = Annotated[
     str | None,
     Option("--function", "-f", metavar="REGEX", help="Only functions whose name, plain or mangled, matches."),
@@ -73,24 +71,32 @@ FormName = Annotated[
     Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"],
     Option(
         "--form",
-        help="LLVM passes that run first, so that builds at other levels look alike; auto: O2 of modules, functions.",
+        help="LLVM passes that run before embedding, so that builds at different levels look alike. auto: O2 for "
+        "modules and functions, plain (none) for smaller parts.",
     ),
 ]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Timeout = Annotated[
-    float | None, Option(help="Seconds LLVM or a compiler may take for one file. [default: 120]", min=0.01)
+    float | None, Option(help="Seconds that LLVM or a compiler may take for one file. [default: 120]", min=0.01)
 ]
-MemoryLimit = Annotated[str | None, Option(help="Memory LLVM or a compiler may take, as in 2G. [default: 8G]")]
-MaxBytes = Annotated[str | None, Option(help="Largest input file, as in 200M. [default: 64M]")]
-Compiler = Annotated[str | None, Option(help="clang for source files. [default: the first on PATH, then ziglang]")]
-CFlags = Annotated[str, Option("--cflags", help="Flags for it, as in --cflags='-O3 -Iinclude'.")]
+MemoryLimit = Annotated[str | None, Option(help="Memory that LLVM or a compiler may take, as in 2G. [default: 8G]")]
+MaxBytes = Annotated[str | None, Option(help="Refuse larger input files, as in 200M. [default: 64M]")]
+Compiler = Annotated[
+    str | None, Option(help="The clang that compiles source files. [default: the first on PATH, then ziglang]")
+]
+CFlags = Annotated[str, Option("--cflags", help="Compiler flags for source files, as in --cflags='-O3 -Iinclude'.")]
 TableFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the table.")]
 Budget = Annotated[
-    float | None, Option(metavar="MINUTES", help="Stop after so many minutes; the same command goes on.", min=0.0)
+    float | None,
+    Option(metavar="MINUTES", help="Stop after so many minutes; the same command then continues.", min=0.0),
 ]
-Jobs = Annotated[int | None, Option("--jobs", "-j", help="Compilers at once. [default: one a core]", min=1)]
+Jobs = Annotated[
+    int | None, Option("--jobs", "-j", help="How many compilers run at once. [default: one for each core]", min=1)
+]
 # Of the verbs about tasks.
-TaskName = Annotated[str | None, Argument(metavar="TASK", help="Its name, such as device_mapping.")]
+TaskName = Annotated[
+    str | None, Argument(metavar="TASK", help="Name of the task, such as device_mapping (`mirenc tasks`).")
+]
 TaskFile = Annotated[Path | None, Option(help="A task of your own: a .py file that defines it. The file is executed.")]
 Data = Annotated[
     Path | None,
@@ -98,9 +104,9 @@ Data = Annotated[
 ]
 IRDir = Annotated[
     Path | None,
-    Option("--ir-dir", help="Folder of your own IR, NAME.ll or .bc, for a published table that comes without."),
+    Option("--ir-dir", help="Folder with the IR (NAME.ll or .bc) of a published table that comes without it."),
 ]
-Variant = Annotated[str, Option(help="One of the task's tables. [default: its first]")]
+Variant = Annotated[str, Option(help="Which of the task's tables. [default: the first]")]
 
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -175,6 +181,10 @@ def find_task(name: str | None, file: Path | None) -> Task:
     """The task of a name, or the one that a file defines. Raises BadParameter, TaskError."""
     from mirenc.decide.registry import get_task, load_task_file
 
+    if name in ("branch_probability", "trip_count"):
+        raise TaskError(f"{name} is no task. Type: mirenc profile INPUT")
+    if name == "passes":
+        raise TaskError("passes is no task: its table has pass_list, size_after, oz_benefit and pass_fires. Name one")
     if (name is None) == (file is None):
         raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
     return load_task_file(file) if file is not None else get_task(str(name))
@@ -257,7 +267,8 @@ def open_index(
         if whitening_map is not None or hide_names:
             option = "--map" if whitening_map is not None else "--hide-names"
             raise typer.BadParameter(f"{index} records how it was made; leave {option} out", param_hint=option)
-        table = read_vectors(index, approximate=approximate)
+        with progress("reading vectors", None, show=not approximate):  # which has a bar of its own
+            table = read_vectors(index, approximate=approximate)
         if level not in (None, table.level):
             raise typer.BadParameter(f"{index} holds vectors of level {table.level}, not {level}", param_hint="--level")
         # The file records its model, so one that has a name need not be named again.
@@ -286,17 +297,6 @@ def sureness(encoder: Encoder, maker: Maker) -> Sureness:
     return paired.sure if paired is not None and measured else lambda cosine: None
 
 
-def percent(share: float | None, *, shown: bool = True) -> str:
-    """A share as a column of text; empty where it is None."""
-    return "" if share is None else f"  {share:4.0%}" if shown else " " * 6
-
-
-def print_table(table: Table, width: int = 160) -> None:
-    """Print a table as wide as the terminal, or ``width`` into a file or pipe; words and numbers stay whole."""
-    from rich.console import Console
-    from rich.measure import Measurement
-
-    console = Console()
-    width = console.width if sys.stdout.isatty() else width
-    least = Measurement.get(console, console.options.update(width=10_000), table).minimum
-    Console(width=max(width, least)).print(table)
+def percent(share: float | None) -> str:
+    """A share as text; empty where it is None."""
+    return "" if share is None else f"{share:.0%}"

@@ -38,6 +38,9 @@ def compare(
 
     With --level function (or a finer one) each function of the first file is shown with the nearest one of the second,
     and with how often such an answer was right on projects that were not trained on.
+
+    mirenc compare foo.ll bar.ll
+    mirenc compare foo.ll bar.ll --level function
     """
     paths = common.expand(files, options)
     if len(paths) < 2:
@@ -77,9 +80,10 @@ def compare(
     elif len(paths) == 2:
         typer.echo(f"{found['cosines'][0][1]:.4f}")
     elif names:  # one row a file, numbered as the columns are
-        typer.echo("    " + "".join(f"{number:8}" for number in range(1, len(names) + 1)))
+        rows = []
         for number, (file, row) in enumerate(zip(names, found["cosines"], strict=True), start=1):
-            typer.echo(f"{number:4}" + "".join(f"{value:8.4f}" for value in row) + f"  {file}")
+            rows.append([str(number), *(f"{value:.4f}" for value in row), file])
+        common.print_rows(rows, f">{'>' * len(names)}<", ["", *map(str, range(1, len(names) + 1)), ""])
     failures.finish()
 
 
@@ -115,13 +119,11 @@ def _matches(encoder: Encoder, table: VectorTable, file: Input, level: common.Le
 def _print_matches(files: list[str], matches: list[dict[str, Any]], table: VectorTable) -> None:
     start, named = table.source_row.index(1), [*zip(table.names, table.labels["symbol"], strict=True)]
     ours, theirs = (overloaded(part, table.level) for part in (named[:start], named[start:]))
-    names = [label(match["name"], match["symbol"], ours) for match in matches]
-    width = max(len(files[0]), *map(len, names))
-    right = "" if matches[0]["right"] is None else " right"
-    typer.echo(f"cosine{right}    {files[0]:{width}}    {files[1]}")
-    for match, name in zip(matches, names, strict=True):
+    rows = []
+    for match in matches:
         # An arrow back where each is the other's nearest: those are the safe pairs.
-        arrow = "<->" if match["mutual"] else " ->"
-        right = common.percent(match["right"])
+        arrow = "<->" if match["mutual"] else "->"
+        name = label(match["name"], match["symbol"], ours)
         nearest = label(match["nearest"], match["nearest_symbol"], theirs)
-        typer.echo(f"{match['cosine']:.4f}{right}    {name:{width}} {arrow} {nearest}")
+        rows.append([f"{match['cosine']:.4f}", common.percent(match["right"]), name, arrow, nearest])
+    common.print_rows(rows, ">><><", ("cosine", "right", files[0], "", files[1]))

@@ -39,28 +39,35 @@ def build(
         Argument(help="Folder of IR or of sources (its first folders are the projects), or compile_commands.json."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
-    vocab_size: Annotated[int, Option(help="Pieces of the tokenizer.", min=256, max=65535)] = 4096,
+    vocab_size: Annotated[int, Option(help="Size of the vocabulary that is trained.", min=256, max=65535)] = 4096,
     tokenizer: Annotated[
-        str | None, Option(help="File, or name or folder of a model: use its tokenizer instead of training one.")
+        str | None, Option(help="Use this tokenizer instead of training one: a file, or the name or folder of a model.")
     ] = None,
     levels: Annotated[
-        str | None, Option(help="Optimisation levels to compile at, as O0,O2. [default: O0,O2, some Oz]")
+        str | None, Option(help="Optimisation levels to compile at, as in O0,O2. [default: O0 and O2, some also at Oz]")
     ] = None,
-    compiler: Annotated[str | None, Option(help="clang for sources. [default: the first found]")] = None,
-    cflags: Annotated[str, Option(help="Further flags for it, as one string.")] = "",
-    cuda_path: Annotated[Path | None, Option(help="CUDA toolkit with headers, for CUDA sources.")] = None,
+    compiler: Annotated[
+        str | None, Option(help="The clang that compiles sources. [default: the first on PATH]")
+    ] = None,
+    cflags: Annotated[str, Option(help="More compiler flags, as one string.")] = "",
+    cuda_path: Annotated[Path | None, Option(help="Folder of a CUDA toolkit, for CUDA sources.")] = None,
     exclude_ir: Annotated[
         list[Path] | None,
-        Option(help="IR kept for evaluation: modules that share a function with it are left out. Repeat it."),
+        Option(help="IR for evaluation: modules that share a function with it are left out. Can be repeated."),
     ] = None,
-    max_nodes: Annotated[int, Option(help="Larger graphs are left out (their text stays).", min=1)] = 20_000,
-    jobs: Annotated[int | None, Option("--jobs", "-j", help="Processes. [default: all cores]", min=1)] = None,
+    max_nodes: Annotated[int, Option(help="Leave out graphs with more nodes; their text stays.", min=1)] = 20_000,
+    jobs: Annotated[
+        int | None, Option("--jobs", "-j", help="How many processes run. [default: one for each core]", min=1)
+    ] = None,
     *,
     options: common.Reading,
 ) -> None:
     """Compile where needed, read the IR, drop duplicates, train the tokenizer, write the corpus.
 
     A build that was stopped goes on where it was.
+
+    mirenc corpus build builds -o corpus --vocab-size 512
+    mirenc corpus build builds -o other --tokenizer mirenc-tiny
     """
     flags = common.split_flags(cflags)
     from mirenc.base.writing import only_one
@@ -74,7 +81,7 @@ def build(
         from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
     used_tokenizer = _tokenizer(tokenizer) if tokenizer else None
     config = used_tokenizer.config if used_tokenizer else TokenizerConfig(vocab_size=vocab_size)
-    kind = kind_of_source(source)
+    kind = kind_of_source(source, common.say)
     asked = {"--levels": levels, "--compiler": compiler, "--cflags": cflags, "--cuda-path": cuda_path}
     for option, value in asked.items():
         if value and option not in _TAKES[kind]:
@@ -82,7 +89,7 @@ def build(
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
-    workers = jobs or os.cpu_count() or 1
+    jobs = jobs or os.cpu_count() or 1
     kept_out = common.expand([str(path) for path in exclude_ir or ()], options)
     reserved = hashes_of_ir(kept_out, config.normalisation, options=options) if exclude_ir else None
     choices = Choices([level.strip() for level in levels.split(",")] if levels else None, compiler, flags, cuda_path)
@@ -92,7 +99,7 @@ def build(
                 source,
                 output / "ir",
                 choices,
-                workers=workers,
+                jobs=jobs,
                 # A corpus that is there is built anew: what failed then may have been mended.
                 retry_failed=(output / "corpus.json").is_file(),
                 advance=lambda count, note: advance(count, note=note),
@@ -114,7 +121,7 @@ def build(
                 sources=origins,
                 reserved=reserved,
                 max_nodes=max_nodes,
-                workers=workers,
+                jobs=jobs,
                 advance=advance,
             )
     typer.echo(
@@ -136,9 +143,13 @@ def functions(
         Argument(help="Folders of IR with PROJECT/O0/x.ll and PROJECT/O2/x.ll, as IR of corpora; one a compiler."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
-    tokenizer: Annotated[str, Option(help="File, or name or folder of a model: the tokenizer of the run.")],
+    tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],
     forms: Annotated[
-        list[str] | None, Option("--in-form", help="Normal form to read each file in, too. Repeat it. [default: plain]")
+        list[str] | None,
+        Option(
+            "--in-form",
+            help="Form that each file is brought to, such as plain or O2. Can be repeated. [default: plain]",
+        ),
     ] = None,
     *,
     options: common.Reading,
@@ -146,6 +157,9 @@ def functions(
     """Functions in several forms, for the stage `contrast` of `mirenc pretrain`: search trained on your own code.
 
     Forms of a program are files of one name at other levels, by other compilers, or in other normal forms.
+
+    mirenc corpus functions builds -o functions --tokenizer mirenc-tiny
+    mirenc corpus functions builds -o normal --tokenizer mirenc-tiny --in-form O2
     """
     with needs("train", "a corpus of functions needs more packages"):
         from mirenc.pretrain.corpus.functions import build_functions

@@ -24,7 +24,11 @@ _SHOWN = 10  # findings of one dataset that are printed
 
 @app.command("list")
 def list_(as_json: common.JSON = False, data: common.Data = None) -> None:
-    """List the datasets with their licences and where they are on this machine."""
+    """List the datasets with their licences and where they are on this machine.
+
+    mirenc datasets list
+    mirenc datasets list --json
+    """
     from mirenc.decide.datasets.dataset_registry import DATASETS, find_folder
 
     folders = {name: find_folder(name, data) for name in DATASETS}
@@ -55,6 +59,9 @@ def fetch(
     """Download datasets from their public addresses.
 
     What is there already is not fetched again; what differs from the published files is replaced.
+
+    mirenc datasets fetch opencl
+    mirenc datasets fetch opencl --yes --data sets
     """
     from mirenc.decide.datasets.fetch import fetch as fetch_files, plan_fetch
 
@@ -117,13 +124,18 @@ def _tell(lines: list[str]) -> None:
 
 @app.command()
 def verify(names: Names, data: common.Data = None) -> None:
-    """Compare datasets on disk with the published checksums."""
+    """Compare datasets on disk with the published checksums.
+
+    mirenc datasets verify opencl
+    mirenc datasets verify opencl --data sets
+    """
     from mirenc.decide.datasets.dataset_registry import dataset_folder
     from mirenc.decide.datasets.fetch import content_hash, verify as verify_files
 
     wrong: dict[str, str] = {}
     for name in _known(names):
-        findings = verify_files(name, data)
+        with common.progress("verifying", None):
+            findings = verify_files(name, data)
         folder = dataset_folder(name, data)
         bad = [finding for finding in findings if finding.status != "ok"]
         _tell([f"{name}: {one.status}: {one.file}" + (f" ({one.detail})" if one.detail else "") for one in bad])

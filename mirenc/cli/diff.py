@@ -46,6 +46,9 @@ def diff(
     Functions are paired by symbol where both builds have it, else by their vectors. Identical functions, whose IR
     differs in local names and metadata at most, are counted and not listed. Bytes are those of the object file that
     mirenc's LLVM makes of the IR as it is, as nm -S counts them. The tables are Markdown.
+
+    mirenc diff old new
+    mirenc diff old/foo.ll new/foo.ll -o report.md
     """
     from mirenc.base.writing import delivered
     from mirenc.encoder import load
@@ -74,7 +77,8 @@ def diff(
         builds = read_builds(encoder, sources, engine, failures.add, common.warn, form=chosen, progress=True)
     if empty := " and ".join(place for place, build in zip((old, new), builds, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
-    changes = pair_builds(*builds, hide_names=hide_names)
+    with common.progress("pairing", None):
+        changes = pair_builds(*builds, hide_names=hide_names)
     changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
     report = Report(old, new, encoder.name, builds[0].form, changes)
     details = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": report.form}

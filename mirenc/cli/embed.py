@@ -1,45 +1,63 @@
 """``mirenc embed``: vectors of IR files."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import typer
 from typer import BadParameter, Option
 
 from mirenc.cli import common
+from mirenc.cli.tables import terminal_width
 
-_OUTPUT = "File whose suffix says how, as .npz; an unknown one is answered with all. [default: JSON lines on stdout]"
+if TYPE_CHECKING:
+    from mirenc.encoder import Embedding
+
+_OUTPUT = "File for the vectors: .npz, .npy, .jsonl, .csv or .parquet. [default: JSON lines, or a table on a terminal]"
+_SHOWN = 20  # rows of the table
+_HEAD = ("file", "name", "stmts", "insts", "funcs", "length", "first numbers")
 
 
 @common.reads
 def embed(
     inputs: common.Inputs,
-    output: Annotated[str | None, Option("--output", "-o", help=_OUTPUT)] = None,
+    output: Annotated[str | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
+    as_json: Annotated[bool, Option("--json", help="Print JSON on a terminal, too.")] = False,
     level: common.Level = "module",
     function: common.Function = None,
     purpose: Annotated[
-        Literal["search", "features"], Option(help="Vectors to compare and search, or features for a head.")
+        Literal["search", "features"], Option(help="Vectors for comparing and searching, or features for training.")
     ] = "search",
-    part: Annotated[Literal["both", "text", "graph"], Option(help="Which part of the vector.")] = "both",
+    part: Annotated[
+        Literal["both", "text", "graph"],
+        Option(help="What the text encoder gives, what the graph encoder gives, or both."),
+    ] = "both",
     form: common.FormName = "auto",
-    whiten: Annotated[bool, Option(help="Take away what the vectors of all IR share.")] = True,
+    whiten: Annotated[bool, Option(help="Remove the directions that the vectors of all code have in common.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     backend: Annotated[
-        Literal["numpy", "torch"] | None, Option(help="[default: numpy on the CPU, torch elsewhere]")
+        Literal["numpy", "torch"] | None,
+        Option(help="What runs the model. [default: numpy on the CPU, torch elsewhere]"),
     ] = None,
-    device: Annotated[str, Option(help="cpu, cuda, cuda:1 ...")] = "cpu",
+    device: Annotated[str, Option(help="Where the model runs: cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
     column: Annotated[
-        str | None, Option(metavar="NAME", help="INPUT is Parquet; each row has IR in this column.")
+        str | None, Option(metavar="NAME", help="INPUT is Parquet files; this column has the IR of each row.")
     ] = None,
     names: Annotated[
-        str | None, Option(metavar="NAME", help="Column with the rows' names. [default: row numbers]")
+        str | None,
+        Option(metavar="NAME", help="With --column: the column with the name of each row. [default: row numbers]"),
     ] = None,
     jobs: Annotated[
         int | None,
-        Option("--jobs", "-j", min=1, help="Processes. [default: all usable cores, for more than a second of work]"),
+        Option(
+            "--jobs", "-j", min=1, help="How many processes embed. [default: one for each core, where it saves time]"
+        ),
     ] = None,
     ray: Annotated[
         str | None, Option(metavar="ADDRESS", help="Embed Parquet on this Ray cluster: auto, local or HOST:PORT.")
@@ -51,6 +69,9 @@ def embed(
 
     Files that fail are listed on stderr; the others are delivered, and the exit code is 1. Files without a function
     body are counted and left out.
+
+    mirenc embed foo.ll
+    mirenc embed src --level function -o functions.npz
     """
     from mirenc.encoder import load
     from mirenc.encoder.weights import DEFAULT_MODEL, search_model
@@ -89,6 +110,9 @@ def embed(
         groups = row_groups(path for source in sources for path in find_parquet(source))
         files = (row for group in groups for row in row_inputs(group, column, names))
         failures = common.Failures(sum(count for _, _, count in groups))
+    shown = output is None and not as_json and terminal_width() is not None
+    rows: list[tuple[str, ...]] = []
+    count = 0
     asked: Any = {"level": level, "purpose": purpose, "form": chosen, "function": function, "whiten": whiten}
     with VectorWriter(output, Maker.of(encoder, level, part, purpose, whiten, chosen)) as writer:
         if ray is not None and column is not None:
@@ -102,5 +126,22 @@ def embed(
                 for outcome in outcomes:
                     if (embedding := outcome.embedded(failures.add)) is not None:
                         common.warn_left_out(outcome.name, embedding.counts["call_edges_left_out"])
-                        writer.add(outcome.name, embedding)
+                        if not shown:
+                            writer.add(outcome.name, embedding)
+                        elif len(rows) < _SHOWN:
+                            rows += _rows(outcome.name, embedding, part)
+                        count += len(embedding.regions)
+    if shown and count:
+        common.print_rows(rows[:_SHOWN], "<<>>>>>", _HEAD)
+        more = f"and {count - _SHOWN} more; " if count > _SHOWN else ""
+        typer.echo(f"{more}vectors of {encoder.name}. To keep them add -o vectors.npz, to print them --json")
     failures.finish()
+
+
+def _rows(file: str, embedding: Embedding, part: str) -> Iterator[tuple[str, ...]]:
+    """A row of the table for each vector of a file."""
+    module = embedding.level == "module"
+    for region, sizes, vector in zip(embedding.regions, embedding.sizes, embedding.part(part), strict=True):
+        name, functions = ("", f"{embedding.counts['defined']:,}") if module else (region.name, "")
+        numbers = " ".join(f"{value:.2f}" for value in vector[:2])
+        yield file, name, f"{sizes[0]:,}", f"{sizes[2]:,}", functions, f"{len(vector):,}", f"{numbers} ..."

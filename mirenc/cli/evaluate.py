@@ -25,28 +25,37 @@ def evaluate(
     ir_dir: common.IRDir = None,
     variant: common.Variant = "",
     protocol: Annotated[
-        list[str] | None, Option("--protocol", "-p", help="May be repeated. [default: all of the task]")
+        list[str] | None,
+        Option(
+            "--protocol",
+            "-p",
+            help="What is held out, such as by kernel. Can be repeated. [default: all protocols of the task]",
+        ),
     ] = None,
     row: Annotated[
-        list[str] | None, Option("--row", "-r", help="no_code, histogram, both, ...; may be repeated. [default: all]")
+        list[str] | None,
+        Option("--row", "-r", help="Which features: no_code, histogram, both, ... Can be repeated. [default: all]"),
     ] = None,
-    seeds: Annotated[int, Option(help="How many seeds.", min=1)] = 5,
+    seeds: Annotated[int, Option(help="How often each protocol is run, with another seed each time.", min=1)] = 5,
     model: common.Model = None,
-    jobs: Annotated[int, Option("--jobs", "-j", help="Processes that train heads.", min=1)] = 1,
+    jobs: Annotated[int, Option("--jobs", "-j", help="How many processes train heads.", min=1)] = 1,
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Folder for the records, one JSON a protocol.")
+        Path | None, Option("--output", "-o", help="Folder for the records, one JSON file for each protocol.")
     ] = None,
     resume: Annotated[
-        bool, Option("--resume", help="Take what OUTPUT's records hold of the same inputs, and make the rest.")
+        bool, Option("--resume", help="Keep the results in OUTPUT that have the same inputs, and compute the others.")
     ] = False,
-    plot: Annotated[Path | None, Option(help="Folder for a picture of each protocol (.svg).")] = None,
-    as_json: Annotated[bool, Option("--json", help="Records with all figures on stdout.")] = False,
+    plot: Annotated[Path | None, Option(help="Folder for a plot of each protocol (.svg).")] = None,
+    as_json: Annotated[bool, Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
     """Evaluate the embedding on a task, beside its baselines.
 
     Each protocol is printed, and its record written, as soon as it is done; while it runs, what is done is kept beside
     the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
     rows that the model takes part in. `mirenc fit` makes a head to ask.
+
+    mirenc evaluate --task-file my_task.py --seeds 1
+    mirenc evaluate --task-file my_task.py --row both --row no_code -o results
     """
     from mirenc.decide.evaluation.evaluate_task import Evaluation
     from mirenc.decide.evaluation.report import TaskReport, load_report

@@ -24,19 +24,23 @@ def export(
         str, Argument(metavar="HEAD|MODEL", help="A head, such as vectorization.look_ahead, a model, or a folder.")
     ],
     c: Annotated[
-        Path | None, Option("--c", metavar="FOLDER", help="Write a head: NAME.c, and NAME_test.c, which compares.")
+        Path | None,
+        Option(
+            "--c",
+            metavar="FOLDER",
+            help="Write a head as NAME.c, and NAME_test.c, which compares its answers with Python's.",
+        ),
     ] = None,
     onnx: Annotated[
-        Path | None, Option("--onnx", metavar="FOLDER", help="Write a model: NAME.text.onnx and NAME.graph.onnx.")
+        Path | None, Option("--onnx", metavar="FOLDER", help="Write a model as NAME.text.onnx and NAME.graph.onnx.")
     ] = None,
 ) -> None:
     """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.
 
-    mirenc export vectorization.look_ahead --c out && cc -O2 out/*.c -lm -o test && ./test
-
     The C answers as the head does, with a choice and a score for each; its first lines say how to call it. It is for
     heads whose inputs a C program can make: numbers about the code, and no vectors of a model.
 
+    mirenc export vectorization.look_ahead --c out && cc -O2 out/*.c -lm -o test && ./test
     mirenc export mirenc-fast --onnx out && python -m mirenc.encoder.onnx_runtime out mirenc-fast foo.ll
     """
     from mirenc.encoder.weights import list_models
@@ -70,8 +74,7 @@ def _export_head(what: str, folder: Path) -> None:
     import numpy as np
 
     from mirenc.decide.estimators.saved_heads import load_head
-    from mirenc.decide.export.c_source import c_source, c_test
-    from mirenc.decide.export.formula import pair_head
+    from mirenc.decide.export.c_source import c_source, c_test, pair_head
     from mirenc.decide.features.look_ahead_features import SETTING_NAMES
     from mirenc.decide.task_head import TaskHead
     from mirenc.tools.profile.branches import FEATURES

@@ -12,15 +12,19 @@ from mirenc.cli import common
 def graph(
     file: common.Input,
     output: Annotated[
-        str | None, Option("--output", "-o", help="g.dot, g.json or g.npz. [default: JSON on stdout]")
+        str | None, Option("--output", "-o", help="File for the graph: .dot, .json or .npz. [default: JSON on stdout]")
     ] = None,
     normalisation: Annotated[
-        Literal["none", "locals"], Option(help="How local names in the instructions' texts are written.")
+        Literal["none", "locals"], Option(help="locals: write all names of local values alike.")
     ] = "locals",
     *,
     options: common.Reading,
 ) -> None:
-    """Write the program graph (ProGraML's schema) of one file."""
+    """Write the program graph (ProGraML's schema) of one file.
+
+    mirenc graph foo.ll -o foo.dot
+    mirenc graph foo.ll > foo.json
+    """
     from mirenc.llvm import read_ir
     from mirenc.model.graph import build_graph
     from mirenc.model.graph.export import check_path, save_graph, to_json

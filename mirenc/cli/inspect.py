@@ -30,7 +30,11 @@ def inspect(
     *,
     options: common.Reading,
 ) -> None:
-    """Show what mirenc reads in one file: statements, tokens, unknown and truncated ones, graph sizes, loops."""
+    """Show what mirenc reads in one file: statements, tokens, unknown and truncated ones, graph sizes, loops.
+
+    mirenc inspect foo.ll
+    mirenc inspect foo.ll --loops
+    """
     from mirenc.encoder.weights import load_files
     from mirenc.llvm import read_ir, regions_of, statements_of
     from mirenc.llvm.analysis.regions import has_function

@@ -23,14 +23,14 @@ _SOURCES = "Folders of sources or IR, compile_commands.json, or files of C, C++ 
 def label(
     sources: Annotated[list[Path], Argument(metavar="SOURCE", help=_SOURCES)],
     output: common.TableFolder = None,
-    functions: Annotated[int, Option(help="At most so many functions.", min=0)] = 20_200,
-    modules: Annotated[int, Option(help="At most so many modules.", min=0)] = 2_010,
-    lists: Annotated[int, Option(help="How many pass lists, -Oz among them.", min=1)] = 100,
-    held_out: Annotated[str, Option(help="Projects that are tested on only, as in lua,zlib.")] = "",
-    seed: Annotated[int, Option(help="Seed of what is drawn: functions, modules and pass lists.", min=0)] = 0,
+    functions: Annotated[int, Option(help="Label at most so many functions.", min=0)] = 20_200,
+    modules: Annotated[int, Option(help="Label at most so many modules.", min=0)] = 2_010,
+    lists: Annotated[int, Option(help="How many pass lists are run, -Oz included.", min=1)] = 100,
+    held_out: Annotated[str, Option(help="Projects that heads are only tested on, as in lua,zlib.")] = "",
+    seed: Annotated[int, Option(help="Seed for drawing functions, modules and pass lists.", min=0)] = 0,
     budget: common.Budget = None,
     jobs: common.Jobs = None,
-    compiler: Annotated[str | None, Option(help="clang for sources. [default: clang-19]")] = None,
+    compiler: Annotated[str | None, Option(help="The clang that compiles sources. [default: clang-19]")] = None,
     cflags: common.CFlags = "",
 ) -> None:
     """Compile functions and modules at every level and under every pass list, and record exact sizes.
@@ -39,6 +39,9 @@ def label(
     FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed: the same command gives the same table anywhere.
 
     Ctrl-C stops, and the same command goes on. --budget counts from when all sources are compiled.
+
+    mirenc label src -o table --lists 5
+    mirenc label foo.ll bar.ll -o small --lists 5
     """
     folder = common.table_folder(output)
     from mirenc.llvm.passes.find_llvm import SharedEngine
@@ -60,7 +63,8 @@ def label(
     failures = common.Failures(0)  # how many files there are is known later
     run = PassRun(plan, folder, lambda: SharedEngine(_LLVM), common.say, failures.add)
     with only_one(folder):
-        run.prepare()
+        with common.progress("reading sources", None):
+            run.prepare()
         left = len(run.left)
         common.say_resumed(left, len(run.pieces), "pieces")
         try:

@@ -19,7 +19,9 @@ def map(
         common.LevelName | None,
         Option("--level", "-l", help="What each point is. [default: the level of the vectors; function for a folder]"),
     ] = None,
-    most: Annotated[int, Option(help="Points drawn at most, a sample that is always the same.", min=2)] = 5000,
+    most: Annotated[
+        int, Option(help="Draw at most so many points, a sample that is the same each time.", min=2)
+    ] = 5000,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
@@ -31,6 +33,9 @@ def map(
 
     Each point shows its nearest neighbours in all of INDEX. Colours are top folders, or files where there is one
     folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
+
+    mirenc map functions.npz -o map.html
+    mirenc map src --level module -o map.html
     """
     from mirenc.base.writing import delivered
     from mirenc.search.map import draw_map
@@ -48,7 +53,8 @@ def map(
         hide_names=hide_names,
         form=common.chosen_form(form),
     )
-    page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
+    with common.progress("drawing", None):
+        page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:
         part.write_text(page, encoding="utf-8", errors="backslashreplace")
     failures.finish()

@@ -25,21 +25,28 @@ def measure(
     task: Annotated[str, Argument(metavar="TASK", help="A task whose kernels are timed (`mirenc tasks`).")],
     sources: Annotated[list[Path] | None, Argument(metavar="SOURCE", help=_SOURCES)] = None,
     output: common.TableFolder = None,
-    count: Annotated[int | None, Option(help="How many of the project's kernels. [default: the task's]", min=1)] = None,
-    seed: Annotated[int, Option(help="Seed of what is drawn: kernels and their order.", min=0)] = 0,
+    count: Annotated[
+        int | None, Option(help="How many of mirenc's kernels are measured. [default: as the task says]", min=1)
+    ] = None,
+    seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[
-        list[str] | None, Option("--part", help="Part of the machine, such as avx2; repeatable. [default: all it has]")
+        list[str] | None,
+        Option("--part", help="Part of the machine, such as avx2. Can be repeated. [default: all parts]"),
     ] = None,
     budget: common.Budget = None,
     rounds: Annotated[
         int, Option(help="Rounds of timing for each sample; a noisy one gets up to four times as many.", min=4)
     ] = 12,
     compile_only: Annotated[
-        bool, Option("--compile-only", help="Build everything and time nothing, on a machine that is busy now.")
+        bool, Option("--compile-only", help="Build every variant and time none, for a machine that is busy now.")
     ] = False,
     jobs: common.Jobs = None,
-    compiler: Annotated[str | None, Option(help="Compiler of the variants. [default: what the task looks for]")] = None,
-    cflags: Annotated[str, Option("--cflags", help="Flags for every variant, as in --cflags='-Iinclude'.")] = "",
+    compiler: Annotated[
+        str | None, Option(help="The compiler that builds the variants. [default: the first suitable one on PATH]")
+    ] = None,
+    cflags: Annotated[
+        str, Option("--cflags", help="Compiler flags for every variant, as in --cflags='-Iinclude'.")
+    ] = "",
 ) -> None:
     """Build, check and time every setting of a task's kernels on this machine.
 
@@ -48,6 +55,9 @@ def measure(
 
     Ctrl-C stops, and the same command goes on; it also tries again what was dropped for noise, three times in all.
     The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
+
+    mirenc measure vectorization -o table --count 2 --compile-only
+    mirenc measure vectorization -o table --count 2 --budget 1
     """
     start = time.monotonic()
     if task == "passes":

@@ -4,6 +4,7 @@ import re
 import sys
 
 from mirenc.base.errors import MirencError
+from mirenc.cli.tables import printable
 
 IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
 _ALONE = 12
@@ -13,8 +14,8 @@ _CARET = re.compile(r"[ |~^]*\^[ ~^]*")
 
 
 def say(line: str) -> None:
-    """Print a line of the log to stderr."""
-    print(f"mirenc: {line}", file=sys.stderr)
+    """Print a line of the log to stderr, or several."""
+    print("mirenc:", "\n".join(map(printable, line.split("\n"))), file=sys.stderr)
 
 
 def warn(line: object) -> None:

@@ -17,7 +17,10 @@ Name = Annotated[str | None, Argument(help="Model name or folder. [default: the 
 
 @app.command("list")
 def list_() -> None:
-    """List the installed models: name, dimensions, parameters, digest, and your whitening maps."""
+    """List the installed models: name, dimensions, parameters, digest, and your whitening maps.
+
+    mirenc models list
+    """
     from mirenc.encoder.weights import DEFAULT_MODEL, list_maps, list_models, load_files
 
     for name in list_models(failed=common.warn):
@@ -37,7 +40,11 @@ def list_() -> None:
 
 @app.command()
 def show(name: Name = None) -> None:
-    """Print a model's card."""
+    """Print a model's card.
+
+    mirenc models show
+    mirenc models show mirenc-tiny
+    """
     from mirenc.encoder.weights import find_model
 
     card = find_model(name) / "MODEL_CARD.md"
@@ -48,7 +55,11 @@ def show(name: Name = None) -> None:
 
 @app.command()
 def verify(name: Name = None) -> None:
-    """Check a model: its files against SHA256SUMS, its vectors against those of the release."""
+    """Check a model: its files against SHA256SUMS, its vectors against those of the release.
+
+    mirenc models verify
+    mirenc models verify mirenc-tiny
+    """
     from mirenc.encoder.golden import check_golden
     from mirenc.encoder.weights import DEFAULT_MODEL, find_model, verify_files
 
@@ -79,7 +90,11 @@ def evaluate(
     *,
     options: common.Reading,
 ) -> None:
-    """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines."""
+    """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines.
+
+    mirenc models evaluate mirenc-tiny --ir builds
+    mirenc models evaluate mirenc-tiny --ir builds --json
+    """
     with needs("train", "evaluating a model needs more packages"):
         from mirenc.pretrain.evaluation import evaluate_folder
     figures, problems = evaluate_folder(model, ir, options=options)
@@ -111,7 +126,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
 @common.reads
 def adapt(
     inputs: common.Inputs,
-    name: Annotated[str, Option("--name", "-n", help="Name of the map.")],
+    name: Annotated[str, Option("--name", "-n", help="Name for the map.")],
     model: common.SearchModel = None,
     pairs: Annotated[
         bool,
@@ -130,6 +145,9 @@ def adapt(
 
     Whitening removes the directions that all code of the kind has in common, so that cosines tell programs apart. A few
     hundred unlabelled programs are enough. Files that fail are listed on stderr and left out.
+
+    mirenc models adapt code --name mine
+    mirenc models adapt code --name mine --pairs
     """
     from mirenc.encoder import fit_map, load
     from mirenc.encoder.weights import map_path, save_map, search_model

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from mirenc.base.errors import HeadError, TaskError
 from mirenc.cli import common
 from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
+from mirenc.cli.own_labels import answer_with, is_head, refuse
 
 if TYPE_CHECKING:
     from mirenc.decide.task import Task
@@ -19,17 +20,21 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_PROFILES = ("branch_probability", "trip_count")
-_INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), then IR or sources, folders of "
+_INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), or the folder of a head that "
+_INPUTS += "`mirenc fit` made of your own labels; then IR or sources, folders of "
 _INPUTS += "either, compile_commands.json, or - for stdin."
 
 
 @common.reads
 def predict(
-    inputs: Annotated[list[str] | None, Argument(metavar="TASK INPUT...", help=_INPUTS)] = None,
+    inputs: Annotated[list[str] | None, Argument(metavar="TASK|HEAD INPUT...", help=_INPUTS)] = None,
     context: Annotated[
         list[str] | None,
-        Option("--context", "-c", help="What is known beside the code, as in transfer=1048576,wgsize=128; repeatable."),
+        Option(
+            "--context",
+            "-c",
+            help="What is known beside the code (`mirenc tasks`), as in transfer=1048576,wgsize=128. Can be repeated.",
+        ),
     ] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: common.TaskFile = None,
@@ -38,7 +43,7 @@ def predict(
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,
     level: Annotated[
-        str, Option("--level", "-l", help="function or module, where the task knows both. [default: function]")
+        str, Option("--level", "-l", help="For tasks that answer for both: function or module. [default: function]")
     ] = "",
     restrict: Annotated[
         Path | None, Option(metavar="FILE", help="Write the best block shapes as a restriction for Kernel Tuner.")
@@ -46,11 +51,11 @@ def predict(
     look_ahead: Annotated[
         bool | None,
         Option(
-            help="Compile each setting and look at its code. [default: of loops that LLVM may vectorise, in functions "
-            "of at most 1000 instructions]"
+            help="Compile every setting and use features of the code that it gives. [default: on, for loops that LLVM "
+            "may vectorise in functions of at most 1000 instructions]"
         ),
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="JSON, one line for each answer.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
     apply: Annotated[
         Path | None, Option(metavar="FOLDER", help="Write copies of the sources with the answers as pragmas.")
     ] = None,
@@ -70,14 +75,23 @@ def predict(
     """Ask a trained head which setting to take, on which machine, and how well such answers did on unseen code.
 
     Files that fail are listed on stderr; the others are answered, and the exit code is 1.
+
+    mirenc predict vectorization foo.ll
+    mirenc predict device_mapping kernel.cl -c transfer=1048576,wgsize=128
     """
     for path in output or ():
         if path.suffix not in (".yaml", ".sarif"):
             raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
         common.check_output(path)
     names = list(inputs or ())
-    if task_file is None and names and names[0] in _PROFILES:
-        raise TaskError(f"{names[0]} is no task. Type: mirenc profile {' '.join(names[1:]) or 'INPUT'}")
+    if task_file is None and names and is_head(names[0]):
+        if not names[1:]:
+            raise typer.BadParameter("give the files to answer for, as in HEAD foo.c", param_hint="INPUT")
+        of_tasks = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
+        looks = None if look_ahead is None else "given"
+        refuse(of_tasks | {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}, "it is for heads of tasks")
+        answer_with(names[0], names[1:], function=function, as_json=as_json, model=model, options=options)
+        return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")

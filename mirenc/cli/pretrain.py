@@ -16,22 +16,28 @@ if TYPE_CHECKING:
 
 
 def pretrain(
-    config: Annotated[Path, Argument(help="TOML with the keys of PretrainConfig, as pretrain/tiny.toml.")],
-    corpus: Annotated[Path, Option("--corpus", "-c", help="Folder `mirenc corpus build` wrote.")],
+    config: Annotated[Path, Argument(help="TOML file with the keys of PretrainConfig, such as pretrain/tiny.toml.")],
+    corpus: Annotated[Path, Option("--corpus", "-c", help="Folder that `mirenc corpus build` wrote.")],
     output: Annotated[Path, Option("--output", "-o", help="Folder for checkpoints and the model.")],
     name: Annotated[str, Option(help="Name of the model.")] = "my-model",
-    resume: Annotated[bool, Option("--resume", help="Go on from the folder's checkpoint.")] = False,
+    resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in OUTPUT.")] = False,
     ir: Annotated[
-        Path | None, Option(help="The IR the corpus was built from: adds function retrieval to the figures.")
+        Path | None,
+        Option(help="Folder of the IR that the corpus was built from; adds function retrieval to the figures."),
     ] = None,
     maps: Annotated[
         Path | None,
-        Option(help="TOML with the keys of MapsConfig: what the whitening maps are fitted on. [default: the corpus]"),
+        Option(
+            help="TOML file with the keys of MapsConfig: what the whitening maps are fitted on. [default: the corpus]"
+        ),
     ] = None,
 ) -> None:
     """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
+
+    mirenc pretrain tiny.toml --corpus corpus -o run
+    mirenc pretrain tiny.toml --corpus corpus -o run --resume
     """
     from mirenc.base.config import load_toml
     from mirenc.pretrain.config import MapsConfig, PretrainConfig

@@ -65,7 +65,7 @@ def profile(
     ] = None,
     function: Annotated[str | None, Option(help="Answer for this function only.")] = None,
     head: Annotated[Path | None, Option(help="Folder of a profile head. [default: the shipped one]")] = None,
-    as_json: Annotated[bool, Option("--json", help="One JSON line an answer.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
     *,
     options: common.Reading,
 ) -> None:
@@ -74,6 +74,9 @@ def profile(
     Counts that are sampled, incomplete or from another version of the code are completed and corrected. Functions
     without counts are predicted. Branches that have !prof keep it. Predicted weights are not written at branches that
     repeat or leave a loop, as they made code slower.
+
+    mirenc profile foo.ll
+    mirenc profile foo.ll -o foo.prof.ll
     """
     from mirenc.llvm.analysis.regions import is_called
     from mirenc.llvm.ir.read import load_input, module_of

@@ -49,11 +49,17 @@ def search(
     form: common.FormName = "auto",
     rerank: Annotated[
         bool | None,
-        Option(help="Re-rank the best 50 by how alike the rest of their files is. [default: functions, exact search]"),
+        Option(
+            help="Re-rank the best 50 functions by how alike the other functions of their files are. [default: on, for "
+            "functions without --approximate]"
+        ),
     ] = None,
     approximate: Annotated[
         bool,
-        Option("--approximate", help="Search INDEX.parquet by an HNSW index kept beside it; for many rows."),
+        Option(
+            "--approximate",
+            help="Search INDEX.parquet by an approximate (HNSW) index, kept beside it; for a million rows.",
+        ),
     ] = False,
     *,
     options: common.Reading,
@@ -63,6 +69,9 @@ def search(
     With --level function each function of QUERY is searched for. A query that is in the index itself comes first. The
     percentage tells how often such a first answer was the right function on projects that were not trained on, queries
     without a counterpart in the index included. Where several functions share a name, their symbols are shown, too.
+
+    mirenc search foo.ll functions.npz
+    mirenc search foo.ll src --level module -k 3
     """
     from mirenc.search import VECTOR_SUFFIXES
     from mirenc.search.confidence import shares_right
@@ -98,7 +107,7 @@ def search(
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
     searched = 0
-    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=len(files) > 1)
+    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=True)
     for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
         searched += 1
         symbols = [region.symbol for region in one.regions]

@@ -68,11 +68,13 @@ def print_found(query: str, found: Sequence[Found], several: AbstractSet[str] | 
     here = several | overloaded(((one.name, one.symbol) for one in found), level)
     whole = level == "module"
     for one in found:
-        typer.echo(query if whole else f"{query}  {label(one.name, one.symbol, here)}")
+        common.print_rows([[query, "" if whole else label(one.name, one.symbol, here)]], "<<")
+        rows = []
         for rank, match in enumerate(one.matches, start=1):
-            right = common.percent(one.right, shown=rank == 1)
-            name = "" if whole else f"  {label(match.name, match.symbol, several)}"
-            typer.echo(f"{rank:4}  {match.cosine:.4f}{right}  {match.file}{name}")
+            right = common.percent(one.right) if rank == 1 else ""
+            name = "" if whole else label(match.name, match.symbol, several)
+            rows.append([f"{rank:4}", f"{match.cosine:.4f}", right, match.file, name])
+        common.print_rows(rows, ">>><<")
 
 
 def json_of(query: str, found: Iterable[Found]) -> dict[str, Any]:

@@ -26,12 +26,14 @@ def _() -> None:
 
 @app.command()
 def inliner(
-    folder: Annotated[Path, Argument(metavar="FOLDER", help="Folder for the compiler and what it found.")],
+    folder: Annotated[
+        Path, Argument(metavar="FOLDER", help="Folder for the compiler and the decisions that it found.")
+    ],
     command: Annotated[list[str], Argument(metavar="-- COMMAND...", help="The build, as in -- make -j2.")],
-    lists: Annotated[int, Option("--lists", "-k", help="Pass lists of the head tried for each source.", min=1)] = 7,
-    budget: Annotated[int, Option(help="Compilations for each source in all.", min=1)] = 20,
-    replay: Annotated[bool, Option("--replay", help="Search nothing; use the decisions in FOLDER.")] = False,
-    compiler: Annotated[str, Option(help="A clang whose libLLVM is installed, too.")] = "clang-19",
+    lists: Annotated[int, Option("--lists", "-k", help="How many pass lists are tried for each source.", min=1)] = 7,
+    budget: Annotated[int, Option(help="Total number of compilations for each source.", min=1)] = 20,
+    replay: Annotated[bool, Option("--replay", help="Do not search; apply the decisions in FOLDER.")] = False,
+    compiler: Annotated[str, Option(help="The clang to use; its libLLVM must be installed, too.")] = "clang-19",
 ) -> None:
     """Run a build whose C and C++ is compiled by clang -Oz, then by other pass lists and other inlining.
 
@@ -43,6 +45,9 @@ def inliner(
     CC=FOLDER/bin/cc, which works without mirenc serve, too. Whatever level the build asks for, -Oz comes last.
 
     LLVM's verifier checks each module: it is well-formed IR. That the program behaves as before, its tests must show.
+
+    mirenc serve inliner smaller -- cc -c foo.c -o foo.o
+    mirenc serve inliner smaller --replay -- cc -c foo.c -o foo.o
     """
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads

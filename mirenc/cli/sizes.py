@@ -42,6 +42,9 @@ def sizes(
     Sources are compiled at -Oz, IR is optimised from where it is. Functions that are inlined everywhere or not used
     have no row; of copies that a linker merges, one counts. Predictions of single functions, without running the
     passes, come from `mirenc predict size_after`.
+
+    mirenc sizes src
+    mirenc sizes foo.ll --level module
     """
     from mirenc.tools.run.compilers import clang_for
 
@@ -85,7 +88,8 @@ def _files(
             files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
             continue
         try:
-            prepare_ir(source, root, choices, limits=limits, report=common.say)
+            with common.progress("compiling", None) as advance:
+                prepare_ir(source, root, choices, limits=limits, advance=lambda n, _: advance(n), report=common.say)
         except IRFileError:  # nothing became IR
             if not failures_of(root):
                 raise
@@ -188,8 +192,6 @@ def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
-    from rich.table import Column, Table
-
     notes = ["as nm -S counts them, inlined code included"]
     if gone := found["gone"]:
         notes.append(f"{gone} function{'s' * (gone != 1)} without a row: inlined everywhere, or not used")
@@ -197,21 +199,15 @@ def _print_table(title: str, level_run: str, found: dict[str, Any]) -> None:
         notes.append(f"{copies} {'copy' if copies == 1 else 'copies'} of functions that a linker keeps once")
     if devices := found["devices"]:
         notes.append(f"{devices} file{'s' * (devices > 1)} of device code left out")
-    columns = [Column(name, overflow="fold") for name in ("function or file", "file")]
-    columns += [
-        Column(name, justify="right") for name in ("bytes before any pass", f"bytes after -{level_run}", "share")
-    ]
-    table = Table(*columns, title=title, caption="; ".join(notes), title_justify="left", caption_justify="left")
-
-    def add(name: str, file: str, before: int, after: int) -> None:
-        table.add_row(name, file, str(before), str(after), f"{100 * after / max(found['total']['bytes'], 1):.1f} %")
-
-    rows = found["rows"]
-    for row in rows[:_SHOWN]:
-        add(row["name"], row["file"], row["before"], row["bytes"])
+    rows, total = found["rows"], found["total"]
+    shown = [*rows[:_SHOWN]]
     if rest := rows[_SHOWN:]:
-        add(f"and {len(rest)} more", "", sum(row["before"] for row in rest), sum(row["bytes"] for row in rest))
-    if rows:
-        table.add_section()
-        add("all", "", found["total"]["before"], found["total"]["bytes"])
-    common.print_table(table)
+        sums = {key: sum(row[key] for row in rest) for key in ("before", "bytes")}
+        shown.append({"name": f"and {len(rest)} more", "file": "", **sums})
+    cells = []
+    for row in [*shown, {"name": "all", "file": "", **total}]:
+        share = f"{100 * row['bytes'] / max(total['bytes'], 1):.1f} %"
+        cells.append([str(row["before"]), str(row["bytes"]), share, row["name"], row["file"]])
+    typer.echo(title)
+    common.print_rows(cells, ">>><<", ("before", f"-{level_run}", "share", "name", "file"))
+    typer.echo(f"({'; '.join(notes)})")

@@ -28,18 +28,23 @@ _INLINING = 20  # compilations for inlining, beside those for lists
 def suggest(
     file: Annotated[str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.")],
     count: Annotated[
-        int, Option("--lists", "-k", help="How many lists of the head; those that people try by hand are added.", min=1)
+        int,
+        Option(
+            "--lists", "-k", help="How many pass lists that training found; the usual hand-made ones are added.", min=1
+        ),
     ] = 10,
-    function: Annotated[str | None, Option(help="A function, which is compiled by itself.")] = None,
+    function: Annotated[str | None, Option(help="Extract this function and compile it alone.")] = None,
     head: Annotated[
         Path | None, Option(help="Folder of a head (`mirenc fit pass_list`). [default: the shipped one]")
     ] = None,
     attempt: Annotated[bool, Option("--try", help="Run the lists and -Oz, and keep the smallest.")] = False,
-    inline: Annotated[bool, Option("--inline", help="With --try: try other inlining under the best list.")] = False,
+    inline: Annotated[
+        bool, Option("--inline", help="With --try: then try other inlining decisions with the best list.")
+    ] = False,
     budget: Annotated[
         int | None,
         Option(
-            help="With --inline: compilations in all, those of lists and -Oz included. [default: 20 more]",
+            help="With --inline: number of compilations, those of lists and -Oz included. [default: 20 more]",
             min=1,
         ),
     ] = None,
@@ -61,6 +66,9 @@ def suggest(
     what makes the object smaller is kept. Whether a call can be inlined at all stays LLVM's decision.
 
     LLVM's verifier checks each result: it is well-formed IR. That the program behaves as before, its tests must show.
+
+    mirenc suggest foo.c
+    mirenc suggest foo.c --try -o foo.o
     """
     if (inline or budget is not None) and not (attempt and inline):
         raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")
@@ -97,12 +105,14 @@ def suggest(
                     f"the lists were found with LLVM {trained.llvm} and run in LLVM {version}. "
                     f"Type: apt-get install libllvm{major_of(trained.llvm)}"
                 )
-            outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
+            with common.progress("compiling", None):
+                outcome = try_lists(engine, code.ir, pipelines, level("Oz"))
             if inline:
                 assert isinstance(engine, SharedEngine)  # no other knows -Oz
                 builds = _INLINING if budget is None else max(0, budget - 1 - len(lists))
                 try:
-                    inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)
+                    with common.progress("inlining", None):
+                        inlining = try_inlining(engine, code.ir, outcome.winner.pipeline, builds)
                 except ForeignIRError as error:  # the lists stand
                     common.warn(f"{code.name}: no other inlining was tried: {error}")
             if output is not None:

@@ -16,7 +16,11 @@ _SOURCES = {
 
 
 def tasks(as_json: common.JSON = False) -> None:
-    """List the tasks: what each decides, where its labels come from, what it asks to know, and the heads that ship."""
+    """List the tasks: what each decides, where its labels come from, what it asks to know, and the heads that ship.
+
+    mirenc tasks
+    mirenc tasks --json
+    """
     from mirenc.decide.registry import describe_tasks
 
     rows = describe_tasks()

@@ -32,20 +32,29 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
 def train(
     inputs: common.Inputs,
     output: Annotated[Path, Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
-    vocab_size: Annotated[int, Option(help="Pieces, special tokens included.", min=256, max=65535)] = 4096,
-    max_length: Annotated[int, Option(help="Tokens of a statement.", min=8, max=512)] = 64,
-    normalisation: Annotated[Literal["none", "locals"], Option(help="Level of statements.")] = "locals",
+    vocab_size: Annotated[
+        int, Option(help="Size of the vocabulary, special tokens included.", min=256, max=65535)
+    ] = 4096,
+    max_length: Annotated[int, Option(help="Cut statements after so many tokens.", min=8, max=512)] = 64,
+    normalisation: Annotated[
+        Literal["none", "locals"], Option(help="locals: write all names of local values alike.")
+    ] = "locals",
     *,
     options: common.Reading,
 ) -> None:
-    """Train a tokenizer on the statements of IR files."""
+    """Train a tokenizer on the statements of IR files.
+
+    mirenc tokenizer train src -o tokenizer.json
+    mirenc tokenizer train src -o small.json --vocab-size 512
+    """
     common.check_output(output)
     from mirenc.model.tokenizer import TokenizerConfig, train_tokenizer
 
     config = TokenizerConfig(vocab_size=vocab_size, max_length=max_length, normalisation=normalisation)
     # Each file votes once for a statement, so that one file's loops do not decide the vocabulary.
     texts, failures = _texts(inputs, normalisation, options)
-    tokenizer = train_tokenizer(texts, config)
+    with common.progress("training", None):
+        tokenizer = train_tokenizer(texts, config)
     tokenizer.save(output)
     _print_report(f"{output}: {tokenizer.vocab_size} pieces", tokenizer, texts)
     failures.finish()
@@ -54,9 +63,16 @@ def train(
 @app.command()
 @common.reads_ir
 def report(
-    tokenizer: Annotated[Path, Argument(help="tokenizer.json")], inputs: common.Inputs, *, options: common.Reading
+    tokenizer: Annotated[Path, Argument(help="File of a tokenizer, such as tokenizer.json.")],
+    inputs: common.Inputs,
+    *,
+    options: common.Reading,
 ) -> None:
-    """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files."""
+    """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files.
+
+    mirenc tokenizer report tokenizer.json src
+    mirenc tokenizer report tokenizer.json foo.ll bar.ll
+    """
     from mirenc.model.tokenizer import IRTokenizer
 
     loaded = IRTokenizer.from_file(tokenizer)

@@ -30,10 +30,14 @@ def tune(
         list[Path] | None,
         Argument(metavar="SOURCE", help="Sources whose places are tuned. [default: all that the run executes]"),
     ] = None,
-    build: Annotated[str, Option(metavar="COMMAND", help="Builds the program, with CC or clang on PATH.")] = "",
-    run: Annotated[str, Option(metavar="COMMAND", help="Runs it: what is to be faster.")] = "",
+    build: Annotated[
+        str, Option(metavar="COMMAND", help="Command that builds the program, by CC or clang on PATH.")
+    ] = "",
+    run: Annotated[
+        str, Option(metavar="COMMAND", help="Command that runs it, which is what is to become faster.")
+    ] = "",
     check: Annotated[
-        str, Option(metavar="COMMAND", help="Prints what must stay the same. [default: what --run prints]")
+        str, Option(metavar="COMMAND", help="Command whose output must stay the same. [default: that of --run]")
     ] = "",
     output: Annotated[
         Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the report, and a patch or compiler.")
@@ -59,6 +63,9 @@ def tune(
     Sources are never written: the folder gets a report and a patch, or for pass_list a compiler. A build or a run that
     takes ten times as long as without the setting is ended, with all that it started. Ctrl-C stops, and the same
     command goes on. For smaller instead of faster code: `mirenc suggest FILE --try`.
+
+    mirenc tune vectorization --build 'clang -O3 loop.c -o loop' --run ./loop -o tuned
+    mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5
     """
     if task == "passes":
         smaller = f"mirenc suggest {sources[0]} --try" if sources and not build else "mirenc tune pass_list"
@@ -105,7 +112,7 @@ def _case(name: str, options: ReadOptions) -> Case:
     from mirenc.decide.registry import get_task
     from mirenc.decide.task_head import TaskHead, ready_heads
     from mirenc.encoder import load
-    from mirenc.llvm.inputs.compile_source import find_compiler
+    from mirenc.tools.run.compilers import find_clang
     from mirenc.tools.tune.compiler import PassLists
     from mirenc.tools.tune.loops import Loops
     from mirenc.tools.tune.parallel_loops import ParallelLoops
@@ -114,4 +121,5 @@ def _case(name: str, options: ReadOptions) -> Case:
     task = get_task("vectorization" if name == _PASS_LIST else name)  # innermost loops tell which files are hot
     head = TaskHead.load(next(iter((ready_heads(task, look_ahead=True) or ready_heads(task)).values())), task)
     head = replace(head, encoder=load(head.model, options=options))
-    return kinds[name](head, find_compiler("c++", options.compiler)[0], Path.cwd())
+    clang = find_clang(options.compiler, "tuning needs a clang, which profiles a run; zig does not", "clang")
+    return kinds[name](head, clang, Path.cwd())

@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import ConfigDict
 
+from mirenc.base.shown import short_repr
 from mirenc.decide.estimators.chooser import cost_ratios
 from mirenc.decide.settings import Space, Value
 from mirenc.llvm import Region
@@ -56,6 +57,8 @@ class Evidence:
     constant_worth: Worth | None = None
     """Geometric mean speedup of the best single setting over the default on the held-out samples, with its interval."""
 
+    __repr__ = short_repr
+
     @property
     def pays(self) -> bool:
         """Whether the answers beat the rival by more than the interval."""
@@ -102,6 +105,8 @@ class Prediction:
     evidence: Evidence
     """What held-out answers of this head were worth."""
 
+    __repr__ = short_repr
+
     @property
     def far(self) -> bool:
         """Whether the code is unlike what the head was trained on."""
@@ -113,14 +118,14 @@ class Prediction:
         return self.evidence.error
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PredictedNumber(Prediction):
     """A predicted number."""
 
     value: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PredictedLabels(Prediction):
     """Predicted labels."""
 
@@ -128,7 +133,7 @@ class PredictedLabels(Prediction):
     """About how likely each label is, 0 to 1."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Choice(Prediction):
     """A choice among settings."""
 

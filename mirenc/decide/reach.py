@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import HeadError
+from mirenc.base.shown import short_repr
 
 # Code is far if it is farther from the nearest training kernel than 95 of 100 training kernels were from theirs.
 _FAR_PERCENTILE = 95.0
@@ -32,6 +33,8 @@ class Reach:
     # (D,) or (1,): a code feature is its start plus so many steps
     start: Float32 = field(default_factory=lambda: np.zeros(1, np.float32))
     step: Float32 = field(default_factory=lambda: np.ones(1, np.float32))
+
+    __repr__ = short_repr
 
     @classmethod
     def of(cls, matrix: Float64, context: int, group: NDArray[np.str_]) -> Self:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.errors import TaskError
+from mirenc.base.shown import short_repr
 from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.metrics import oracle_choice
 from mirenc.decide.sample import Costs, IRSource, Sample
@@ -51,6 +52,8 @@ class TaskData:
     """What the labels of each sample say (`Sample.labels`); () where the target is another."""
     llvm: str = ""
     """Version of the LLVM whose work the targets are, ``19.1.7``; "" where they are no compiler's. A head keeps it."""
+
+    __repr__ = short_repr
 
     def __post_init__(self) -> None:
         if not self.samples:

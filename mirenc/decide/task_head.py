@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from mirenc.base.arrays import Bool, Float32, Float64
 from mirenc.base.errors import HeadError, TaskError
+from mirenc.base.shown import short_repr
 from mirenc.decide.estimators.chooser import Settings
 from mirenc.decide.estimators.ensemble import EnsembleHead, LabelsEnsembleHead, NumberEnsembleHead
 from mirenc.decide.estimators.head_state import pack, unpack
@@ -88,6 +89,8 @@ class TaskHead:
     refused: tuple[tuple[Value, ...], ...] = ()  # settings that ran with no sample (`fit.never_ran`): no answers
     encoder: Encoder | None = None  # reads questions; None: ``mirenc.load(model)``, when first needed
     quick: "TaskHead | None" = None  # is asked instead about functions of more than `LARGE` instructions
+
+    __repr__ = short_repr
 
     def predict(
         self,

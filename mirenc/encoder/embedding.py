@@ -6,18 +6,21 @@ which scale columns by themselves and need sizes, which a mean does not keep.
 
 import io
 import json
+import reprlib
 from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int64
+from mirenc.base.shown import html_table
 from mirenc.encoder.options import PARTS, check
 from mirenc.llvm import Region
 from mirenc.model.config import ModelConfig
 from mirenc.model.graph import NodeKind
 
 _ARRAYS = ("text", "graph", "taught", "lexical", "sizes")
+_SHOWN = 10  # rows in a notebook
 _TEXT_SIZES = ("statements", "distinct_statements", "instructions")
 _GRAPH_SIZES = tuple(f"{kind.name.lower()}_nodes" for kind in NodeKind)
 _SIZES = _TEXT_SIZES + _GRAPH_SIZES
@@ -78,6 +81,15 @@ class Embedding:
     def functions(self) -> list[str]:
         """Function of each row, demangled; "" for a module."""
         return [region.function for region in self.regions]
+
+    def __repr__(self) -> str:
+        facts = f"vectors={list(self.vector.shape)}, names={reprlib.repr(self.names)}"
+        return f"Embedding({self.level!r}, {facts}, purpose={self.purpose!r}, form={self.form!r})"
+
+    def _repr_html_(self) -> str:
+        names = ("statements", "distinct", "instructions")
+        rows = [(r.name, *map(str, s[:3])) for r, s in zip(self.regions[:_SHOWN], self.sizes, strict=False)]
+        return html_table([(self.level, *names), *rows], f"{len(self.regions)} rows: {self!r}")
 
     def to_bytes(self) -> bytes:
         """The embedding as an ``.npz`` in memory, for the cache."""

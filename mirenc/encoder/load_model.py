@@ -58,7 +58,7 @@ def load(
     kind = f"{files.digest} {__version__} {backend} {device}"
     kind += " unnamed" if hide_names and files.config.lexical is not None else ""
     key, folder = hashlib.sha256(kind.encode()).hexdigest(), None if isinstance(cache, bool) else Path(cache)
-    store = None if cache is False else Cache(key, folder=folder)
+    store = None if cache is False else Cache(key, kind=files.name, folder=folder)
     encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)
     if whitening_map is None:
         return encoder

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from mirenc.base.errors import MirencError, NoFunctionBodyError
+from mirenc.base.shown import short_repr
 from mirenc.encoder.embedding import Embedding
 
 _LISTED = 5  # complaints
@@ -18,6 +19,9 @@ class Outcome(NamedTuple):
     name: str
     embedding: Embedding | None
     error: MirencError | None
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     @property
     def is_empty(self) -> bool:

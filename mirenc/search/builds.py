@@ -19,6 +19,7 @@ import numpy as np
 
 from mirenc.base.errors import ForeignIRError, IRParseError, MirencError, PassError, one_input
 from mirenc.base.progress import progress as progress_bar
+from mirenc.base.shown import short_repr
 from mirenc.encoder import Encoder
 from mirenc.encoder.embedding import vector_blocks
 from mirenc.encoder.options import SEARCH_FORM
@@ -66,6 +67,9 @@ class Function(NamedTuple):
     inlined: frozenset[str]
     code: FunctionCode
 
+    def __repr__(self) -> str:
+        return short_repr(self)
+
 
 @dataclass(eq=False)
 class Build:
@@ -74,6 +78,8 @@ class Build:
     functions: list[Function]
     side: Side
     form: Form = "plain"
+
+    __repr__ = short_repr
 
     @cached_property
     def row(self) -> dict[tuple[int, str], int]:

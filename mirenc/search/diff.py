@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mirenc.base.arrays import Int64
+from mirenc.base.shown import short_repr
 from mirenc.llvm.analysis.function_code import FunctionCode
 from mirenc.search.builds import Build, Function
 from mirenc.search.pairs import cosines, paired
@@ -27,6 +28,8 @@ class Change:
     cosine: float | None = None
     why: tuple[str, ...] = ()
     same_code: bool = False
+
+    __repr__ = short_repr
 
     @property
     def either(self) -> Function:

@@ -14,6 +14,7 @@ import numpy as np
 from mirenc import __version__
 from mirenc.base.arrays import Float32
 from mirenc.base.errors import EmptyInputs, MirencError, ModelError, SearchModelWarning, UnreadableIRWarning
+from mirenc.base.shown import html_table
 from mirenc.encoder import Embedding, Encoder, Level, Part, Purpose
 from mirenc.encoder.options import usual_form
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
@@ -31,6 +32,7 @@ COUNTS = (
     *("functions", "defined", "blocks", "instructions", "statements", "distinct_statements", "nodes", "edges"),
     "call_edges_left_out",
 )
+_SHOWN = 10  # rows in a notebook
 _USUAL: dict[str, Any] = {"purpose": "search", "whiten": True, "hide_names": False, "map": "", "form": "plain"}
 
 
@@ -128,6 +130,14 @@ class VectorTable:
     def __len__(self) -> int:
         return len(self.vectors)
 
+    def __repr__(self) -> str:
+        maker = f"model={self.maker.model!r}, level={self.maker.level!r}, form={self.maker.form!r}"
+        return f"VectorTable(rows={len(self)}, files={len(self.sources)}, {maker})"
+
+    def _repr_html_(self) -> str:
+        rows = [(self.files[row], self.names[row], self.labels["symbol"][row]) for row in range(min(len(self), _SHOWN))]
+        return html_table([("file", "name", "symbol"), *rows], repr(self))
+
     @cached_property
     def files(self) -> list[str]:
         """File of each row."""
@@ -195,21 +205,22 @@ def index(
     inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Input],
     *,
     level: Level = "module",
+    purpose: Purpose = "search",
     form: Form | None = None,
     failed: Callable[[MirencError], None] | None = None,
     progress: bool = False,
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
-    ``inputs`` are paths of files, folders and ``compile_commands.json``. ``level``, ``form`` and ``progress`` are as in
-    `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped. Without it, files without
-    a function body are skipped, with one UnreadableIRWarning for all, and the first other error is raised. Raises
-    MirencError: a file cannot be read, no file has a function body, or the level is unknown.
+    ``inputs`` are paths of files, folders and ``compile_commands.json``. ``level``, ``purpose``, ``form`` and
+    ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped.
+    Without it, files without a function body are skipped, with one UnreadableIRWarning for all, and the first other
+    error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is unknown.
 
     A SearchModelWarning is issued where ``encoder`` is the default model, and `mirenc.encoder.weights.search_model`
     names a better one for the level.
     """
-    if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
+    if encoder.name == DEFAULT_MODEL != (best := search_model(level, purpose)):
         found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
         found += f" than {best}, which was trained for it"
         warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
@@ -217,10 +228,10 @@ def index(
     paths = (path if isinstance(path, Input) else Path(path) for path in several)
     files = list(expand_inputs(paths, options=encoder.options))
     empty = EmptyInputs(len(files))
-    with closing(encoder.embed_stream(files, level=level, form=form, progress=progress)) as outcomes:
+    with closing(encoder.embed_stream(files, level=level, purpose=purpose, form=form, progress=progress)) as outcomes:
         embedded = ((outcome.name, outcome.embedded(failed or empty.add)) for outcome in outcomes)
         embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
-        table = VectorTable.of(Maker.of(encoder, level, form=form), embeddings, encoder.dimension)
+        table = VectorTable.of(Maker.of(encoder, level, purpose=purpose, form=form), embeddings, encoder.width(purpose))
     if empty.empty:
         warnings.warn(empty.line, UnreadableIRWarning, stacklevel=2)
     return table

@@ -1,8 +1,7 @@
 """One run at a time in a folder; a file that is complete or not there."""
 
-from __future__ import annotations
-
 import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mirenc.base.errors import ConfigError, IRFileError
-from mirenc.base.writing import delivered, only_one, refused
+from mirenc.base.writing import check_output, delivered, only_one, refused
 from mirenc.cli import suggest
 from mirenc.llvm.passes import EmbeddedEngine
 
@@ -92,3 +91,11 @@ def test_a_suggestion_on_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch:
     with pytest.raises(OSError, match="No space"):
         suggest._write(EmbeddedEngine(), b"", tmp_path / "x.bc")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_closed_folder_is_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_output(tmp_path / "x.json")
+    check_output("/dev/null")
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path)
+    with pytest.raises(IRFileError, match=r"no permission to write output .*x\.json"):
+        check_output(tmp_path / "x.json")

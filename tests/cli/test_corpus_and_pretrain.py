@@ -151,6 +151,7 @@ def test_functions_in_two_forms_are_read_with_a_corpus_s_tokenizer(
     run(*build).ok()
     tokenizer = tmp_path / "corpus" / "tokenizer.json"
     words = ("corpus", "functions", ir_projects, "-o", tmp_path / "functions", "--tokenizer", tokenizer)
+    run(*words).failed("each program is there in one form", "--in-form O2")
     assert "2 projects" in run(*words, "--in-form", "plain", "--in-form", "O2").ok().out
     functions = Functions.load(tmp_path / "functions", Corpus.load(tmp_path / "corpus").tokenizer)
     assert [form.form for form in functions.forms] == ["plain", "O2"] * 2

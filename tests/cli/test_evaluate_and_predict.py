@@ -104,7 +104,7 @@ def test_an_answer_says_what_such_answers_were_worth(run: Run, task: Path, head:
 
 
 WORTH = (1.4, 1.2, 1.6)
-FASTER, SLOWER = ((Record(0.5, 25, 0.6, 0.4, speedup),) for speedup in (1.25, 0.77))
+FASTER, SLOWER, SAFE = ((Record(0.5, 25, 0.6, *one),) for one in ((0.4, 1.25), (0.4, 0.77), (0.1, 1.25)))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ FASTER, SLOWER = ((Record(0.5, 25, 0.6, 0.4, speedup),) for speedup in (1.25, 0.
             Evidence("default", WORTH, other=FASTER, no_code=(1.1, 1.05, 1.2)),
             "wide",
             [
-                "such answers: 1.25x over the default; 60 % of 25",
+                "x here; such answers: 1.25x over the default; 60 % of 25",
                 "the code matters: x 1.100 [1.050, 1.200] of a head wit",
             ],
         ),
@@ -127,17 +127,26 @@ FASTER, SLOWER = ((Record(0.5, 25, 0.6, 0.4, speedup),) for speedup in (1.25, 0.
             Evidence("default", WORTH, other=SLOWER, no_code=WORTH),
             "narrow",
             [
-                "the default, because the head prefers wide, and such answers were slower: 0.77x over the default",
+                "keep the default: the head prefers wide, and such answers were slower: 0.77x over the default",
                 "the code matters",
             ],
         ),
-        (Evidence("default", WORTH, other=FASTER), "wide", ["such answers: 1.25x", "preference"]),  # an older release's
-        (Evidence("default", (1.4, 0.9, 1.6), no_code=WORTH), "narrow", ["on unseen kernels this head's"]),
+        (Evidence("default", WORTH, other=SAFE), "wide", ["follow it: expected", "preference"]),
+        (
+            Evidence("default", WORTH, other=FASTER),
+            "wide",
+            ["measure first: expected", "preference"],
+        ),  # an older release's
+        (
+            Evidence("default", (1.4, 0.9, 1.6), no_code=WORTH),
+            "narrow",
+            ["keep the default: on unseen kernels this head's"],
+        ),
         (
             Evidence("best single setting", (1.0, 0.9, 1.1), constants=(("wide",),), constant_worth=WORTH),
             "wide",
             [
-                "it was worth x 1.40 [1.20, 1.60] of the default",
+                "follow it: on unseen kernels it was worth x 1.40 [1.20, 1.60] of the default",
                 "this head's answers were worth x 1.00 [0.90, 1.10] of",
             ],
         ),

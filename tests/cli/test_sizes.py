@@ -51,7 +51,7 @@ def test_a_file_has_an_answer_a_function_or_one(run: Run, heads: dict[str, Path]
     assert "f8" in functions.out
     first, second = (
         " bytes by itself, before inlining  (LLVM 19 (made))",
-        "  8 of 10 answers on unseen groups were within",
+        "  rely on it: 8 of 10 answers on unseen groups were within",
     )
     assert functions.out.count(f"{first}\n{second} a factor of ") == 2
     lines = [json.loads(line) for line in run(*asked, "--json", "--level", "module").out.splitlines()]
@@ -241,3 +241,19 @@ def test_a_build_is_compiled_as_its_commands_say(run: Run, tmp_path: Path) -> No
     assert row["name"] == "sum"
     assert row["file"].endswith("sum.c")
     assert row["before"] > row["bytes"] == 4  # before any pass the argument goes through memory; lea and ret are 4
+
+
+@pytest.mark.needs("clang-19")
+def test_what_is_left_out_is_told_once_and_nice_is_not_needed(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.c").write_text("int a(void) { return 1; }\n")
+    (tmp_path / "b.c").write_text("int b(void) { return 2; }\n")
+    (tmp_path / "c.ll").write_text(ir_of(3))
+    which = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name, **options: None if name == "nice" else which(name, **options))
+    result = run("sizes", tmp_path)
+    assert result.code == 0
+    assert [line for line in result.err.splitlines() if "left out" in line] == [
+        f"mirenc: {tmp_path}: 2 files are taken as sources; others are left out: ir 1"
+    ]

@@ -1,7 +1,5 @@
 """What became of functions between two builds: names first, then vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from diff_functions import CODE, function

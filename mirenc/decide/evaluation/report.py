@@ -17,6 +17,7 @@ from rich.table import Table
 
 from mirenc.base.arrays import Bool, Int64
 from mirenc.base.errors import TaskError
+from mirenc.base.shown import html_table
 from mirenc.base.writing import delivered
 from mirenc.decide.datasets.fetch import published_hash
 from mirenc.decide.evaluation.figures import area_figures, figures_of
@@ -75,14 +76,9 @@ class TaskReport:
         return text.getvalue()
 
     def _repr_html_(self) -> str:
-        text = []
-        for protocol in self.protocols:
-            text.append(f"<h4>{html.escape(self.title(protocol))}</h4><table>")
-            for place, line in enumerate(self._cells(protocol)):
-                kind = "td" if place else "th"
-                text.append(f"<tr>{''.join(f'<{kind}>{html.escape(cell)}</{kind}>' for cell in line)}</tr>")
-            text.append(f"</table><p>{html.escape(self._notes(protocol))}</p>")
-        return "".join(text)
+        titles = {protocol: f"<h4>{html.escape(self.title(protocol))}</h4>" for protocol in self.protocols}
+        tables = (f"{title}{html_table(self._cells(one), self._notes(one))}" for one, title in titles.items())
+        return "".join(tables)
 
     # -- the record ------------------------------------------------------------------------------------
     @property

@@ -143,7 +143,9 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
 
     They are cached, as a sample takes two dozen compilations. Raises TaskError: IR that cannot be read.
     """
-    cache = Cache(hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest())
+    cache = Cache(
+        hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest(), kind="look-ahead"
+    )
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
     keys = [cache_key("look-ahead", repr((sample.ir, sample.region, sample.context))) for sample in data.samples]
     stored = cache.get(keys)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mirenc.base.arrays import Floating
 from mirenc.base.errors import ConfigError, ModelError
+from mirenc.base.shown import short_repr
 from mirenc.encoder.weights.find import find_model
 from mirenc.encoder.weights.provenance import PROVENANCE_FILE, Source, write_provenance
 from mirenc.llvm.inputs.file_kind import refuse_pointer
@@ -51,6 +52,8 @@ class ModelFiles:
     folder: Path
     description: dict[str, Any] = field(default_factory=dict, repr=False)
     tokenizer_digest: str = ""
+
+    __repr__ = short_repr
 
     @cached_property
     def features_digest(self) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -89,14 +90,14 @@ def levels_of(project: str, file: str, language: str, levels: Sequence[str] | No
 
 
 def compile_programs(
-    programs: Iterable[Program], folder: IRFolder, *, workers: int, limits: Limits, advance: Advance = lambda *_: None
+    programs: Iterable[Program], folder: IRFolder, *, jobs: int, limits: Limits, advance: Advance = lambda *_: None
 ) -> None:
     """Compile programs at the levels that a folder of IR does not know; one that fails is one record, never an error.
 
-    The programs are taken chunk by chunk, so they may be longer than memory. ``workers`` compilers run at once.
+    The programs are taken chunk by chunk, so they may be longer than memory. ``jobs`` compilers run at once.
     """
     rest = iter(programs)
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         while chunk := list(itertools.islice(rest, CHUNK)):
             for program, _ in compile_chunk(pool, chunk, folder, limits):
                 advance(1, program.project)
@@ -137,7 +138,8 @@ def _compile_level(program: Program, level: str, limits: Limits) -> tuple[IRReco
         # flang writes a `.mod` file for every module: kept out of the sources, where the next file would find it or
         # not, depending on the order.
         modules = ("-module-dir", scratch) if language == "fortran" else ()
-        command = ("nice", "-n", "10", *program.commands[level], *modules, "-o", str(output))
+        nice = ("nice", "-n", "10") if shutil.which("nice") else ()
+        command = (*nice, *program.commands[level], *modules, "-o", str(output))
         if program.root.is_dir() and not program.problem:
             code, words = run_quietly(command, program.root, limits.seconds)
         size = output.stat().st_size if output.is_file() else 0

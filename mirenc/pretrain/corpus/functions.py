@@ -35,7 +35,7 @@ from mirenc.pretrain.corpus.packing import from_bytes, pack, to_bytes, unpack
 MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrelated programs
 MOST_INSTRUCTIONS, MOST_NODES = 3500, 8000  # of a module: a step holds some hundred
 SPELLINGS: tuple[Spelling, ...] = ("plain", "unnamed", "written")  # in the order of the token ids
-# Columns by the entries they describe; the sizes of the modules are under the first name.
+# Columns by the entries they describe, whose name they begin with; the sizes of the modules are under it.
 COLUMNS = {
     "node": ("node_row", "node_kind", "node_argument"),
     "edge": ("edge_source", "edge_target", "edge_flow", "edge_position"),
@@ -147,7 +147,7 @@ def build_functions(
     """Read folders of IR, each file in each of the ``forms``, and write a file a project; returns what failed.
 
     ``advance`` is called with how many more files are done. A project that is there is not read again. Raises
-    ConfigError: no IR.
+    ConfigError: no IR, or one form of each program.
     """
     files: dict[str, list[tuple[Path, dict[str, str]]]] = defaultdict(list)
     for root in roots:
@@ -157,6 +157,9 @@ def build_functions(
             files[origin["project"]].append((path, origin | {"compiler": origin["compiler"] or root.resolve().name}))
     if not files:
         raise ConfigError(f"{roots[0]}: no IR here. Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll")
+    if len(forms) < 2 and all(len(own) == 1 for own in files.values()):
+        advice = "Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, or two forms: --in-form plain --in-form O2"
+        raise ConfigError(f"{roots[0]}: each program is there in one form, and two are compared. {advice}")
     folder.mkdir(parents=True, exist_ok=True)
     _keep_setup(folder, tokenizer, forms)
     failures: list[MirencError] = []

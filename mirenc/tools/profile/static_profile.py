@@ -13,6 +13,7 @@ import numpy as np
 
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import HeadError, MirencError
+from mirenc.base.shown import short_repr
 from mirenc.decide.estimators.head_state import register
 from mirenc.decide.estimators.saved_heads import load_head
 from mirenc.decide.estimators.trees import BoostedChances
@@ -43,6 +44,9 @@ class Prediction(NamedTuple):
     first: Float64  # (n,) probability that it goes the first way
     chances: Float64  # (N, 5) how likely each of `TRIP_CLASSES` is
     constant: Int64  # (N,) executions each time where constants say it; else 0
+
+    def __repr__(self) -> str:
+        return short_repr(self)
 
     def shares(self, module: IRModule) -> Float64:
         """The share of its block that each of the C edges takes: by ``!prof`` if there is one, else as predicted."""

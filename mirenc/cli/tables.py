@@ -1,0 +1,73 @@
+"""Rows of text in columns: names that cannot control a terminal, shortened in the middle where a row would not fit."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_LEAST = 8  # cells that a shortened column keeps
+
+
+def printable(text: str) -> str:
+    r"""Text with what a terminal would not print as Python escapes it: ``\n``, ``\x1b``, ``\udcff`` for a raw byte."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def shorten(text: str, width: int) -> str:
+    """Text of at most ``width`` cells of a terminal, of which a wide character takes two: the middle is left out."""
+    from rich.cells import cell_len, set_cell_size
+
+    if cell_len(text) <= width:
+        return text
+    start = set_cell_size(text, (width - 3) // 2)
+    return f"{start}...{set_cell_size(text[::-1], width - 3 - cell_len(start))[::-1]}"
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal that stdout is; None for a file or a pipe, where nothing is shortened."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def print_rows(rows: Sequence[Sequence[str]], align: str, head: Sequence[str] = ()) -> None:
+    """Print rows in columns below a head. ``align`` has a character for each: ``<`` for text, ``>`` for numbers.
+
+    Columns that are empty but for the head are left out. On a terminal the widest columns of text are shortened until
+    a line fits.
+    """
+    from rich.cells import cell_len
+
+    kept = [number for number, column in enumerate(zip(*rows, strict=True)) if any(column)]
+    align = "".join(align[number] for number in kept)
+    cells = [[printable(row[number]) for number in kept] for row in (head, *rows) if row]
+    widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
+    if (width := terminal_width()) is not None:
+        text = [size for size, side in zip(widths, align, strict=True) if side == "<"]
+        room = width - sum(widths) + sum(text) - 2 * (len(widths) - 1)
+        longest = max(text, default=0)
+        most = next((n for n in range(longest, _LEAST, -1) if sum(min(n, size) for size in text) <= room), _LEAST)
+        widths = [min(most, size) if side == "<" else size for size, side in zip(widths, align, strict=True)]
+        cells = [[shorten(cell, size) for cell, size in zip(row, widths, strict=True)] for row in cells]
+    for row in cells:
+        line = ""
+        for cell, size, side in zip(row, widths, align, strict=True):
+            blank = " " * (size - cell_len(cell))
+            line += f"  {cell}{blank}" if side == "<" else f"  {blank}{cell}"
+        typer.echo(line[2:].rstrip())
+
+
+def print_table(table: Table, width: int = 160) -> None:
+    """Print a table as wide as the terminal, or ``width`` into a file or pipe; words and numbers stay whole."""
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    console = Console()
+    width = terminal_width() or width
+    least = Measurement.get(console, console.options.update(width=10_000), table).minimum
+    Console(width=max(width, least)).print(table)
