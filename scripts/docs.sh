@@ -6,4 +6,4 @@ set -euo pipefail
 python -m pip install --quiet --constraint constraints.txt --editable '.[docs]'
 # Not --quiet: MkDocs counts only the warnings that it shows.
 NO_MKDOCS_2_WARNING=1 python -m mkdocs build --strict --site-dir "${1:-site}"
-echo "the site is in ${1:-site}/index.html" >&2
+echo "the site is in ${1:-site}/. To read it with its search: python -m http.server --directory ${1:-site}" >&2

@@ -439,6 +439,30 @@ def drift_table() -> str:
     return table(head, rows)
 
 
+def drift_picture() -> str:
+    """Bars of the median cosine of modules and functions, by what was changed: an SVG of 800 x 292."""
+    rows = load("downstream/drift.json")["rows"]
+    title = "One source, compiled otherwise than by clang 19 at -O2: how alike are its vectors?"
+    lines = [
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 292" font-family="sans-serif" font-size="13">',
+        '<rect width="800" height="292" fill="#fff"/>',
+        f'<text x="20" y="26" font-size="16">{title}</text>',
+    ]
+    for column, (level, colour) in enumerate((("function", "#1f77b4"), ("module", "#9ecae1"))):
+        x = 20 + 150 * column
+        lines += [f'<rect x="{x}" y="42" width="12" height="12" fill="{colour}"/>']
+        lines += [f'<text x="{x + 18}" y="53">{level}s</text>']
+        for place, (change, row) in enumerate(rows.items()):
+            y, width = 72 + 32 * place, 520 * row[level]["median"]
+            lines += [f'<rect x="180" y="{y + 13 * column}" width="{width:.1f}" height="12" fill="{colour}"/>']
+            number = f'x="{186 + width:.1f}" y="{y + 13 * column + 11}" font-size="12"'
+            lines += [f"<text {number}>{row[level]['median']:.3f}</text>"]
+            if column:
+                lines += [f'<text x="170" y="{y + 17}" text-anchor="end">{change}</text>']
+    note = f"Median cosine (1: the same vector) over {load('downstream/drift.json')['sources']} small programs in C"
+    return "\n".join([*lines, f'<text x="20" y="284" font-size="12" fill="#555">{note}</text>', "</svg>"]) + "\n"
+
+
 def drift_phrase() -> Iterator[str]:
     """Of how many programs."""
     record = load("downstream/drift.json")
@@ -662,7 +686,7 @@ TABLES: dict[str, dict[str, Callable[[], str]]] = {
 MARKS = re.compile(r"(<!-- table (\w+) -->\s)(.*?)(<!-- end -->)", re.DOTALL)
 
 
-PICTURES = {"docs/recall.svg": recall_picture}
+PICTURES = {"docs/recall.svg": recall_picture, "docs/drift.svg": drift_picture}
 
 
 def main() -> None:

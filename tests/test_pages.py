@@ -110,13 +110,17 @@ def test_nothing_of_the_site_is_cut(browser: Any, site: str, size: str, scheme: 
         page = opened(browser, site + path, size, scheme)
         assert (path, page.evaluate(CUT)) == (path, [])
         assert (background(page) < 64) == (scheme == "dark")
+        if not path and size == "desktop":  # a reader's first commands are seen whole, without scrolling
+            boxes = page.eval_on_selector_all("pre > code", "all => all.map(box => box.scrollWidth - box.clientWidth)")
+            assert max(boxes) <= 1
         keep(page, f"site-{path.strip('/').replace('/', '-') or 'start'}-{size}-{scheme}")
         page.context.close()
 
 
 def test_the_sites_search_finds_a_word_with_a_hyphen(browser: Any, site: str) -> None:
     page = opened(browser, site, "desktop")
-    page.fill(".md-search__input", "cross-validation")
+    page.click(".md-search__input")
+    page.keyboard.type("cross-validation")
     page.wait_for_selector(".md-search-result__link")
     found = page.eval_on_selector_all(".md-search-result__link", "links => links.map(link => link.href)")
     assert any("guides/libraries/" in link for link in found)

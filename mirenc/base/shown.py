@@ -27,6 +27,11 @@ class _Short(reprlib.Repr):
 _SHORT = _Short()
 
 
+def printable(text: str) -> str:
+    r"""Text with what a terminal would not print as Python escapes it: ``\n``, ``\x1b``, ``\udcff`` for a raw byte."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def short_repr(self: Any) -> str:
     """The ``__repr__`` of a dataclass or named tuple with large fields: they are cut, and so is the whole."""
     names = self._fields if hasattr(self, "_fields") else [field.name for field in fields(self) if field.repr]

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from mirenc.base.shown import printable as printable
+
 if TYPE_CHECKING:
     from rich.table import Table
 
 _LEAST = 8  # cells that a shortened column keeps
-
-
-def printable(text: str) -> str:
-    r"""Text with what a terminal would not print as Python escapes it: ``\n``, ``\x1b``, ``\udcff`` for a raw byte."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
 def shorten(text: str, width: int) -> str:

@@ -7,6 +7,8 @@ the caller fills in.
 from pathlib import Path
 from string import Template
 
+from mirenc.base.shown import printable
+
 _LONGEST = 60
 
 
@@ -15,11 +17,6 @@ def fill_page(template: str, **parts: str) -> str:
     folder = Path(__file__).parent
     style = (folder / "page.css").read_text(encoding="utf-8")
     return Template((folder / template).read_text(encoding="utf-8")).substitute(parts, style=style)
-
-
-def printable(text: str) -> str:
-    r"""``text`` on one line: a character that cannot be printed, such as a line break, is written as in Python (\n)."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

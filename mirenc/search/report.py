@@ -11,8 +11,9 @@ from functools import cached_property
 from html import escape
 from typing import NamedTuple
 
+from mirenc.base.shown import printable
 from mirenc.search.diff import Change
-from mirenc.search.pages import fill_page, printable, shortened
+from mirenc.search.pages import fill_page, shortened
 
 _SQUARES = 8  # of the longest bar in Markdown
 # What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.

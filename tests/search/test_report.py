@@ -8,8 +8,9 @@ from html.parser import HTMLParser
 import pytest
 from diff_functions import function
 
+from mirenc.base.shown import printable
 from mirenc.search.diff import Change
-from mirenc.search.pages import printable, shortened
+from mirenc.search.pages import shortened
 from mirenc.search.report import Report, html_report, markdown_report
 
 LONG = "std::map<" + "int, " * 30 + "int>::find"
