@@ -21,7 +21,7 @@ _NAMES = {
     "mirenc.llvm": ("IRModule", "ReadOptions", "parse_ir", "read_ir", "statements_of"),
     "mirenc.model.config": ("ModelConfig",),
     "mirenc.model.sample": ("IRSample", "make_sample"),
-    "mirenc.decide": ("Task", "TaskHead", "evaluate", "fit_head", "get_task", "list_tasks"),
+    "mirenc.decide": ("CustomHead", "Task", "TaskHead", "evaluate", "fit_head", "fit_labels", "get_task", "list_tasks"),
     "mirenc.model.tokenizer": ("IRTokenizer", "train_tokenizer"),
     "mirenc.encoder.weights": ("list_models",),
 }
@@ -32,10 +32,12 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
     from mirenc.base.cosines import compare as compare, nearest as nearest
     from mirenc.base.errors import MirencError as MirencError
     from mirenc.decide import (
+        CustomHead as CustomHead,
         Task as Task,
         TaskHead as TaskHead,
         evaluate as evaluate,
         fit_head as fit_head,
+        fit_labels as fit_labels,
         get_task as get_task,
         list_tasks as list_tasks,
     )

@@ -65,7 +65,7 @@ def main() -> None:
                 folder,
                 given.work or given.out / "work",
                 Choices(levels=given.levels, compiler=compiler),
-                workers=given.jobs,
+                jobs=given.jobs,
                 report=lambda line: print(line, file=sys.stderr),
             )
 

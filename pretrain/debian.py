@@ -56,13 +56,13 @@ def compile_recipe(
     work: Path,
     choices: Choices,
     *,
-    workers: int,
+    jobs: int,
     advance: Advance = lambda *_: None,
     report: Report = lambda line: None,
 ) -> None:
     """Fetch a recipe's packages into ``work``, unless they are there, and compile them into a folder of IR.
 
-    Of the choices the compiler is for C and C++ alone, and the flags are not used. ``workers`` compilers run at once,
+    Of the choices the compiler is for C and C++ alone, and the flags are not used. ``jobs`` compilers run at once,
     and one more thread fetches ahead. Raises ToolchainError: a program is missing, apt-get knows no source packages, or
     CUDA sources and no ``cuda_path``. A package that cannot be had is reported, no more.
     """
@@ -73,7 +73,7 @@ def compile_recipe(
         found = "the recipe has CUDA sources, which need the toolkit's headers"
         raise ToolchainError(f"{found}. Give their folder with --cuda-path")
     build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, advance, report)
-    with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(jobs) as pool:
         fetched: dict[str, Future[tuple[str | None, list[str]]]] = {}
         try:
             # All tables of a package prepare its sources before any of them is compiled.
@@ -294,7 +294,7 @@ def _unpack(folder: Path, root: Path) -> bool:
     return False
 
 
-def make_ir(recipe: Recipe, out: Path, choices: Choices, *, workers: int, report: Report) -> None:
+def make_ir(recipe: Recipe, out: Path, choices: Choices, *, jobs: int, report: Report) -> None:
     """Compile a recipe into ``out``; what earlier runs made of packages now gone goes.
 
     Raises as `compile_recipe`; IRFileError: nothing became IR.
@@ -307,7 +307,7 @@ def make_ir(recipe: Recipe, out: Path, choices: Choices, *, workers: int, report
     with IRFolder(out) as folder:
         # Where nothing worked so far, what was wrong may have been mended.
         folder.keep_only(stays if folder.kept() else lambda record: False)
-        compile_recipe(recipe, folder, out.with_name(f"{out.name}-work"), choices, workers=workers, report=report)
+        compile_recipe(recipe, folder, out.with_name(f"{out.name}-work"), choices, jobs=jobs, report=report)
         report(folder.summary())
         if not folder.kept():
             raise IRFileError(f"{out}: nothing became IR. {out / 'log.jsonl'} has a line for each try")
@@ -327,7 +327,7 @@ def main() -> None:
     choices = Choices(given.levels, given.compiler, cuda_path=given.cuda_path)
     try:
         recipe = read_recipe(given.recipe, with_reserved=given.testing)
-        make_ir(recipe, given.out, choices, workers=given.jobs, report=lambda line: print(line, file=sys.stderr))
+        make_ir(recipe, given.out, choices, jobs=given.jobs, report=lambda line: print(line, file=sys.stderr))
     except MirencError as error:
         sys.exit(f"{error}")
 

@@ -99,3 +99,11 @@ def given(head: Any) -> tuple[Settings, ...]:
 def answer(head: Any, rows: np.ndarray = -FEATURES) -> np.ndarray:
     ask = head.predict_proba if hasattr(head, "predict_proba") else head.predict
     return np.asarray(ask(rows, *given(head)))
+
+
+def labels_table(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """A label by the sign of a column, one by a product of two, one that nobody can tell."""
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(rows, 5))
+    labels = (features[:, 0] > 0, features[:, 1] * features[:, 2] > 0, rng.random(rows) < 0.1)
+    return features, np.stack(labels, axis=1).astype(np.float64)

@@ -1,7 +1,5 @@
 """Programs that stand for compilers and for Debian's tools: fast, the same everywhere, and they count their calls."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path
@@ -42,33 +40,11 @@ if [ -e "$here/no-deb-src" ]; then echo "E: You must put some 'deb-src' URIs in 
 if [ ! -e "$here/$package.orig.tar.gz" ]; then echo "E: Unable to find a source package for $package" >&2; exit 100; fi
 cp "$here/$package.orig.tar.gz" "${package}_1.5.orig.tar.gz"
 """
-SYSTEM = (
-    "basename",
-    "cat",
-    "cp",
-    "dirname",
-    "env",
-    "false",
-    "grep",
-    "gzip",
-    "mkdir",
-    "nice",
-    "sed",
-    "sh",
-    "sleep",
-    "tar",
-    "touch",
-)
+SYSTEM = "basename cat cp dirname env false grep gzip mkdir nice sed sh sleep tar touch".split()
 
 
 class FakeTools:
-    """A PATH of stand-ins.
-
-    Attributes
-    ----------
-    folder : Path
-        The only folder on PATH besides the system's small tools.
-    """
+    """A PATH of stand-ins: ``folder`` is the only one on it, and has the system's small tools, too."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -5,20 +5,13 @@ committed beside the modules in ``fixtures/profiles``:
 
     apt-get install clang-19 llvm-19-dev llvm-19
     python tests/llvm_trip_counts.py
-
-`peeled_counts` asks the LLVM 22 of llvmlite, in any test: who peels one iteration off a loop writes down how many LLVM
-thinks are left.
 """
-
-from __future__ import annotations
 
 import functools
 import json
 import lzma
 import random
-import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -228,14 +221,8 @@ def profiled(folder: Path) -> dict[str, str]:
             run("clang-19", level, write, "program.c", "-o", "program")
             run("./program")
             run("llvm-profdata-19", "merge", "raw", "-o", "data")
-            target = (
-                "-target",
-                "x86_64-pc-linux-gnu",
-                "-fno-discard-value-names",
-                "-fno-unroll-loops",
-                "-fno-vectorize",
-                "-fno-slp-vectorize",
-            )
+            target = ("-target", "x86_64-pc-linux-gnu", "-fno-discard-value-names")
+            target += ("-fno-unroll-loops", "-fno-vectorize", "-fno-slp-vectorize")
             run("clang-19", level, *target, f"{read}data", "-S", "-emit-llvm", "program.c", "-o", "program.ll")
             texts[f"{kind}{level}"] = (folder / "program.ll").read_text(encoding="utf-8")
     return texts
@@ -247,51 +234,6 @@ def committed() -> dict[str, tuple[str, dict[Loop, int]]]:
     said = json.loads(COUNTS.read_text(encoding="utf-8"))
     texts = {name: lzma.decompress((PROFILES / f"{name}.ll.xz").read_bytes()).decode() for name in said}
     return {name: (texts[name], {(one, header): count for one, header, count in said[name]}) for name in said}
-
-
-def peeled_counts(text: str) -> dict[Loop, int]:
-    """Estimated trip counts, by LLVM 22, of those loops of a module that it can peel an iteration off.
-
-    Their peeled rest has ``llvm.loop.estimated_trip_count``, one less, in the block that the header was. Weights of
-    more than 32 bits, which end an LLVM with assertions, are cut as one without does.
-    """
-    text = text.replace("llvm.loop.unroll.disable", "llvm.loop.mustprogress")
-    cut = "\n".join(_NUMBER.sub(_cut, line) if '"branch_weights"' in line else line for line in text.split("\n"))
-    done = subprocess.run([sys.executable, "-c", _PEEL], input=cut, capture_output=True, text=True, check=True)
-    nodes = dict(re.findall(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", done.stdout, re.MULTILINE))
-    counts: dict[Loop, int] = {}
-    for body in re.findall(r"^define .*?^\}$", done.stdout, re.MULTILINE | re.DOTALL):
-        name = re.findall(r"@([\w.$]+)\(", body.partition("\n")[0])[0]
-        for first, second, loop in re.findall(r"  br i1 .*label %(\S+), label %(\S+), .*!llvm\.loop !(\d+)", body):
-            inside = [nodes[one] for one in re.findall(r"!(\d+)", nodes[loop])[1:]]
-            left = [one for one in inside if one.startswith('!"llvm.loop.estimated_trip_count"')]
-            headers = [one for one in (first, second) if f"\n{one}.peel:" in body]
-            if left and len(headers) == 1 and '!"llvm.loop.peeled.count", i32 1' in inside:
-                counts[name, f"%{headers[0]}"] = (int(left[0].rpartition(" ")[2]) + 1) % 2**32
-    return counts
-
-
-def _cut(number: re.Match[str]) -> str:
-    return f"i32 {int(number[1]) % 2**32}"
-
-
-_NUMBER = re.compile(r"\bi64 (\d+)")
-_PEEL = """
-import sys
-import llvmlite.binding as llvm
-llvm.initialize_native_target()
-llvm.initialize_native_asmprinter()
-llvm.set_option("", "-unroll-force-peel-count=1")
-module = llvm.parse_assembly(sys.stdin.read())
-machine = llvm.Target.from_default_triple().create_target_machine()
-builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-passes = llvm.create_new_function_pass_manager()
-passes.add_loop_unroll_pass()
-for function in module.functions:
-    if not function.is_declaration:
-        passes.run(function, builder)
-print(module)
-"""
 
 
 def main() -> None:

@@ -1,30 +1,20 @@
 """A second, slow reader of LLVM IR: the oracle `mirenc.llvm` is compared with.
 
-It asks LLVM's own objects, value by value through llvmlite, and shares no code and no idea with
-`mirenc.llvm`, which parses the printed text. Where both agree, an error would have to be made twice.
+It asks LLVM's own objects, value by value through llvmlite, and shares no code and no idea with `mirenc.llvm`, which
+parses the printed text. Where both agree, an error would have to be made twice. What llvmlite 0.50 (LLVM 22) lacks:
 
-What llvmlite 0.50 (LLVM 22) gives and what it does not:
-
-- Functions, arguments, blocks, instructions, opcodes, operands and types come from the API. The
-  operands come in the order LLVM stores them, which is LLVM 10's, with one exception: since LLVM 22
-  the values of a ``switch`` are no operands any more. They are read from the printed instruction
-  and put back in LLVM 10's places.
-- Names of unnamed values are counted here by LLVM's rule (arguments, then each block and its
-  results in order), not read from the text. Unnamed types are counted over
-  ``module.struct_types``.
-- Unnamed globals and functions, constants, metadata and inline assembler are known by what LLVM
-  prints for that one value.
-- Two constants (``dso_local_equivalent``, ``no_cfi``) report the kind of an instruction, and
-  ``zeroinitializer`` of a target type has a kind the binding does not know: ``is_constant``
-  decides.
+- Operands come in the order of LLVM 10, but the values of a ``switch`` are none since LLVM 22: they are read from the
+  printed instruction and put back.
+- Unnamed values are counted by LLVM's rule (arguments, then each block and its results), unnamed types over
+  ``module.struct_types``; unnamed globals, constants, metadata and assembler are known by what LLVM prints for them.
+- ``dso_local_equivalent`` and ``no_cfi`` report the kind of an instruction, ``zeroinitializer`` of a target type one
+  that the binding does not know: ``is_constant`` decides.
 - Aliases and ifuncs cannot be listed, only met as operands: `OracleModule.variables` lacks them.
 - Debug records, attribute groups and metadata attachments are not compared.
 """
 
-from __future__ import annotations
-
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import llvmlite.binding as llvm
 from llvmlite.binding.value import TypeRef, ValueKind, ValueRef
@@ -38,20 +28,10 @@ _KINDS = {
     ValueKind.inline_asm: "asm",
     ValueKind.argument: "argument",
 }
-_TERMINATORS = {
-    "br",
-    "switch",
-    "indirectbr",
-    "invoke",
-    "callbr",
-    "catchswitch",
-    "catchret",
-    "cleanupret",
-}
+_TERMINATORS = set("br switch indirectbr invoke callbr catchswitch catchret cleanupret".split())
 
 
-@dataclass(frozen=True)
-class OracleOperand:
+class OracleOperand(NamedTuple):
     """One operand: kind, type and value as LLVM prints them ("label" and "metadata" are types)."""
 
     kind: str
@@ -59,8 +39,7 @@ class OracleOperand:
     text: str
 
 
-@dataclass(frozen=True)
-class OracleInstruction:
+class OracleInstruction(NamedTuple):
     """One instruction; `text` is LLVM's print-out with every run of white space made one space."""
 
     opcode: str
@@ -69,8 +48,7 @@ class OracleInstruction:
     text: str
 
 
-@dataclass(frozen=True)
-class OracleBlock:
+class OracleBlock(NamedTuple):
     """One block; `name` is "" for an entry block without a name, as LLVM prints no label for it."""
 
     name: str
@@ -78,19 +56,24 @@ class OracleBlock:
     successors: list[int]
 
 
-@dataclass(frozen=True)
-class OracleFunction:
-    """One function; `arguments` are (name, type), the name "" in a declaration."""
+class OracleArgument(NamedTuple):
+    """One argument; `name` is "" in a declaration."""
+
+    name: str
+    type: str
+
+
+class OracleFunction(NamedTuple):
+    """One function."""
 
     name: str
     is_declaration: bool
     return_type: str
-    arguments: list[tuple[str, str]]
+    arguments: list[OracleArgument]
     blocks: list[OracleBlock]
 
 
-@dataclass(frozen=True)
-class OracleModule:
+class OracleModule(NamedTuple):
     """One module; `variables` are the names of its global variables."""
 
     functions: list[OracleFunction]
@@ -180,7 +163,10 @@ def _read_function(function: ValueRef, types: _TypeNames) -> OracleFunction:
         name=_symbol(function),
         is_declaration=declared,
         return_type=types.text(function.global_value_type.get_function_return()),
-        arguments=[("" if declared else _bare(names[argument]), types.text(argument.type)) for argument in arguments],
+        arguments=[
+            OracleArgument("" if declared else _bare(names[argument]), types.text(argument.type))
+            for argument in arguments
+        ],
         blocks=[_read_block(block, names, {block: at for at, block in enumerate(blocks)}, types) for block in blocks],
     )
 

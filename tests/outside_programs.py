@@ -59,6 +59,7 @@ def why_missing(program: str) -> str:
         "OpenCL": _opencl,
         "libdevice": lambda: "" if find_libdevice() else "no libdevice.10.bc is here. Type: pip install 'mirenc[cuda]'",
         "libomp": _libomp,
+        "browser": _browser,
         "mirenc-base": _mirenc_base,
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
@@ -108,6 +109,12 @@ def _libomp() -> str:
     except ToolchainError as error:
         return str(error)
     return ""
+
+
+def _browser() -> str:
+    if not shutil.which("chromium"):
+        return "chromium is not on PATH. Type: apt-get install chromium"
+    return "" if find_spec("playwright") else "playwright is not installed. Type: pip install playwright"
 
 
 def _opt(oldest: int) -> str:

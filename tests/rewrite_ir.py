@@ -4,15 +4,13 @@ Names are changed through LLVM's own objects, so uses follow their definition wh
 groups are taken out of LLVM's print-out line by line, which is right for that dialect only.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import llvmlite.binding as llvm
 
-_BITCODE_MAGIC = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
+from mirenc.llvm.child.parsing_service import parsed
+
 _ATTACHMENTS = re.compile(r"(?:, ![-\w.$\\]+ ![^,]+)+$")
 _HEADER_ATTACHMENTS = re.compile(r"(?: ![-\w.$\\]+ !\d+)+(?= \{$|$)")
 _DECLARE_ATTACHMENTS = re.compile(r"^declare(?: ![-\w.$\\]+ !\d+)+")
@@ -30,24 +28,10 @@ def odd_name(number: int) -> str:
     return f"{ODD_NAMES[number % len(ODD_NAMES)]}.{number}"
 
 
-@contextmanager
-def _parsed(data: bytes) -> Iterator[llvm.ModuleRef]:
-    context = llvm.create_context()
-    if data[:4] in _BITCODE_MAGIC:
-        module = llvm.parse_bitcode(data, context)
-    else:
-        module = llvm.parse_assembly(data.decode(), context)
-    try:
-        yield module
-    finally:
-        module.close()
-        context.close()
-
-
 def llvm_reads(data: bytes) -> bool:
     """Whether LLVM 22 reads this as it is."""
     try:
-        with _parsed(data) as module:
+        with parsed(llvm, data) as module:
             module.verify()
             return True
     except RuntimeError:
@@ -56,7 +40,7 @@ def llvm_reads(data: bytes) -> bool:
 
 def rename_locals(data: bytes, name_of: Callable[[int], str]) -> str:
     """Print-out of a module with new names for all arguments, blocks and results; "" for a name makes it a number."""
-    with _parsed(data) as module:
+    with parsed(llvm, data) as module:
         count = 0
         for function in module.functions:
             if function.is_declaration:
@@ -72,7 +56,7 @@ def rename_locals(data: bytes, name_of: Callable[[int], str]) -> str:
 
 def without_metadata(data: bytes) -> str:
     """Print-out of a module without debug records and metadata attachments; operands keep the nodes they name."""
-    with _parsed(data) as module:
+    with parsed(llvm, data) as module:
         lines = str(module).split("\n")
     kept = []
     for line in lines:
@@ -88,7 +72,7 @@ def without_metadata(data: bytes) -> str:
 
 def without_groups(data: bytes) -> str:
     """Print-out of a module without attribute groups."""
-    with _parsed(data) as module:
+    with parsed(llvm, data) as module:
         lines = str(module).split("\n")
     kept = (line for line in lines if not line.startswith("attributes #"))
     return "\n".join(_GROUP_OR_STRING.sub(lambda match: match[1] or "", line) for line in kept)

@@ -20,16 +20,19 @@ PROJECTS = {
 }
 
 
-@pytest.fixture(scope="session")
-def ir_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Small files of the fixtures; a project is what one compiler made, so that two have other files."""
-    root = tmp_path_factory.mktemp("ir")
-    for project, (compiler, names) in PROJECTS.items():
+def write_projects(root: Path, projects: dict[str, tuple[str, str]]) -> Path:
+    """Fixtures as ``PROJECT/LEVEL/x.ll``; a project is what one compiler made, so that two have other files."""
+    for project, (compiler, names) in projects.items():
         for level in ("O0", "O2"):
             (root / project / level).mkdir(parents=True)
             for name in names.split():
                 shutil.copy(FIXTURES / compiler / level / f"{name}.ll", root / project / level)
     return root
+
+
+@pytest.fixture(scope="session")
+def ir_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_projects(tmp_path_factory.mktemp("ir"), PROJECTS)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """IR of real compilers through the packaged model: every clang, level and language embeds, and versions agree."""
 
-from __future__ import annotations
-
 import os
 import tarfile
 from pathlib import Path

@@ -107,7 +107,7 @@ def main() -> None:
                 Path(source),
                 Path(folder) / str(number),
                 Choices(("Oz-start",), given.compiler, with_reserved=True),
-                workers=1,
+                jobs=1,
                 report=print,
             )
             paths = find_inputs(root)[:: int(every or 1)]

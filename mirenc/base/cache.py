@@ -109,26 +109,26 @@ class Cache:
         finally:
             connection.close()
 
-    def _connected(self, *, again: bool = False) -> sqlite3.Connection | None:
-        connection = None
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
-            with contextlib.suppress(sqlite3.OperationalError):  # no wait for another that makes the file, and does it
-                connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
-            connection.executescript(_SCHEMA)
-            return connection
-        except (OSError, sqlite3.Error) as error:
-            if connection is not None:
-                connection.close()
-            # Locked, no space and no permission are not the file's fault; a damaged one is worth nothing: begin anew.
-            damaged = isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError)
-            if again or not damaged:
-                return None
-        with contextlib.suppress(OSError):
-            self.clear()
-        return self._connected(again=True)
+    def _connected(self) -> sqlite3.Connection | None:
+        for _ in range(2):
+            connection = None
+            try:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                connection = sqlite3.connect(self.path, timeout=_TIMEOUT)
+                with contextlib.suppress(sqlite3.OperationalError):  # no wait for another that makes the file
+                    connection.execute("PRAGMA journal_mode=WAL")
+                connection.execute("PRAGMA synchronous=OFF")  # a lost cache costs time only
+                connection.executescript(_SCHEMA)
+                return connection
+            except (OSError, sqlite3.Error) as error:
+                if connection is not None:
+                    connection.close()
+                # Locked, no space and no permission are not the file's fault; a damaged one is begun anew.
+                if not isinstance(error, sqlite3.DatabaseError) or isinstance(error, sqlite3.OperationalError):
+                    return None
+                with contextlib.suppress(OSError):
+                    self.clear()
+        return None
 
     def get(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """Those of the keys that are stored and undamaged."""

@@ -9,13 +9,19 @@ import os
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 LOG = "MIRENC_LOG"
 """Environment variable: the file to which tracebacks of unexpected errors are appended."""
 
 
 class MirencError(Exception):
-    """Base class: ``except MirencError`` catches everything mirenc raises on purpose."""
+    """Base class: ``except MirencError`` catches everything mirenc raises on purpose. ``details`` are attributes."""
+
+    def __init__(self, *args: object, **details: Any) -> None:
+        super().__init__(*args)
+        for name, value in details.items():
+            setattr(self, name, value)
 
 
 class _SystemError(MirencError, OSError):
@@ -34,20 +40,10 @@ class IRParseError(MirencError, ValueError):
     caret line included. ``by_verifier`` says that LLVM could parse the IR, and its verifier refuses it.
     """
 
-    def __init__(
-        self,
-        message: str,
-        *,
-        line: int | None = None,
-        column: int | None = None,
-        diagnostic: str = "",
-        by_verifier: bool = False,
-    ) -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
-        self.diagnostic = diagnostic
-        self.by_verifier = by_verifier
+    line: int | None = None
+    column: int | None = None
+    diagnostic: str = ""
+    by_verifier: bool = False
 
 
 class NoFunctionBodyError(MirencError, ValueError):
@@ -72,9 +68,7 @@ class ToolchainError(_SystemError):
 class CompileError(MirencError, ValueError):
     """The compiler refused the source; ``diagnostic`` are its own words."""
 
-    def __init__(self, message: str, *, diagnostic: str = "") -> None:
-        super().__init__(message)
-        self.diagnostic = diagnostic
+    diagnostic: str = ""
 
 
 class PassError(MirencError, ValueError):
@@ -83,9 +77,7 @@ class PassError(MirencError, ValueError):
     ``failed`` says at what step, as a status of `mirenc.llvm.passes.size_after_passes.Failed`; "" where it was not run.
     """
 
-    def __init__(self, message: str, *, failed: str = "") -> None:
-        super().__init__(message)
-        self.failed = failed
+    failed: str = ""
 
 
 class GraphError(MirencError, ValueError):
@@ -126,9 +118,7 @@ class UnexpectedError(MirencError, RuntimeError):
     ``traceback`` is Python's text of it, which is also appended to the file that the variable ``MIRENC_LOG`` names.
     """
 
-    def __init__(self, message: str, *, traceback: str = "") -> None:
-        super().__init__(message)
-        self.traceback = traceback
+    traceback: str = ""
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def build(
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
         raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
-    workers = jobs or os.cpu_count() or 1
+    jobs = jobs or os.cpu_count() or 1
     kept_out = common.expand([str(path) for path in exclude_ir or ()], options)
     reserved = hashes_of_ir(kept_out, config.normalisation, options=options) if exclude_ir else None
     choices = Choices([level.strip() for level in levels.split(",")] if levels else None, compiler, flags, cuda_path)
@@ -99,7 +99,7 @@ def build(
                 source,
                 output / "ir",
                 choices,
-                workers=workers,
+                jobs=jobs,
                 # A corpus that is there is built anew: what failed then may have been mended.
                 retry_failed=(output / "corpus.json").is_file(),
                 advance=lambda count, note: advance(count, note=note),
@@ -121,7 +121,7 @@ def build(
                 sources=origins,
                 reserved=reserved,
                 max_nodes=max_nodes,
-                workers=workers,
+                jobs=jobs,
                 advance=advance,
             )
     typer.echo(

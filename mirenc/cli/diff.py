@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,10 +15,13 @@ from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
 
 if TYPE_CHECKING:
-    from mirenc.search.diff import Change
+    from mirenc.search.report import Report
 
 _BUILD = "IR or source file, folder of either, or compile_commands.json."
-_OUTPUT = "Also write a report: .json (everything), .md (the tables) or .opt.yaml (LLVM's remarks). Can be repeated."
+_OUTPUT = (
+    "Also write a report: .html (a page), .md (for a pull request), .json (everything) or .opt.yaml (LLVM's remarks). "
+    "Can be repeated."
+)
 _COLUMNS = ("bytes", "old", "new", "function", "change", "why")
 _FILES = ("bytes", "old", "new", "file")
 _WIDE = 60  # a longer cell (a name in C++) makes no other longer
@@ -55,8 +56,14 @@ def diff(
     from mirenc.llvm.passes import EmbeddedEngine
     from mirenc.search.builds import read_builds
     from mirenc.search.diff import pair_builds
+    from mirenc.search.report import Report, html_report, markdown_report
 
-    formats = {".json": _json, ".md": _document, ".yaml": _remarks}
+    formats: dict[str, Callable[[Report, dict[str, Any], int], str]] = {
+        ".html": lambda report, _, __: html_report(report),
+        ".md": lambda report, _, k: markdown_report(report, k),
+        ".json": _json,
+        ".yaml": _remarks,
+    }
     for path in output or ():
         if path.suffix not in formats:
             raise typer.BadParameter(f"{path}: unknown suffix; available: {', '.join(formats)}", param_hint="--output")
@@ -73,66 +80,40 @@ def diff(
     with common.progress("pairing", None):
         changes = pair_builds(*builds, hide_names=hide_names)
     changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
-    head = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": builds[0].form}
-    head |= {"old": old, "new": new}
+    report = Report(old, new, encoder.name, builds[0].form, changes)
+    details = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": report.form}
+    details |= {"old": old, "new": new}
     for path in output or ():
         with delivered(path) as part:
-            part.write_text(formats[path.suffix](head, changes, k), encoding="utf-8", errors="backslashreplace")
-    typer.echo((_json if as_json else _markdown)(head, changes, k), nl=False)
+            part.write_text(formats[path.suffix](report, details, k), encoding="utf-8", errors="backslashreplace")
+    typer.echo((_json if as_json else _terminal)(report, details, k), nl=False)
     failures.finish()
 
 
-def _json(head: dict[str, Any], changes: Sequence[Change], _: int) -> str:
+def _json(report: Report, details: dict[str, Any], _: int) -> str:
     functions = []
-    for change in changes:
+    for change in report.changes:
         row: dict[str, Any] = {name: getattr(change, name) for name in ("kind", "bytes", "cosine", "why")}
         for build in ("old", "new"):
             facts = getattr(change, build)
             row[build] = facts and {name: value for name, value in facts._asdict().items() if name not in _SETS}
         functions.append(row)
-    files = [dict(zip(_FILES, row, strict=True)) for row in _by_file(changes)]
-    return json.dumps({**head, "files": files, "functions": functions}) + "\n"
+    files = [{"bytes": row.more, "old": row.old, "new": row.new, "file": row.file} for row in report.files]
+    return json.dumps({**details, "files": files, "functions": functions}) + "\n"
 
 
-def _by_file(changes: Iterable[Change]) -> list[tuple[int, int, int, str]]:
-    """Bytes more than in OLD, bytes in OLD and in NEW of each file, what changed most first."""
-    old, new = Counter[str](), Counter[str]()
-    for change in changes:
-        for count, function in ((old, change.old), (new, change.new)):
-            if function and change.bytes is not None:
-                count[function.file] += function.bytes or 0
-    rows = [(new[name] - old[name], old[name], new[name], name) for name in old.keys() | new.keys()]
-    return sorted(rows, key=lambda row: (-abs(row[0]), row[3]))
+def _terminal(report: Report, _: dict[str, Any], k: int) -> str:
+    from mirenc.search.pages import shortened
 
-
-def _markdown(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
-    functions = []
-    for change in changes:
-        if change.kind != "identical":
-            builds = [function for function in (change.old, change.new) if function]
-            names = dict.fromkeys(one.name if one.file == "." else f"{one.file}: {one.name}" for one in builds)
-            sizes = [
-                "" if each is None else "?" if each.bytes is None else str(each.bytes)
-                for each in (change.old, change.new)
-            ]
-            more = "?" if change.bytes is None else f"{change.bytes:+d}"
-            functions.append([more, *sizes, " -> ".join(names), change.kind, "; ".join(change.why)])
-    sums = _by_file(changes)
-    files = [[f"{more:+d}", str(old), str(new), name] for more, old, new, name in sums if len(sums) > 1]
-    before, after = sum(row[1] for row in sums), sum(row[2] for row in sums)
-    kinds = sorted(Counter(change.kind for change in changes).items())
-    lines = [f"{head['old']} -> {head['new']}: {', '.join(f'{count} {kind}' for kind, count in kinds)}"]
-    lines += _table(_COLUMNS, functions, k)
-    return "\n".join(lines + _table(_FILES, files, k, [f"{after - before:+d}", str(before), str(after), "all"])) + "\n"
-
-
-def _document(head: dict[str, Any], changes: Sequence[Change], k: int) -> str:
-    """The tables for a browser, to which <int> is a tag and a star is emphasis."""
-    return re.sub(r"[<*]", r"\\\g<0>", _markdown(head, changes, k))
+    functions = [[*row.sizes, shortened(row.label), row.kind, "; ".join(row.why)] for row in report.functions]
+    files = [[*row.sizes, shortened(row.file)] for row in report.changed_files]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in report.kinds.items())
+    lines = [f"{report.old} -> {report.new}: {kinds}", *_table(_COLUMNS, functions, k)]
+    return "\n".join(lines + _table(_FILES, files, k, [*report.total.sizes, "all"])) + "\n"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:
-    """The first ``k`` rows, if any, in Markdown, and as people read it in a terminal; of columns, three are numbers."""
+    """The first ``k`` rows, if any, as lines of Markdown; the first three columns are numbers."""
     if not rows and not last:
         return []
     rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
@@ -143,9 +124,9 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last:
     return ["", *(f"| {' | '.join(row)} |" for row in padded)]
 
 
-def _remarks(_: dict[str, Any], changes: Sequence[Change], __: int) -> str:
+def _remarks(report: Report, _: dict[str, Any], __: int) -> str:
     findings = []
-    for change in changes:
+    for change in report.changes:
         if change.kind == "identical":
             continue
         old, new = (str((each and each.bytes) or 0) for each in (change.old, change.new))

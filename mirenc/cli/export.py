@@ -74,8 +74,7 @@ def _export_head(what: str, folder: Path) -> None:
     import numpy as np
 
     from mirenc.decide.estimators.saved_heads import load_head
-    from mirenc.decide.export.c_source import c_source, c_test
-    from mirenc.decide.export.formula import pair_head
+    from mirenc.decide.export.c_source import c_source, c_test, pair_head
     from mirenc.decide.features.look_ahead_features import SETTING_NAMES
     from mirenc.decide.task_head import TaskHead
     from mirenc.tools.profile.branches import FEATURES

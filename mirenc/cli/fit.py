@@ -1,36 +1,118 @@
-"""``mirenc fit``: a head trained on all samples of a task, for ``mirenc predict``."""
+"""``mirenc fit``: a head trained on a table of your own labels, or on all samples of a task, for ``mirenc predict``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer import Option
+from typer import Argument, Option
 
 from mirenc.base.errors import TaskError
 from mirenc.cli import common
+from mirenc.cli.own_labels import is_table, print_report, refuse
 
 if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
 
+@common.reads
 def fit(
-    task: common.TaskName = None,
+    task: Annotated[
+        str | None,
+        Argument(metavar="LABELS|TASK", help="A table of labels (.csv, .tsv, .parquet), or the name of a task."),
+    ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.")] = None,
+    label: Annotated[str, Option(metavar="COLUMN", help="Column of the labels. [default: label]")] = "",
+    group: Annotated[
+        str, Option(metavar="COLUMN", help="Column of what is held out together. [default: group, else each file]")
+    ] = "",
+    kind: Annotated[
+        Literal["classes", "numbers"] | None,
+        Option(help="What the labels are. [default: text and whole numbers of at most ten values are classes]"),
+    ] = None,
+    log: Annotated[
+        bool | None,
+        Option(help="Fit log(1 + label). [default: for numbers above 0 of several magnitudes]"),
+    ] = None,
+    form: common.FormName = "auto",
+    commands: Annotated[
+        Path | None,
+        Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
+    ] = None,
+    jobs: Annotated[
+        int | None, Option("--jobs", "-j", min=1, help="Processes that embed. [default: all cores]")
+    ] = None,
+    as_json: Annotated[bool, Option("--json", help="Figures of labels as JSON.")] = False,
     task_file: common.TaskFile = None,
     data: common.Data = None,
     ir_dir: common.IRDir = None,
     variant: common.Variant = "",
     row: Annotated[
-        str, Option("--row", "-r", help="Its features: both, both_histogram, text, graph, look_ahead, ...")
-    ] = "both",
+        str, Option("--row", "-r", help="Features of a task: both, both_histogram, text, graph, ... [default: both]")
+    ] = "",
     model: common.Model = None,
+    *,
+    options: common.Reading,
 ) -> None:
-    """Train a head on all samples of a task, and measure what its answers are worth on groups held out.
+    """Train a head on labels of your own, or on a task, and measure what its answers are worth on groups held out.
 
-    `mirenc predict TASK INPUT --head FOLDER` asks it.
+    A table of labels has the columns file (relative to the table), function or line (without either the label is of the
+    whole file), label (classes or numbers), and group (rows that are held out together, such as those of a project).
+    `mirenc predict FOLDER INPUT` asks its head, `mirenc predict TASK INPUT --head FOLDER` that of a task.
     """
+    labels_only: dict[str, Any] = {
+        "--label": label,
+        "--group": group,
+        "--kind": kind,
+        "--json": as_json,
+        "--commands": commands,
+    }
+    labels_only |= {"--log": None if log is None else "given", "--form": form != "auto", "--jobs": jobs}
+    task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
+    if task is not None and is_table(task):
+        refuse(task_only, "a table of labels is no task")
+        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form), "jobs": jobs}
+        _fit_labels(task, output, as_json, model, options, label=label, group=group, commands=commands, **chosen)
+        return
+    refuse(labels_only, "it is for a table of labels")
+    _fit_task(task, output, task_file, data, ir_dir, variant, row or "both", model)
+
+
+def _fit_labels(
+    table: str,
+    output: Path | None,
+    as_json: bool,
+    model: str | None,
+    options: Any,
+    *,
+    label: str,
+    group: str,
+    **rest: Any,
+) -> None:
+    from mirenc.decide.fit_labels import fit_labels
+    from mirenc.encoder import load
+
+    common.check_folders(output)
+    encoder = load(model, options=options)
+    report = fit_labels(table, encoder, label=label or "label", group=group or None, progress=True, **rest)
+    print_report(report, as_json)
+    if output is None:
+        common.say("no head is kept; -o FOLDER keeps it for `mirenc predict FOLDER INPUT`")
+    else:
+        common.say(f"wrote {report.head.save(output)}. Ask it: mirenc predict {output} INPUT")
+
+
+def _fit_task(
+    task: str | None,
+    output: Path | None,
+    task_file: Path | None,
+    data: Path | None,
+    ir_dir: Path | None,
+    variant: str,
+    row: str,
+    model: str | None,
+) -> None:
     from mirenc.decide.features.feature_matrix import HEAD_ROWS
     from mirenc.decide.fit import fit_head
     from mirenc.decide.load_samples import load_data

@@ -12,6 +12,7 @@ from typer import Argument, Option
 from mirenc.base.errors import HeadError, TaskError
 from mirenc.cli import common
 from mirenc.cli.answers import Answers, Copies, check_restriction, write_restriction
+from mirenc.cli.own_labels import answer_with, is_head, refuse
 
 if TYPE_CHECKING:
     from mirenc.decide.task import Task
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), then IR or sources, folders of "
+_INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), or the folder of a head that "
+_INPUTS += "`mirenc fit` made of your own labels; then IR or sources, folders of "
 _INPUTS += "either, compile_commands.json, or - for stdin."
 
 
 @common.reads
 def predict(
-    inputs: Annotated[list[str] | None, Argument(metavar="TASK INPUT...", help=_INPUTS)] = None,
+    inputs: Annotated[list[str] | None, Argument(metavar="TASK|HEAD INPUT...", help=_INPUTS)] = None,
     context: Annotated[
         list[str] | None,
         Option(
@@ -82,6 +84,14 @@ def predict(
             raise typer.BadParameter(f"{path}: unknown suffix; available: .yaml, .sarif", param_hint="--output")
         common.check_output(path)
     names = list(inputs or ())
+    if task_file is None and names and is_head(names[0]):
+        if not names[1:]:
+            raise typer.BadParameter("give the files to answer for, as in HEAD foo.c", param_hint="INPUT")
+        of_tasks = {"--context": context, "--head": head, "--variant": variant, "--level": level, "--output": output}
+        looks = None if look_ahead is None else "given"
+        refuse(of_tasks | {"--restrict": restrict, "--look-ahead": looks, "--apply": apply}, "it is for heads of tasks")
+        answer_with(names[0], names[1:], function=function, as_json=as_json, model=model, options=options)
+        return
     task = common.find_task(None if task_file is not None or not names else names.pop(0), task_file)
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")

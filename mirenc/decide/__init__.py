@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mirenc.decide.context import Context as Context, Feature as Feature
+    from mirenc.decide.custom_head import CustomAnswer as CustomAnswer, CustomHead as CustomHead
     from mirenc.decide.estimators.chooser import Settings as Settings
     from mirenc.decide.estimators.cost_head import CostHead as CostHead
     from mirenc.decide.estimators.ensemble import (
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
         RidgeLabels as RidgeLabels,
         RidgeRegressor as RidgeRegressor,
     )
+    from mirenc.decide.estimators.logistic import LogisticHead as LogisticHead
     from mirenc.decide.estimators.mlp import LabelHead as LabelHead, MLPHead as MLPHead
     from mirenc.decide.estimators.pair_head import PairHead as PairHead
     from mirenc.decide.estimators.saved_heads import load_head as load_head, save_head as save_head
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from mirenc.decide.evaluation.report import TaskReport as TaskReport, load_report as load_report
     from mirenc.decide.features.ir_embedder import IREmbedder as IREmbedder
     from mirenc.decide.fit import fit_head as fit_head
+    from mirenc.decide.fit_labels import LabelReport as LabelReport, fit_labels as fit_labels
     from mirenc.decide.load_samples import load_data as load_data, with_ir as with_ir
     from mirenc.decide.prediction import Evidence as Evidence, Prediction as Prediction
     from mirenc.decide.protocols import Protocol as Protocol
@@ -56,11 +59,13 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "context": "Context Feature",
+    "custom_head": "CustomAnswer CustomHead",
     "estimators.chooser": "Settings",
     "estimators.cost_head": "CostHead",
     "estimators.ensemble": "CautiousEnsembleHead EnsembleHead HedgingEnsembleHead LabelsEnsembleHead "
     "NumberEnsembleHead",
     "estimators.linear": "LandmarkLabels LandmarkRegressor RidgeHead RidgeLabels RidgeRegressor",
+    "estimators.logistic": "LogisticHead",
     "estimators.mlp": "LabelHead MLPHead",
     "estimators.pair_head": "PairHead",
     "estimators.saved_heads": "load_head save_head",
@@ -69,6 +74,7 @@ _NAMES = {
     "evaluation.report": "TaskReport load_report",
     "features.ir_embedder": "IREmbedder",
     "fit": "fit_head",
+    "fit_labels": "LabelReport fit_labels",
     "load_samples": "load_data with_ir",
     "prediction": "Evidence Prediction",
     "protocols": "Protocol",

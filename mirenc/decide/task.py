@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mirenc.base.errors import TaskError
-from mirenc.decide.answer_words import AnswerWords
 from mirenc.decide.context import Context
+from mirenc.decide.prediction import Choice, PredictedNumber, Prediction
 from mirenc.decide.protocols import BY_GROUP, BY_ROW, Protocol
 from mirenc.decide.sample import IRSource, Sample
 from mirenc.decide.settings import Setting, Space
@@ -21,7 +21,7 @@ from mirenc.llvm import Dialect, IRModule, Region, regions_of
 from mirenc.llvm.inputs.input import resolve_input
 
 
-class Task(AnswerWords):
+class Task:
     """A decision problem with measured costs, or a number or labels to predict."""
 
     name: ClassVar[str]
@@ -51,7 +51,11 @@ class Task(AnswerWords):
     baselines: ClassVar[Mapping[str, int]] = {}  # settings that speedups are also given over: name -> index
     portfolios: ClassVar[tuple[int, ...]] = ()  # sizes of sets of settings to try, for more rows of a report
 
+    default_words: ClassVar[str] = ""  # how to say that the default is the answer; "": by its name
+    directive_note: ClassVar[str] = ""  # what people must know who write a `directive` into their source
+
     # Target ``number``
+    unit: ClassVar[str] = ""
     logarithm: ClassVar[bool] = False  # whether it is a natural logarithm, so that errors are also given in per cent
     # Variant -> (words, least number): reports also say how well it is foreseen that the number is so large
     events: ClassVar[Mapping[str, tuple[str, float]]] = {}
@@ -104,6 +108,27 @@ class Task(AnswerWords):
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
         """The module that each region is embedded in, as it is in the samples."""
         return [module] * len(regions)
+
+    # -- answers in words -------------------------------------------------------------------------------
+    def directive(self, setting: Setting) -> str:
+        """The line of source that asks for a setting, such as a pragma; "" where there is none."""
+        return ""
+
+    def directive_of(self, answer: Prediction) -> str:
+        """The line of source for an answer; "" for the default."""
+        return self.directive(answer.setting) if isinstance(answer, Choice) and answer.choice != answer.default else ""
+
+    def number_words(self, answer: PredictedNumber) -> str:
+        """The predicted number with its unit."""
+        return f"{answer.value:.6g} {self.unit}".strip()
+
+    def remarks(self, answer: Any) -> list[str]:
+        """Lines that `mirenc predict` prints below an answer (`Prediction`)."""
+        return []
+
+    def details(self, answer: Any) -> dict[str, Any]:
+        """Fields that ``--json`` adds to an answer."""
+        return {}
 
     # -- look-ups ---------------------------------------------------------------------------------------
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:

@@ -40,6 +40,7 @@ from mirenc.llvm.ir.canonical_reader import no_collection
 from mirenc.llvm.ir.plain_statement import Spelling
 from mirenc.llvm.ir.read import in_form, load_input, module_of
 from mirenc.model.lexical import Lexicon
+from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.runtime import Runtime
 from mirenc.model.threads import one_blas_thread
 
@@ -187,14 +188,16 @@ class Pipeline:
             words += f"{content.name}\0{_working_folder()}\0"
         return cache_key(_ENTRY, words.encode("utf-8", "surrogateescape") + content.data)
 
+    def on_one_thread(self) -> "Pipeline":
+        """The same pipeline, in numpy on one thread: for a process that works beside others."""
+        return replace(self, runtime=NumpyRuntime(self.files.config, self.files.weights, threads=1))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _load, (self.files.folder, self.files.digest, self.cache, self.hide_names, self.whitening_map)
 
 
 def _load(folder: Path, digest: str, *rest: Any) -> Pipeline:
     """A pipeline in another process, of one thread."""
-    from mirenc.model.numpy_runtime import NumpyRuntime
-
     files = load_files(folder)
     if files.digest != digest:
         raise ModelError(f"{folder}: the model was changed while it was used. Load it again")

@@ -8,7 +8,7 @@ from mirenc.encoder.embedding import Embedding
 from mirenc.llvm import IRModule, regions_of
 from mirenc.llvm.analysis.regions import has_function
 from mirenc.llvm.ir.plain_statement import Spelling
-from mirenc.model.graph.builder import build_native
+from mirenc.model.graph import build_graph
 from mirenc.model.lexical import Lexicon
 from mirenc.model.pooling import Pools, module_pools, region_pools
 from mirenc.model.runtime import Pooled
@@ -67,7 +67,7 @@ def prepare(
     module = parts[0]
     of_levels = [regions_of(module, level, function=function) for level in levels]
     regions = [region for found in of_levels for region in found.regions]
-    graph = build_native(module, normalisation=tokenizer.config.normalisation)
+    graph = build_graph(module, normalisation=tokenizer.config.normalisation)
     sample = make_sample(module, tokenizer, graph=graph, spelling=spelling)
     if levels == ("module",) and function is None:
         pools = module_pools(sample, weighting)

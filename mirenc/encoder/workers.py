@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, suppress
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -36,6 +37,10 @@ _NAME = 40  # characters of a name that progress shows
 
 Progress = Callable[[int, int | None, str], object]
 """Called with inputs done, their number where it is known, and what is being done."""
+
+
+_Answer = tuple[list[Input], Future[Any]]
+"""A batch, and what becomes of it."""
 
 
 class _ProgressError(BaseException):
@@ -89,23 +94,39 @@ def _run_batches(
 def _run_in_workers(
     pipeline: Pipeline, batches: Iterable[list[Input]], options: EmbedOptions, count: int, advance: Advance
 ) -> Generator[list[Outcome], None, None]:
-    """What becomes of each batch, in their order. What numpy does not run is encoded in this process."""
-    stage = "embed" if pipeline.runtime.name == "numpy" else "prepare"
-    workers = _Workers(pickle.dumps((pipeline, options, stage, default_worker().memory_limit)), count, stage)
-    sent = ((batch, None if _stays_here(batch) else workers.submit(batch)) for batch in batches)
+    """What becomes of each batch, in their order, in ``count`` processes, of which this is one.
+
+    What numpy does not run is encoded in this process alone; the others prepare it.
+    """
+    in_numpy = pipeline.runtime.name == "numpy"
+    if in_numpy:
+        pipeline = pipeline.on_one_thread()
+    stage = "embed" if in_numpy else "prepare"
+    do_here = partial(pipeline.embed, advance=advance) if in_numpy else pipeline.prepare
+    workers = _Workers(pickle.dumps((pipeline, options, stage, default_worker().memory_limit)), count - 1, stage)
+    # One that only this process can do is never begun by a worker.
+    answers: Iterator[_Answer] = (
+        (batch, Future() if _stays_here(batch) else workers.submit(batch)) for batch in batches
+    )
     try:
-        waiting = deque(islice(sent, _AHEAD * count))
+        waiting = deque(islice(answers, _AHEAD * count))
         while waiting:
+            # Rather than wait, this process takes the first batch that no worker has begun.
+            while not waiting[0][1].done() and (at := _first_cancelled(waiting)) is not None:
+                batch, done_here = waiting[at][0], Future[Any]()
+                done_here.set_result(do_here(batch, options))
+                waiting[at] = batch, done_here
             batch, answer = waiting.popleft()
-            if answer is None:
-                yield pipeline.embed(batch, options, advance)
-            elif stage == "embed":
-                yield answer.result()
-            else:
-                yield pipeline.finish(batch, answer.result(), options, advance)
-            waiting.extend(islice(sent, 1))
+            results = answer.result()
+            yield results if in_numpy else pipeline.finish(batch, results, options, advance)
+            waiting.extend(islice(answers, 1))
     finally:
         workers.close()
+
+
+def _first_cancelled(waiting: Iterable[_Answer]) -> int | None:
+    """Place of the first batch that no worker had begun, and now none will; None: there is none."""
+    return next((at for at, (_, answer) in enumerate(waiting) if answer.cancel()), None)
 
 
 def _stays_here(batch: Sequence[Input]) -> bool:

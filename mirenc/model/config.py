@@ -11,32 +11,12 @@ from pydantic import Discriminator, Field, Tag, model_validator
 import mirenc.model.encoders
 from mirenc.base.config import Config
 from mirenc.base.errors import ConfigError
-from mirenc.model.encoders.convolution import ConvolutionConfig
-from mirenc.model.encoders.directed import DirectedGraphConfig
-from mirenc.model.encoders.gcn import GraphEncoderConfig
-from mirenc.model.encoders.transformer import TextEncoderConfig
-from mirenc.model.kinds import COUNTS, GraphKind, TextKind
-from mirenc.model.layers import BERT_STD, Embedding, Layers, Linear, Norm, Shapes, Weight, shapes_of
+from mirenc.model.encoders.convolution import ConvolutionConfig as ConvolutionConfig
+from mirenc.model.encoders.directed import DirectedGraphConfig as DirectedGraphConfig
+from mirenc.model.encoders.gcn import GraphEncoderConfig as GraphEncoderConfig
+from mirenc.model.encoders.transformer import TextEncoderConfig as TextEncoderConfig
+from mirenc.model.kinds import BERT_STD, COUNTS, Embedding, GraphKind, Layers, Linear, Norm, TextKind, Weight
 from mirenc.model.tokenizer import TokenizerConfig
-
-__all__ = [
-    "PRESETS",
-    "ConvolutionConfig",
-    "DirectedGraphConfig",
-    "GraphConfig",
-    "GraphEncoderConfig",
-    "LexicalConfig",
-    "MatchingConfig",
-    "ModelConfig",
-    "PairedConfig",
-    "PoolingConfig",
-    "TaughtConfig",
-    "TextConfig",
-    "TextEncoderConfig",
-    "declared_layers",
-    "preset",
-    "weight_shapes",
-]
 
 
 def _kinds(base: type[Config], default: str) -> Any:
@@ -182,11 +162,12 @@ def declared_layers(config: ModelConfig) -> dict[str, Layers]:
     return parts
 
 
-def weight_shapes(config: ModelConfig) -> Shapes:
+def weight_shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
     """Shape of every entry of ``MIREncoder.state_dict``: what a file must hold, known without torch."""
-    shapes: Shapes = {}
+    shapes: dict[str, tuple[int, ...]] = {}
     for part, layers in declared_layers(config).items():
-        shapes |= {f"{part}.{name}": shape for name, shape in shapes_of(layers).items()}
+        for name, layer in layers.items():
+            shapes |= {f"{part}.{name}{end}": shape for end, shape in layer.shapes().items()}
     whitened = {"text": config.text.hidden, "graph": config.graph.width} if config.pooling.whiten else {}
     if config.lexical is not None:
         shapes["lexical_idf"] = (config.lexical.buckets,)

@@ -1,6 +1,6 @@
 """The formulas of what stands on the encoders: matching of text and graph, and the taught trunk."""
 
-from mirenc.model.layers import Array, Backend
+from mirenc.model.kinds import Array, Backend
 
 
 def matching_logits(backend: Backend, text: Array, graph: Array) -> Array:

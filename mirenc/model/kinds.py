@@ -1,19 +1,92 @@
 """Kinds of encoders: what a file in `mirenc.model.encoders` has, and that is all that a new one needs.
 
-It is a configuration (a `TextKind` or `GraphKind`) that declares its layers and computes with them. The formula is
-written in the operations of `mirenc.model.numpy_layers`, so torch trains it and numpy embeds with it.
+It is a configuration (a `TextKind` or `GraphKind`) that declares its layers and computes with them: layers and formulas
+are stated once. `mirenc.model.torch_layers` builds modules of the layers to train; `mirenc.model.numpy_layers` computes
+with trained weights. Both have the same operations, in which a formula is written.
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
 from mirenc.base.config import Config
 from mirenc.model.graph import NodeKind
-from mirenc.model.layers import Array, Backend, Layers
 
 COUNTS = len(NodeKind) + 1  # of a group's nodes of each kind, and of its distinct statements
+Backend = Any
+"""`mirenc.model.numpy_layers.NumpyLayers` or `mirenc.model.torch_layers.TorchLayers`."""
+Array = Any
+"""A numpy array or a torch tensor, as the back end has it."""
+BERT_STD = 0.02
+Shapes = dict[str, tuple[int, ...]]
+
+
+class Linear(NamedTuple):
+    """x W' + b. ``std``: initial standard deviation, with zero biases; None: torch's default."""
+
+    inputs: int
+    outputs: int
+    bias: bool = True
+    std: float | None = None
+
+    def shapes(self) -> Shapes:
+        return {".weight": (self.outputs, self.inputs)} | ({".bias": (self.outputs,)} if self.bias else {})
+
+
+class Norm(NamedTuple):
+    """Layer norm over the last axis."""
+
+    size: int
+
+    def shapes(self) -> Shapes:
+        return {".weight": (self.size,), ".bias": (self.size,)}
+
+
+class Embedding(NamedTuple):
+    """A table of vectors, drawn with standard deviation ``std``."""
+
+    rows: int
+    width: int
+    std: float = BERT_STD
+
+    def shapes(self) -> Shapes:
+        return {".weight": (self.rows, self.width)}
+
+
+class Depthwise(NamedTuple):
+    """Each channel convolved over ``width`` neighbouring tokens."""
+
+    channels: int
+    width: int
+
+    def shapes(self) -> Shapes:
+        return {".weight": (self.channels, 1, self.width), ".bias": (self.channels,)}
+
+
+class GraphConvolution(NamedTuple):
+    """D^-1/2 (A + I) D^-1/2 x W' + b (Kipf and Welling 2017)."""
+
+    inputs: int
+    outputs: int
+
+    def shapes(self) -> Shapes:
+        return {".lin.weight": (self.outputs, self.inputs), ".bias": (self.outputs,)}
+
+
+class Weight(NamedTuple):
+    """One array of its own, drawn with standard deviation ``std``."""
+
+    shape: tuple[int, ...]
+    std: float = 0.0
+
+    def shapes(self) -> Shapes:
+        return {"": self.shape}
+
+
+Layer = Linear | Norm | Embedding | Depthwise | GraphConvolution | Weight
+Layers = dict[str, Layer]
+"""Layers by name, in the order in which torch draws their first weights."""
 
 
 class TextKind(Config):

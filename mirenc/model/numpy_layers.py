@@ -106,11 +106,6 @@ class NumpyLayers:
         """In training, a ``share`` of the components set to zero."""
         return x
 
-    def per_value(self, compute: Callable[[Integer], Float32], values: Integer) -> Float32:
-        """``compute`` of integers, which may be called with each distinct one once. Shapes: (...) -> (..., D)."""
-        value, row = np.unique(values, return_inverse=True)
-        return compute(value)[row.reshape(values.shape)]
-
     def attention(self, qkv: Float32, heads: int, real: None) -> Float32:
         """softmax(q k' / sqrt(d)) v over the tokens that are ``real`` (B, T). Shapes: (B, T, 3 H) -> (B, T, H)."""
         batch, length, width = qkv.shape
@@ -124,14 +119,24 @@ class NumpyLayers:
 
     def depthwise(self, name: str, x: Float32, real: None) -> Float32:
         """Convolution of each channel, zero beyond the ``real`` tokens (B, T). Shapes: (B, T, C) -> (B, T, C)."""
+        batch, length, channels = x.shape
+        half = self.weight(f"{name}.weight").shape[-1] // 2
+        rows = np.zeros((batch, length + 2 * half), dtype=np.int64)  # row 0: what is outside
+        rows[:, half : half + length] = np.arange(batch * length).reshape(batch, length) + 1
+        windows = np.lib.stride_tricks.sliding_window_view(rows, length, axis=1)  # (B, width, T)
+        states = np.concatenate([np.zeros((1, channels), x.dtype), x.reshape(-1, channels)])
+        return self.window_sum(name, states, windows.swapaxes(0, 1).reshape(2 * half + 1, -1)).reshape(x.shape)
+
+    def window_sum(self, name: str, x: Float32, windows: Integer) -> Float32:
+        """Convolution of each channel over windows of rows of ``x``. Shapes: (N, C), (width, W) -> (W, C)."""
         if name not in self._prepared:
             self._prepared[name] = np.ascontiguousarray(self.weight(f"{name}.weight")[:, 0].T)
         taps = self._prepared[name]  # (width, C): one row a neighbour
         middle = len(taps) // 2
-        y: Float32 = x * taps[middle]
-        for shift in range(1, min(middle + 1, x.shape[1])):
-            y[:, shift:] += x[:, :-shift] * taps[middle - shift]
-            y[:, :-shift] += x[:, shift:] * taps[middle + shift]
+        y: Float32 = x[windows[middle]] * taps[middle]
+        for shift in range(1, middle + 1):
+            for neighbour in (middle - shift, middle + shift):
+                y += x[windows[neighbour]] * taps[neighbour]
         y += self.weight(f"{name}.bias")
         return y
 

@@ -1,12 +1,12 @@
 """The model in numpy: the same numbers as the torch modules, without torch's start-up time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 from mirenc.base.arrays import Float32, Int32, Int64, UInt16
-from mirenc.model.config import GraphConfig, ModelConfig
+from mirenc.model.config import GraphConfig, ModelConfig, TextConfig
 from mirenc.model.heads import matching_logits, taught_vectors
 from mirenc.model.numpy_layers import NumpyLayers, Weights
 from mirenc.model.pooling import Pool, Pools
@@ -15,6 +15,7 @@ from mirenc.model.runtime import Pooled, needed_texts
 from mirenc.model.sample import IRSample
 from mirenc.model.segments import segment_sum
 from mirenc.model.threads import by_slices, in_order, one_blas_thread, usable_cores
+from mirenc.model.windows import encode_windows
 
 # Tokens a chunk has: large enough for BLAS, small enough for the processor's cache.
 _CHUNK_TOKENS = 2048
@@ -49,6 +50,25 @@ def pooled_by_formula(
     return pool.readout(np.mean(flows, axis=0), sizes=config.readout != "mean")
 
 
+def encode_by_length(
+    config: TextConfig, layers: NumpyLayers, threads: int, ids: UInt16, length: Int32
+) -> Iterator[tuple[Int64, Float32]]:
+    """Statement vectors by the formula, texts of equal length together: as `encode_windows` gives them."""
+    order = np.argsort(length, kind="stable")
+    lengths, starts = np.unique(length[order], return_index=True)
+    chunks: list[tuple[int, Int64]] = []
+    for tokens, first, last in zip(lengths.tolist(), starts, [*starts[1:], len(order)], strict=True):
+        step = max(1, _CHUNK_TOKENS // tokens)
+        chunks += [(tokens, order[at : min(at + step, last)]) for at in range(first, last, step)]
+
+    def encoded(chunk: tuple[int, Int64]) -> tuple[Int64, Float32]:
+        tokens, rows = chunk
+        return rows, config.pool(layers, config.states(layers, ids[rows, :tokens], None), None)
+
+    # Long chunks first, so that no thread is left with one at the end.
+    return in_order(encoded, chunks[::-1], threads)
+
+
 class NumpyRuntime:
     """Inference with plain arrays, a `Runtime`, on as many threads as this process may use if ``threads`` is left out.
 
@@ -70,25 +90,12 @@ class NumpyRuntime:
         out = np.empty((len(text_ids), self.config.text.hidden), dtype=np.float32)
         if len(out) == 0:
             return out
-        layers = self._layers["text"]
-        order = np.argsort(text_length, kind="stable")
-        lengths, starts = np.unique(text_length[order], return_index=True)
-        chunks: list[tuple[int, Int64]] = []
-        for length, first, last in zip(lengths.tolist(), starts, [*starts[1:], len(order)], strict=True):
-            step = max(1, _CHUNK_TOKENS // length)
-            chunks += [(length, order[at : min(at + step, last)]) for at in range(first, last, step)]
-
-        def work(chunk: tuple[int, Int64]) -> int:
-            length, rows = chunk
-            states = self.config.text.states(layers, text_ids[rows, :length], None)
-            out[rows] = self.config.text.pool(layers, states, None)
-            return len(rows)
-
+        encode = encode_windows if self.config.text.kind == "convolution" else encode_by_length
         with one_blas_thread():
-            # Long chunks first, so that no thread is left with one at the end.
-            for done in in_order(work, chunks[::-1], self.threads):
+            for rows, vectors in encode(self.config.text, self._layers["text"], self.threads, text_ids, text_length):
+                out[rows] = vectors
                 if advance is not None:
-                    advance(done)
+                    advance(len(rows))
         return out
 
     def text_features(self, text_ids: UInt16, text_length: Int32) -> Float32:

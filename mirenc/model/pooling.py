@@ -15,7 +15,7 @@ import numpy as np
 from mirenc.base.arrays import Float32, Float64, Int64, Integer
 from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.sample import IRSample
-from mirenc.model.segments import distinct, segment_sum
+from mirenc.model.segments import distinct, run_starts, segment_max, segment_sum
 
 # Memberships whose vectors are gathered at once.
 _SLICE = 1 << 13
@@ -41,16 +41,17 @@ class Readout:
             self._most = np.full((groups, width), -np.inf, dtype=np.float32)
             self._total = np.zeros((groups, width))
 
-    def share(self, rows: Float32, group: Int64, weight: Float64, count: Float64) -> Share:
-        """The share of some memberships, sorted by group, of ``count`` equal members each. (M, D), three (M,)."""
-        start = np.flatnonzero(np.diff(group, prepend=-1))
-        own, bounds, column = group[start], np.append(start, len(group)), np.arange(len(group))
-        wide = rows.astype(np.float64)
-        mean = segment_sum(weight, column, bounds, wide)
+    def share(self, x: Float32, row: Integer, group: Int64, weight: Float64, count: Integer) -> Share:
+        """The share of some memberships, sorted by group, each of ``count`` equal members. (n, D), four (M,)."""
+        start = run_starts(group)
+        own, bounds = group[start], np.append(start, len(group))
+        wide: Float64 = x.astype(np.float64)
+        mean = segment_sum(weight, row, bounds, wide)
         if not self._sizes:
-            return Share(own, mean, rows[:0], mean[:0])
-        most = np.maximum.reduceat(rows, start, axis=0) if len(start) else rows[:0]
-        return Share(own, mean, most, segment_sum(count, column, bounds, np.maximum(wide, 0, out=wide)))
+            return Share(own, mean, x[:0], mean[:0])
+        np.maximum(wide, 0, out=wide)
+        total = segment_sum(count.astype(np.float64), row, bounds, wide)
+        return Share(own, mean, segment_max(x[row], start), total)
 
     def add(self, share: Share) -> None:
         self._mean[share.own] += share.mean
@@ -86,7 +87,8 @@ class Pool:
         order = np.lexsort((self.item, self.group))
         for first in range(0, len(order), _SLICE):
             at = order[first : first + _SLICE]
-            readout.add(readout.share(vectors[self.item[at]], self.group[at], self.weight[at], np.ones(len(at))))
+            columns = self.group[at], self.weight[at], np.ones(len(at), dtype=np.int64)
+            readout.add(readout.share(vectors[self.item[at]], np.arange(len(at)), *columns))
         return readout.result()
 
     def of_classes(self, row: Integer) -> Pool:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.base.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, UInt64, spread
+from mirenc.base.arrays import Float32, Int32, Int64, Integer, UInt8, UInt32, spread
 from mirenc.model.encoders.directed import ARGUMENTS, LAST_POSITION, RELATION_OF, RELATIONS, DirectedGraphConfig
 from mirenc.model.graph import Flow
 from mirenc.model.numpy_layers import NumpyLayers
 from mirenc.model.pooling import Pool, Readout, Share, node_keys
 from mirenc.model.sample import IRSample
-from mirenc.model.segments import distinct, segment_sum
+from mirenc.model.segments import distinct, run_starts, scrambled, segment_sum
 from mirenc.model.threads import SLICE, by_slices, give_back, in_order
 
 # From as many nodes on, memory is given back between two steps.
@@ -25,17 +25,6 @@ _LARGE = 1 << 15
 # The relation of a node to itself, after all others.
 _OWN = RELATIONS
 _RELATION_BITS = _OWN.bit_length()
-
-
-def _scrambled(values: UInt64) -> UInt64:
-    """A 64-bit hash of each number (the finalizer of splitmix64, Steele et al. 2014)."""
-    x = values + np.uint64(0x9E3779B97F4A7C15)
-    x ^= x >> np.uint64(30)
-    x *= np.uint64(0xBF58476D1CE4E5B9)
-    x ^= x >> np.uint64(27)
-    x *= np.uint64(0x94D049BB133111EB)
-    x ^= x >> np.uint64(31)
-    return x
 
 
 class _Classes(NamedTuple):
@@ -75,12 +64,12 @@ class _Neighbours:
         key <<= bits
         key |= np.concatenate([*sample.edge_index, own])
         key.sort(kind="stable")  # edges come in long runs that are in order
-        edge = np.flatnonzero(np.diff(key, prepend=-1))
+        edge = run_starts(key)
         count = np.diff(edge, append=len(key)).astype(np.uint32)
         key = key[edge]
         self.source = (key & ((1 << bits) - 1)).astype(np.int32)
         key >>= bits
-        self.start = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key)).astype(np.int32)
+        self.start = np.append(run_starts(key), len(key)).astype(np.int32)
         total = np.add.reduceat(count, self.start[:-1]).astype(np.float32)
         self.share = (count / np.repeat(total, np.diff(self.start))).astype(np.float32)
         pair = key[self.start[:-1]]
@@ -93,9 +82,9 @@ class _Neighbours:
 
     def _refined(self, classes: _Classes, count: UInt32) -> _Classes:
         """Classes of nodes that were equal and hear the same; parallel edges are one of a higher count (K,)."""
-        heard = _scrambled(classes.of_node.astype(np.uint64))[self.source]
+        heard = scrambled(classes.of_node.astype(np.uint64))[self.source]
         heard += np.repeat(self.relation, np.diff(self.start))
-        heard = _scrambled(heard)
+        heard = scrambled(heard)
         heard *= count
         # Every node hears at least itself.
         return _classes(np.add.reduceat(heard, self.start[self.first[:-1]]))
@@ -153,8 +142,8 @@ class RefinedPooling:
             own = slice(*np.searchsorted(members.item, [first, min(first + SLICE, count)]).tolist())
             order = own.start + np.argsort(members.group[own], kind="stable")
             rows = vectors(slice(first, first + SLICE)) if len(order) else np.zeros((0, self.config.out), np.float32)
-            times = members.count[order].astype(np.float64)
-            return readout.share(rows[members.item[order] - first], members.group[order], members.weight[order], times)
+            columns = members.group[order], members.weight[order], members.count[order]
+            return readout.share(rows, members.item[order] - first, *columns)
 
         for part in in_order(share, range(0, count, SLICE), self.threads):
             readout.add(part)

@@ -9,8 +9,7 @@ from mirenc.base.arrays import Int8, Int32, UInt16
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.ir.plain_statement import Spelling, spelled
 from mirenc.llvm.ir.statements import statements_of
-from mirenc.model.graph import ProgramGraph
-from mirenc.model.graph.builder import build_native
+from mirenc.model.graph import ProgramGraph, build_graph
 from mirenc.model.tokenizer import IRTokenizer
 
 
@@ -66,7 +65,7 @@ def make_sample(
     """
     normalisation = tokenizer.config.normalisation
     statements = statements_of(module, normalisation)
-    graph = graph if graph is not None else build_native(module, normalisation=normalisation)
+    graph = graph if graph is not None else build_graph(module, normalisation=normalisation)
     # The graph's table begins with the statements and their nodes' full texts; short ones are for people and exports.
     texts = graph.texts[: max(len(statements.texts), int(graph.node_full_text_row.max()) + 1)]
     statement_row, node_row = statements.row, graph.node_full_text_row

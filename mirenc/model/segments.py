@@ -1,16 +1,29 @@
 """Sums over segments of rows, and which rows are distinct, in numpy."""
 
+import itertools
 from typing import TypeVar
 
 import numpy as np
 
-from mirenc.base.arrays import Float32, Float64, Int64, Integer
+from mirenc.base.arrays import Float32, Float64, Int64, Integer, UInt64
 
 Floats = TypeVar("Floats", Float32, Float64)
 
 # Numbers that a process sums in numpy, at some 10 ns each; to import scipy.sparse takes 0.1 to 0.2 s.
 _FEW = 1 << 21
 _summed = 0
+_LONG = 8  # rows
+
+
+def scrambled(values: UInt64) -> UInt64:
+    """A 64-bit hash of each number (the finalizer of splitmix64, Steele et al. 2014)."""
+    x = values + np.uint64(0x9E3779B97F4A7C15)
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
 
 
 def distinct(key: Integer) -> tuple[Int64, Int64]:
@@ -23,10 +36,23 @@ def distinct(key: Integer) -> tuple[Int64, Int64]:
     joined = (key.view(np.uint64) << np.uint64(bits)) | np.arange(len(key), dtype=np.uint64)
     joined.sort()
     order = (joined & np.uint64((1 << bits) - 1)).view(np.int64)
-    new = np.append(True, np.diff(key[order]) != 0)[: len(key)]
+    start = run_starts(key[order])
     which = np.empty_like(order)
-    which[order] = np.cumsum(new) - 1
-    return order[new], which
+    which[order] = np.repeat(np.arange(len(start)), np.diff(start, append=len(key)))
+    return order[start], which
+
+
+def run_starts(values: Integer) -> Int64:
+    """Where each run of equal values begins. Shapes: (n,) -> (runs,)."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])
+
+
+def segment_max(x: Float32, start: Integer) -> Float32:
+    """Largest of each column in each segment of rows, of which none is empty. Shapes: (m, d), (n,) -> (n, d)."""
+    if len(x) < _LONG * len(start) or not len(start):
+        return np.maximum.reduceat(x, start, axis=0) if len(start) else x[:0]
+    # Several times as fast where segments are long.
+    return np.stack([x[first:last].max(0) for first, last in itertools.pairwise([*start.tolist(), len(x)])])
 
 
 def segment_sum(weight: Floats, column: Integer, start: Integer, x: Floats) -> Floats:

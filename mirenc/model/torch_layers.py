@@ -11,7 +11,7 @@ from torch_geometric.nn import GCNConv
 from torch_geometric.utils import to_undirected
 
 from mirenc.model.config import GraphConfig, TextConfig
-from mirenc.model.layers import Depthwise, Embedding, GraphConvolution, Layer, Linear, Norm, Weight
+from mirenc.model.kinds import Depthwise, Embedding, GraphConvolution, Layer, Linear, Norm, Weight
 from mirenc.model.tokenizer import PAD
 
 # Tokens that are encoded at once: on a CPU as many as its cache takes.
@@ -102,9 +102,6 @@ class TorchLayers(nn.Module):
 
     def dropout(self, x: Tensor, share: float) -> Tensor:
         return F.dropout(x, share, self.training)
-
-    def per_value(self, compute: Callable[[Tensor], Tensor], values: Tensor) -> Tensor:
-        return compute(values)
 
     def attention(self, qkv: Tensor, heads: int, real: Tensor | None) -> Tensor:
         batch, length, width = qkv.shape

@@ -223,11 +223,8 @@ class Teacher:
     def loss(self, rows: Tensor, graphs: IRData, share: slice) -> Tensor:
         """Loss of a batch of pieces (B,); ``graphs`` are those of the share."""
         truth = {kind: values[rows] for kind, values in self._labels.items()}
-        return answers_loss(self._head_outputs(self.taught(rows[share], graphs)), truth, share=share)
-
-    def _head_outputs(self, taught: Tensor) -> dict[str, Tensor]:
-        """(B, width) -> (B, C) of each kind."""
-        return {kind: head(taught) for kind, head in self._heads.items()}
+        taught = self.taught(rows[share], graphs)
+        return answers_loss({kind: head(taught) for kind, head in self._heads.items()}, truth, share=share)
 
     @torch.no_grad()
     def predict(self, pieces: Int64) -> dict[str, Float32]:
@@ -236,7 +233,7 @@ class Teacher:
         for some in (pieces[first : first + _SLICE] for first in range(0, len(pieces), _SLICE)):
             graphs = self.answers.graphs(some).data(self._device)
             taught.append(self.taught(torch.from_numpy(some).to(self._device), graphs))
-        return {kind: values.cpu().numpy() for kind, values in self._head_outputs(torch.cat(taught)).items()}
+        return {kind: head(torch.cat(taught)).cpu().numpy() for kind, head in self._heads.items()}
 
 
 def piece_counts(answers: Answers) -> Float32:

@@ -76,6 +76,9 @@ class Sampler:
         if functions is not None:
             programs = functions.programs
             self._projects = [programs[project] for project in sorted(programs.keys() - set(held_out))]
+            if not self._projects:
+                found = f"contrast.functions: {config.contrast.functions}: no program of a project to learn from"
+                raise ConfigError(f"{found} is there in two forms. Add files of another level, or more --form")
         for stage in config.stages.keys() - {"mlm", "contrast"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 

@@ -9,7 +9,6 @@ has one, learns to answer as it did when the stage began, since heads for decisi
 
 import copy
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from mirenc.base.arrays import Float64, Int64
-from mirenc.base.errors import ConfigError
 from mirenc.model.data import IRData
 from mirenc.model.graph import Flow, NodeKind
 from mirenc.model.mirencoder import Encoded, MIREncoder, Whitening
@@ -26,7 +24,7 @@ from mirenc.model.tokenizer import PAD
 from mirenc.model.whitening import fit_whitening
 from mirenc.pretrain.batches import Batch, Sampler
 from mirenc.pretrain.config import ContrastConfig
-from mirenc.pretrain.corpus.functions import COLUMNS, SPELLINGS, Functions
+from mirenc.pretrain.corpus.functions import SPELLINGS, Functions
 from mirenc.pretrain.evaluation.figures import Figures
 from mirenc.pretrain.evaluation.retrieval import CANDIDATE, QUERY, rank_figures, ranks
 from mirenc.pretrain.objectives import Pairs, gae_loss, igm_loss, mask_tokens, mlm_loss
@@ -45,15 +43,15 @@ _VALIDATED = 32  # pairs of modules at once
 
 
 class FunctionTable:
-    """All forms of some projects on the device, and batches of them."""
+    """All forms of some projects on the device, and batches of them; ``length`` (T,) are the tokens of each text."""
 
     def __init__(self, functions: Functions, device: torch.device, weighting: str) -> None:
         self.device, self._weighting = device, weighting
         self._columns = {name: self._tensor(array.astype(np.int32)) for name, array in functions.columns.items()}
         self._sizes = {name: self._tensor(array) for name, array in functions.sizes.items()}
         self._start = {name: _starts(size) for name, size in self._sizes.items()}
-        self._ids, self._length = self._tensor(functions.ids.astype(np.int32)), self._tensor(functions.length)
-        self._text_start = _starts(self._length)
+        self._ids, self.length = self._tensor(functions.ids.astype(np.int32)), self._tensor(functions.length)
+        self._text_start = _starts(self.length)
         self._rows = self._tensor(functions.rows)  # (spelling, plain text) -> text
         names: dict[str, int] = {}
         name_numbers = [names.setdefault(name, len(names)) for form in functions.forms for name in form.functions]
@@ -72,13 +70,9 @@ class FunctionTable:
 
     def padded(self, texts: Tensor, width: int) -> Tensor:
         """Token ids, cut to ``width``. Shapes: (U,) -> (U, width) int64."""
-        place, length = torch.arange(width, device=self.device), self._length[texts][:, None]
+        place, length = torch.arange(width, device=self.device), self.length[texts][:, None]
         ids = self._ids[self._text_start[texts][:, None] + torch.minimum(place, length - 1)].long()
         return torch.where(place < length, ids, PAD)
-
-    def lengths(self, texts: Tensor) -> Tensor:
-        """Tokens of some texts. Shapes: (U,) -> (U,)."""
-        return self._length[texts]
 
     def batch(self, modules: Tensor, spelling: Tensor, *, definitions: bool = True) -> IRData:
         """Modules (M,), each in a spelling (M,); ``definitions`` of globals count as texts of who takes them.
@@ -88,8 +82,7 @@ class FunctionTable:
         """
 
         def column(name: str) -> Tensor:
-            group = next(group for group, names in COLUMNS.items() if name in names)
-            return self._columns[name][self._places(group, modules)[0]].long()
+            return self._columns[name][self._places(name.partition("_")[0], modules)[0]].long()
 
         def texts_of(group: str) -> tuple[Tensor, Tensor]:
             """Text of each entry in its module's spelling, and its module."""
@@ -251,7 +244,7 @@ class ContrastLosses(nn.Module):
         count = len(batch.texts)
         vectors = torch.zeros(count, model.config.text.hidden, device=self.device)
         features = torch.zeros(count, model.config.text.token_width, device=self.device)
-        length, shorter = self._table.lengths(batch.texts), 0
+        length, shorter = self._table.length[batch.texts], 0
         with self._precision:
             for width in _WIDTHS:
                 inside = ((length > shorter) & (length <= width)).nonzero().squeeze(1)
@@ -364,20 +357,9 @@ def validation_pairs(functions: Functions, projects: set[str]) -> list[tuple[int
     for project in sorted(projects & functions.programs.keys()):
         for numbers in functions.programs[project]:
             order = sorted(numbers, key=lambda number: functions.forms[number][2:5])
-            queries, candidates = (_at(functions, order, level) for level in (QUERY, CANDIDATE))
-            if queries and candidates:
-                pairs.append((queries[0], candidates[-1]))
+            at: dict[str, list[int]] = {QUERY: [], CANDIDATE: []}
+            for number in order:
+                at.setdefault(functions.forms[number].level, []).append(number)
+            if at[QUERY] and at[CANDIDATE]:
+                pairs.append((at[QUERY][0], at[CANDIDATE][-1]))
     return pairs
-
-
-def _at(functions: Functions, numbers: Sequence[int], level: str) -> list[int]:
-    return [number for number in numbers if functions.forms[number].level == level]
-
-
-def read_functions(folder: str, tokenizer: Any, held_out: set[str]) -> Functions:
-    """Functions to learn from; a `ConfigError` where no project of two forms is left."""
-    functions = Functions.load(folder, tokenizer)
-    if not functions.programs.keys() - held_out:
-        found = f"contrast.functions: {folder}: no program of a project to learn from is there in two forms"
-        raise ConfigError(f"{found}. Add files of another level, or more --form")
-    return functions

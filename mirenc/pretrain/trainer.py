@@ -23,8 +23,9 @@ from mirenc.pretrain import checkpoint, encoding
 from mirenc.pretrain.answers import Answers, Teacher, read_answers
 from mirenc.pretrain.batches import Batch, Sampler
 from mirenc.pretrain.config import PretrainConfig
-from mirenc.pretrain.contrast import ContrastLosses, read_functions
+from mirenc.pretrain.contrast import ContrastLosses
 from mirenc.pretrain.corpus import Corpus
+from mirenc.pretrain.corpus.functions import Functions
 from mirenc.pretrain.evaluation.figures import Figures
 from mirenc.pretrain.optimiser import Optimiser
 from mirenc.pretrain.parallel import Processes
@@ -99,12 +100,13 @@ class Trainer:
         if "compiler" in self.stages:
             self.answers, self.heads = self._read_answers()
             kept_out |= self.answers.projects_of(self.answers.held_out)
-        self.functions, self.kept_out = None, kept_out
+        self.functions: Functions | None = None
+        self.kept_out = kept_out
         if "contrast" in self.stages:
             if self.processes.count > 1:
                 raise ConfigError("contrast compares all functions of a step: it takes one process. Leave torchrun out")
             kept_out.update(config.contrast.validated)
-            self.functions = read_functions(config.contrast.functions, corpus.tokenizer, kept_out)
+            self.functions = Functions.load(config.contrast.functions, corpus.tokenizer)
         self.recall: Figures | None = None  # of functions held out, as the stage contrast left it
         digest = self.started_from["digest"] if self.started_from is not None else ""
         parts = (corpus, self.train_modules, config, self.processes)

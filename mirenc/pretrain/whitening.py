@@ -88,12 +88,8 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
     projects: set[str] = set()
     for number, (part, allowed) in enumerate((("text", modules), ("graph", small))):
         chosen, pairs = choose_modules(corpus, allowed, np.random.default_rng([config.seed, 500 + number]))
-        if not len(chosen):
-            vectors = torch.zeros(0, 0)
-        elif part == "text":
-            vectors = encoding.text_vectors(model, corpus, chosen, weighting=weighting)
-        else:
-            vectors = encoding.graph_vectors(model, corpus, chosen, weighting=weighting)
+        encode = encoding.text_vectors if part == "text" else encoding.graph_vectors
+        vectors = encode(model, corpus, chosen, weighting=weighting) if len(chosen) else torch.zeros(0, 0)
         parts[part] = vectors.numpy(), pairs if paired else pairs[:0]
         projects.update(corpus.projects_of(chosen))
     return parts, projects
@@ -101,15 +97,12 @@ def _corpus_rows(trainer: Trainer, corpus: Corpus, modules: Int64, *, paired: bo
 
 def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     """Vectors of a folder, without those of projects that the run or its answers hold out: figures are theirs."""
-    kept_out = trainer.corpus.projects_of(trainer.held_out)
-    if trainer.answers is not None:
-        kept_out |= trainer.answers.projects_of(trainer.answers.held_out)
     if (Path(domain.folder) / "corpus.json").is_file():
         corpus = Corpus.load(domain.folder)
         if corpus.tokenizer.to_json() != trainer.corpus.tokenizer.to_json():
             found = f"domain {domain.folder}: its corpus was not built with the tokenizer of the run's"
             raise ConfigError(f"{found}. Build it with: mirenc corpus build ... --tokenizer MODEL")
-        allowed = np.flatnonzero([project not in kept_out for project in corpus.projects])
+        allowed = np.flatnonzero([project not in trainer.kept_out for project in corpus.projects])
         if not len(allowed):
             found = f"domain {domain.folder}: has no project that the run does not hold out"
             raise ConfigError(f"{found}. Give another corpus")
@@ -120,7 +113,7 @@ def _domain_rows(trainer: Trainer, domain: DomainConfig) -> _Rows:
     encoder = Encoder(files, runtime, options=ReadOptions(form="plain"))  # as a corpus is
     every = find_inputs(domain.folder)
     project_of = dict(zip(every, ir_projects(every, domain.folder), strict=True))
-    inputs = [file for file in every if project_of[file] not in kept_out]
+    inputs = [file for file in every if project_of[file] not in trainer.kept_out]
     # What cannot be read is left out, as where a corpus is built.
     vectors, pairs, _ = domain_vectors(
         encoder, inputs, "levels" if domain.pairs else None, level=domain.level, failed=lambda error: None

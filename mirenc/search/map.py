@@ -7,8 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from html import escape
-from pathlib import Path, PurePath
-from string import Template
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,13 @@ import numpy as np
 from mirenc.base.arrays import Float32, Int64
 from mirenc.base.cosines import Nearest, nearest
 from mirenc.base.errors import ConfigError, needs
+from mirenc.search.pages import fill_page, shortened
 from mirenc.search.table import VectorTable
 
 with needs("map", "a map needs plotly and scikit-learn"):
     from plotly.offline import get_plotlyjs
     from scipy.sparse import csr_array
+    from scipy.spatial import cKDTree
     from sklearn.manifold import TSNE
     from sklearn.neighbors import NearestNeighbors
 
@@ -31,7 +32,7 @@ _MIN_ROWS = 10  # for t-SNE
 _PERPLEXITY = 30
 _SHOWN = 3  # neighbours that a point names
 _GROUPS = 49  # and one for the rest: map.html has five symbols in ten colours
-_WIDTH = 60  # characters of a name or a path
+_APART = 0.008  # of the larger side of the map: about a point's width on a screen
 _RIGHT = """ The percentage says how often the nearest function at such a cosine was the right one, where projects never
 trained on were searched for the same functions as another compiler or level made them."""
 
@@ -52,7 +53,7 @@ def draw_map(
     rows = np.sort(np.random.default_rng(0).permutation(len(table))[:most])
     drawn = np.asarray(table.vectors[rows])
     near, cosines = _others(drawn, np.arange(len(rows)), drawn, 3 * _PERPLEXITY + 1)
-    places, k = _places(drawn, near, cosines).round(4), min(10, len(rows) - 1)
+    places, k = _spread(_places(drawn, near, cosines)).round(4), min(10, len(rows) - 1)
     here = NearestNeighbors(n_neighbors=k).fit(places).kneighbors(return_distance=False)  # (n, k), itself left out
     kept = (here[:, :, None] == near[:, None, :k]).any(axis=2).sum(axis=1).mean()
     if len(rows) < len(table):
@@ -77,10 +78,11 @@ def draw_map(
         point = [*places[number].tolist(), "<br>".join(lines), "\n".join(words(row))]
         groups[group_of[tops[table.source_row[row]]]]["points"].append(point)
     maker, of = table.maker, f" of {len(table):,}" if len(rows) < len(table) else ""
-    return Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8")).substitute(
+    return fill_page(
+        "map.html",
         title=escape(f"{len(rows):,}{of} {maker.level}s of {name}"),
         level=maker.level,
-        k=k,
+        k=str(k),
         kept=f"{kept:.1f}",
         all=f"{len(table):,}",
         right="" if sure(1) is None else _RIGHT,
@@ -114,6 +116,23 @@ def _places(vectors: Float32, near: Int64, cosines: Float32) -> Float32:
     return TSNE(**how, random_state=0).fit_transform(graph)
 
 
+def _spread(places: Float32) -> Float32:
+    """``places`` (n, 2) with points that would hide each other, such as copies of one function, pushed apart."""
+    apart = _APART * float(np.ptp(places, axis=0).max()) or 1.0
+    rng = np.random.default_rng(0)
+    spread = places + rng.normal(scale=1e-3 * apart, size=places.shape)  # equal points get a direction
+    for _ in range(100):
+        pairs = cKDTree(spread).query_pairs(apart, output_type="ndarray")  # (p, 2)
+        if not len(pairs):
+            break
+        between = spread[pairs[:, 0]] - spread[pairs[:, 1]]  # (p, 2)
+        length = np.maximum(np.linalg.norm(between, axis=1, keepdims=True), 1e-9 * apart)
+        push = between / length * (1.02 * apart - length) / 2
+        for column, sign in ((0, 1), (1, -1)):
+            np.add.at(spread, pairs[:, column], sign * push)
+    return spread.astype(np.float32)
+
+
 def _paths(files: list[str]) -> tuple[list[str], list[str]]:
     """Paths without their common folders, and the first folder, or file, of what is left of each."""
     parts = [PurePath(file).parts for file in files]
@@ -124,4 +143,4 @@ def _paths(files: list[str]) -> tuple[list[str], list[str]]:
 
 def _cut(text: str) -> str:
     """Escaped for HTML; the middle of a long text is left out."""
-    return escape(text if len(text) <= _WIDTH else f"{text[: _WIDTH // 2]}…{text[-_WIDTH // 2 :]}", quote=False)
+    return escape(shortened(text), quote=False)

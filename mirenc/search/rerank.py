@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc.base.arrays import Float32, Float64
+from mirenc.base.arrays import Float64
 from mirenc.base.cosines import Nearest, nearest
 from mirenc.search.table import VectorTable
 
@@ -36,7 +36,9 @@ def rerank_files(files: Sequence[tuple[ArrayLike, ArrayLike]], table: VectorTabl
     unit_queries = [_unit(queries) for queries, _ in files]
     ends = np.cumsum([len(queries) for queries in unit_queries])[:-1]
     found = nearest(np.concatenate(unit_queries), table.vectors, max(k, _CANDIDATES))
-    mean, source = mean_of(table.vectors), np.asarray(table.source_row)
+    # In chunks, as the vectors may be mapped from a file.
+    chunks = [_unit(table.vectors[at : at + _CHUNK]).sum(0) for at in range(0, len(table.vectors), _CHUNK)]
+    mean, source = np.sum(chunks, axis=0) / len(table.vectors), np.asarray(table.source_row)
     by_file = np.argsort(source, kind="stable")
     results = []
     rows_and_cosines = (np.split(array, ends) for array in found)
@@ -71,12 +73,6 @@ def rest_of_file(vectors: Float64, sums: Float64, mean: Float64) -> Float64:
     rest = sums - (vectors - mean)
     length = np.linalg.norm(rest, axis=1, keepdims=True)
     return rest / np.where(length > 1e-4, length, np.inf)
-
-
-def mean_of(vectors: Float32) -> Float64:
-    """Mean of the vectors scaled to length 1, in chunks, as they may be mapped from a file."""
-    sums = [_unit(vectors[start : start + _CHUNK]).sum(0) for start in range(0, len(vectors), _CHUNK)]
-    return np.sum(sums, axis=0) / len(vectors)
 
 
 def _unit(vectors: ArrayLike) -> Float64:

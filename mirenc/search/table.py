@@ -205,21 +205,22 @@ def index(
     inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str] | Input],
     *,
     level: Level = "module",
+    purpose: Purpose = "search",
     form: Form | None = None,
     failed: Callable[[MirencError], None] | None = None,
     progress: bool = False,
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 
-    ``inputs`` are paths of files, folders and ``compile_commands.json``. ``level``, ``form`` and ``progress`` are as in
-    `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped. Without it, files without
-    a function body are skipped, with one UnreadableIRWarning for all, and the first other error is raised. Raises
-    MirencError: a file cannot be read, no file has a function body, or the level is unknown.
+    ``inputs`` are paths of files, folders and ``compile_commands.json``. ``level``, ``purpose``, ``form`` and
+    ``progress`` are as in `mirenc.Encoder.embed`. ``failed`` is called with the error of each file that is skipped.
+    Without it, files without a function body are skipped, with one UnreadableIRWarning for all, and the first other
+    error is raised. Raises MirencError: a file cannot be read, no file has a function body, or the level is unknown.
 
     A SearchModelWarning is issued where ``encoder`` is the default model, and `mirenc.encoder.weights.search_model`
     names a better one for the level.
     """
-    if encoder.name == DEFAULT_MODEL != (best := search_model(level)):
+    if encoder.name == DEFAULT_MODEL != (best := search_model(level, purpose)):
         found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
         found += f" than {best}, which was trained for it"
         warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
@@ -227,10 +228,10 @@ def index(
     paths = (path if isinstance(path, Input) else Path(path) for path in several)
     files = list(expand_inputs(paths, options=encoder.options))
     empty = EmptyInputs(len(files))
-    with closing(encoder.embed_stream(files, level=level, form=form, progress=progress)) as outcomes:
+    with closing(encoder.embed_stream(files, level=level, purpose=purpose, form=form, progress=progress)) as outcomes:
         embedded = ((outcome.name, outcome.embedded(failed or empty.add)) for outcome in outcomes)
         embeddings = ((name, embedding) for name, embedding in embedded if embedding is not None)
-        table = VectorTable.of(Maker.of(encoder, level, form=form), embeddings, encoder.dimension)
+        table = VectorTable.of(Maker.of(encoder, level, purpose=purpose, form=form), embeddings, encoder.width(purpose))
     if empty.empty:
         warnings.warn(empty.line, UnreadableIRWarning, stacklevel=2)
     return table

@@ -1,8 +1,5 @@
 """The recipe `pretrain/mixture.py`, which is no package: loaded by its path, on domains made up for it."""
 
-from __future__ import annotations
-
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -15,18 +12,7 @@ from small_programs import program
 from mirenc.base.config import load_toml
 from mirenc.pretrain.config import MapsConfig
 
-SCRIPT = Path(__file__).resolve().parents[2] / "pretrain" / "mixture.py"
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mixture", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["mixture"] = module  # where pydantic looks names up
-    spec.loader.exec_module(module)
-    return module
+RECIPE = "mixture"
 
 
 def test_map_at_r_by_hand(script: ModuleType) -> None:

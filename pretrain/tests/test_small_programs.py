@@ -3,8 +3,6 @@
 All 200 under both compilers take four minutes of one core: `pretrain/check_small_programs.py` does that.
 """
 
-from __future__ import annotations
-
 import importlib
 import random
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tables of `pretrain/` that a script writes whole are those of the records beside them."""
 
-from __future__ import annotations
-
 import importlib
 import json
 from pathlib import Path

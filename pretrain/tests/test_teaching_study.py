@@ -1,8 +1,5 @@
 """The recipe `pretrain/teaching_study.py`, which is no package: loaded by its path, on a run in miniature."""
 
-from __future__ import annotations
-
-import importlib.util
 import json
 import sys
 from pathlib import Path
@@ -28,18 +25,7 @@ from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.trainer import Trainer
 
-SCRIPT = Path(__file__).resolve().parents[2] / "pretrain" / "teaching_study.py"
-
-
-@pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("teaching_study", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["teaching_study"] = module
-    spec.loader.exec_module(module)
-    return module
+RECIPE = "teaching_study"
 
 
 @pytest.fixture(scope="module")

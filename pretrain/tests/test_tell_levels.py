@@ -1,25 +1,15 @@
 """Figures of levels that are told, against a folder whose answers are counted by hand."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
 
-PRETRAIN = Path(__file__).resolve().parents[2] / "pretrain"
+RECIPE = "tell_levels"
 MEMORY = "define i32 @f(i32 %x) {\n  %a = alloca i32\n  store i32 %x, ptr %a\n  ret i32 %x\n}\n"
 REGISTERS = "define i32 @f(i32 %x) local_unnamed_addr {\n  ret i32 %x\n}\n"
 SMALL = "define i32 @f(i32 %x) local_unnamed_addr #0 {\n  ret i32 %x\n}\nattributes #0 = { optsize }\n"
-
-
-@pytest.fixture
-def tell_levels(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(PRETRAIN)
-    return pytest.importorskip("tell_levels")
 
 
 def add(folder: IRFolder, file: str, level: str, ir: str, project: str = "p") -> None:
@@ -27,13 +17,13 @@ def add(folder: IRFolder, file: str, level: str, ir: str, project: str = "p") ->
     folder.add(record, ir.encode())
 
 
-def test_builds_of_equal_ir_count_each(tell_levels: ModuleType, tmp_path: Path) -> None:
+def test_builds_of_equal_ir_count_each(script: ModuleType, tmp_path: Path) -> None:
     with IRFolder(tmp_path / "pairs" / "clang-19") as folder:
         for level, ir in {"O0": MEMORY, "O1": REGISTERS, "O2": REGISTERS, "O3": REGISTERS, "Oz": SMALL}.items():
             add(folder, "a.c", level, ir)
         add(folder, "b.c", "Os", REGISTERS + "; its attributes were taken off\n", project="q")
         folder.add(IRRecord("p", "1", "c.c", "c", "O0", "clang-19", "", 0, "failed"))
-    tell_levels.main([str(tmp_path / "out"), f"written={tmp_path / 'pairs'}"])
+    script.main([str(tmp_path / "out"), f"written={tmp_path / 'pairs'}"])
     found = json.loads((tmp_path / "out.json").read_text())["written"]
     assert (found["projects"], found["builds"], found["right"], found["unread"]) == (2, 6, 0.6667, 0)
     assert found["same"] == 1  # -O1, whose IR is that of -O2; no compiler made that of b.c at -O2
@@ -49,12 +39,12 @@ def test_builds_of_equal_ir_count_each(tell_levels: ModuleType, tmp_path: Path) 
     assert found["functions"]["levels"]["O1"] == 0.0
 
 
-def test_a_cap_takes_the_same_sources_at_every_level(tell_levels: ModuleType, tmp_path: Path) -> None:
+def test_a_cap_takes_the_same_sources_at_every_level(script: ModuleType, tmp_path: Path) -> None:
     with IRFolder(tmp_path / "pairs" / "clang-19") as folder:
         for number in range(9):
             for level, ir in {"O0": MEMORY, "Oz": SMALL}.items():
                 add(folder, f"{number}.c", level, ir.replace("@f", f"@f{number}"))
-    found = tell_levels.measured(tmp_path / "pairs", 4)
+    found = script.measured(tmp_path / "pairs", 4)
     assert found["modules"] == {"O0": {"O0": 4}, "Oz": {"Os": 4}}
-    files = {build.file for _, builds in tell_levels.builds_of(tmp_path / "pairs" / "clang-19", 4) for build in builds}
+    files = {build.file for _, builds in script.builds_of(tmp_path / "pairs" / "clang-19", 4) for build in builds}
     assert len(files) == 4

@@ -1,12 +1,10 @@
 """`pretrain/words.py`: the table of a model's lexical view, counted on folders of IR."""
 
-from __future__ import annotations
-
-import runpy
 import shutil
 import sys
 import zlib
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -21,6 +19,7 @@ from mirenc.model.pooling import Pools, make_pool
 
 pytest.importorskip("torch")
 
+RECIPE = "words"
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "ir" / "clang-19"  # text that LLVM 22 reads without an older clang
 SMALL = "control_flow device numeric reduce structs vectors".split()
@@ -36,14 +35,16 @@ def code(tmp_path: Path) -> Path:
     return tmp_path / "code"
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
+def run(script: ModuleType, monkeypatch: pytest.MonkeyPatch, *arguments: str | Path) -> None:
     """What the command line does, in this process."""
     with monkeypatch.context() as patch:
         patch.setattr(sys, "argv", ["words.py", *map(str, arguments)])
-        runpy.run_path(str(ROOT / "pretrain" / "words.py"), run_name="__main__")
+        script.main()
 
 
-def test_a_model_with_a_table_of_its_own(tmp_path: Path, code: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_with_a_table_of_its_own(
+    script: ModuleType, tmp_path: Path, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     recipe = tmp_path / "words.toml"
     recipe.write_text(
         f'module_names = 0.5\nmap_floor = 2.0\n[[domains]]\nfolder = "{code}"\nlevel = "function"\n'
@@ -52,9 +53,9 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path, code: Path, monkeypatch
     )
     made = tmp_path / "mirenc-fast"
     with pytest.raises(SystemExit, match="mirenc-fast learned from code"):
-        run(monkeypatch, "mirenc-fast", recipe, "-o", made, "--held-out", code)
+        run(script, monkeypatch, "mirenc-fast", recipe, "-o", made, "--held-out", code)
     unseen = shutil.copytree(code, tmp_path / "unseen")
-    run(monkeypatch, "mirenc-fast", recipe, "-o", made, "--held-out", unseen)
+    run(script, monkeypatch, "mirenc-fast", recipe, "-o", made, "--held-out", unseen)
     before, after = read_provenance(find_model("mirenc-fast")), read_provenance(made)
     assert before is not None
     assert after == (*before, Source("mirenc-fast", "words", ("code",)))
@@ -97,30 +98,28 @@ def test_a_model_with_a_table_of_its_own(tmp_path: Path, code: Path, monkeypatch
     ]
 
 
-def test_a_model_without_words_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_without_words_is_refused(script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = tmp_path / "words.toml"
     recipe.write_text(f'[[domains]]\nfolder = "{FIXTURES}"\n', encoding="utf-8")
     with pytest.raises(SystemExit, match="mirenc-tiny has no lexical view"):
-        run(monkeypatch, "mirenc-tiny", recipe, "-o", tmp_path / "out", "--held-out", FIXTURES)
+        run(script, monkeypatch, "mirenc-tiny", recipe, "-o", tmp_path / "out", "--held-out", FIXTURES)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_table_of_several_kinds_of_code() -> None:
+def test_a_table_of_several_kinds_of_code(script: ModuleType) -> None:
     # One word in all of one kind and in none of the other, one in a tenth of both, one in nothing.
     first, second = np.zeros(8, np.int64), np.zeros(8, np.int64)
     first[:2], second[1] = (100, 10), 20
-    idf_of = runpy.run_path(str(ROOT / "pretrain" / "words.py"))["idf_of"]
-    found = idf_of([(first, 100), (second, 200)])
+    found = script.idf_of([(first, 100), (second, 200)])
     np.testing.assert_allclose(found[:3], -np.log([0.5, 0.1, 1 / 800]), rtol=1e-6)
 
 
-def test_document_frequency_counts_groups() -> None:
-    document_frequency = runpy.run_path(str(ROOT / "pretrain" / "words.py"))["document_frequency"]
+def test_document_frequency_counts_groups(script: ModuleType) -> None:
     lexicon = Lexicon(LexicalConfig(buckets=4096), np.zeros(4096, np.float32))
     texts = ["% = add i32 %, 7", "% = mul i32 %, 7", "ret void", "@x = global i32 7"]
     text = make_pool(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1]), 3, "count")
     taken = make_pool(np.array([3]), np.array([1]), 3, "count")
-    found = document_frequency(lexicon, texts, Pools(text, text, taken))
+    found = script.document_frequency(lexicon, texts, Pools(text, text, taken))
     expected = {"add i32": 1, "mul i32": 1, "7": 2, "ret void": 2, "global i32": 1}
     assert {term: found[zlib.crc32(term.encode()) % 4096] for term in expected} == expected
     assert found.sum() == sum(expected.values())

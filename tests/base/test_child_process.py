@@ -1,7 +1,5 @@
 """Child processes: what comes back, what ends them, and that the next request finds another one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -46,7 +44,7 @@ REVERSED = [({"step": "echo"}, b"cba")]
 def start(tmp_path: Path) -> Iterator[Callable[[str], ChildProcess]]:
     children = []
 
-    def start(argument: str = "good") -> ChildProcess:
+    def start(argument: str) -> ChildProcess:
         service = tmp_path / "service.py"
         service.write_text(SERVICE, encoding="utf-8")
         children.append(ChildProcess(service, [argument], 2**32))
@@ -57,12 +55,19 @@ def start(tmp_path: Path) -> Iterator[Callable[[str], ChildProcess]]:
         child.close()
 
 
+@pytest.fixture
+def child(start: Callable[[str], ChildProcess]) -> ChildProcess:
+    """One that has started, which takes no part of a timeout."""
+    child = start("good")
+    child.version()
+    return child
+
+
 def ask(child: ChildProcess, *steps: str, data: bytes = b"abc", timeout: float = 60.0) -> list[tuple[object, object]]:
     return list(child.ask({"steps": steps}, data, timeout))
 
 
-def test_each_answer_comes_back_in_order(start: Callable[..., ChildProcess]) -> None:
-    child = start()
+def test_each_answer_comes_back_in_order(child: ChildProcess) -> None:
     assert ask(child, "echo", "print", "echo") == [*REVERSED, ({"step": "print"}, b"cba"), *REVERSED]
     assert ask(child) == []
     assert child.version() == "3.1"
@@ -80,10 +85,8 @@ def test_each_answer_comes_back_in_order(start: Callable[..., ChildProcess]) -> 
     ],
 )
 def test_why_a_child_ended_is_told_and_the_next_request_has_another(
-    start: Callable[..., ChildProcess], step: str, status: str, problem: str, ending: str
+    child: ChildProcess, step: str, status: str, problem: str, ending: str
 ) -> None:
-    child = start()
-    child.version()  # its start takes no part of the timeout
     with pytest.raises(EndedError) as caught:
         ask(child, "echo", step, "echo", timeout=0.5 if step == "sleep" else 60.0)
     ended = caught.value
@@ -91,9 +94,7 @@ def test_why_a_child_ended_is_told_and_the_next_request_has_another(
     assert ask(child, "echo") == REVERSED
 
 
-def test_a_killed_child_is_told_from_one_that_crashed(start: Callable[..., ChildProcess]) -> None:
-    child = start()
-    child.version()
+def test_a_killed_child_is_told_from_one_that_crashed(child: ChildProcess) -> None:
     assert child._process is not None
     threading.Timer(0.2, child._process.kill).start()
     with pytest.raises(EndedError) as caught:
@@ -101,7 +102,7 @@ def test_a_killed_child_is_told_from_one_that_crashed(start: Callable[..., Child
     assert caught.value.status == "killed"
 
 
-def test_a_service_that_cannot_be_loaded_says_why(start: Callable[..., ChildProcess]) -> None:
+def test_a_service_that_cannot_be_loaded_says_why(start: Callable[[str], ChildProcess]) -> None:
     child = start("missing")
     for request in (child.version, lambda: ask(child, "echo")):
         with pytest.raises(EndedError, match=r"^OSError: no library missing$") as caught:
@@ -109,9 +110,7 @@ def test_a_service_that_cannot_be_loaded_says_why(start: Callable[..., ChildProc
         assert caught.value.status == "start"
 
 
-def test_a_child_that_stands_still_is_ended_though_it_reads_nothing(start: Callable[..., ChildProcess]) -> None:
-    child = start()
-    child.version()
+def test_a_child_that_stands_still_is_ended_though_it_reads_nothing(child: ChildProcess) -> None:
     assert child._process is not None
     os.kill(child._process.pid, signal.SIGSTOP)
     with pytest.raises(EndedError, match=r"not done within 0\.2 s") as caught:
@@ -119,11 +118,7 @@ def test_a_child_that_stands_still_is_ended_though_it_reads_nothing(start: Calla
     assert (caught.value.status, child._process) == ("timeout", None)
 
 
-def test_a_child_ends_with_the_time_of_the_call_and_that_is_no_fault_of_its_request(
-    start: Callable[..., ChildProcess],
-) -> None:
-    child = start()
-    child.version()
+def test_a_child_ends_with_the_time_of_the_call_and_that_is_no_fault_of_its_request(child: ChildProcess) -> None:
     with within(0.2), pytest.raises(TimeUpError):
         ask(child, "sleep", timeout=3600.0)
     assert child._process is None
@@ -131,13 +126,13 @@ def test_a_child_ends_with_the_time_of_the_call_and_that_is_no_fault_of_its_requ
 
 
 def test_an_interrupted_exchange_leaves_the_next_one_in_step(
-    start: Callable[..., ChildProcess], monkeypatch: pytest.MonkeyPatch
+    start: Callable[[str], ChildProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(child: ChildProcess, timeout: float) -> None:
         receive(child, timeout)
         raise KeyboardInterrupt
 
-    receive, child = ChildProcess._receive, start()
+    receive, child = ChildProcess._receive, start("good")
     for request in (child.version, lambda: ask(child, "print"), lambda: ask(child, "print")):
         monkeypatch.setattr(ChildProcess, "_receive", interrupted)
         with pytest.raises(KeyboardInterrupt):

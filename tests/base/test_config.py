@@ -1,7 +1,5 @@
 """Configurations: the kind of graph encoder is chosen by name, and what is wrong is named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The time of a call and of a variant: which limit counts, and what ends with it. The clock is the tests' own."""
 
-from __future__ import annotations
-
 import math
 import threading
 from contextvars import copy_context
@@ -10,16 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from mirenc.base import deadline
-from mirenc.base.deadline import (
-    OverLimitError,
-    TimeUpError,
-    ended_after,
-    ended_by_call,
-    has_time,
-    seconds_left,
-    variant_limit,
-    within,
-)
+from mirenc.base.deadline import OverLimitError, TimeUpError, ended_after, seconds_left, variant_limit, within
 from mirenc.base.run_program import run_limited
 
 
@@ -40,11 +29,11 @@ def test_the_shorter_of_two_nested_limits_holds(now: list[float]) -> None:
             now[0] += 3.0
             assert seconds_left() == 1.0
             now[0] += 2.0
-            assert not has_time()
+            assert not deadline.has_time()
             with pytest.raises(TimeUpError):
                 seconds_left()
         assert seconds_left() == 5.0
-    assert has_time()
+    assert deadline.has_time()
 
 
 def test_no_program_starts_after_the_time_is_up(now: list[float]) -> None:
@@ -94,8 +83,8 @@ def test_leaving_a_call_ends_programs_of_other_threads() -> None:
 def test_finished_programs_are_not_ended_again() -> None:
     ends: list[int] = []
     with within(math.inf):
-        with ended_by_call(lambda: ends.append(1)):
+        with deadline.ended_by_call(lambda: ends.append(1)):
             pass
-        with pytest.raises(KeyError), within(math.inf), ended_by_call(lambda: ends.append(2)):
+        with pytest.raises(KeyError), within(math.inf), deadline.ended_by_call(lambda: ends.append(2)):
             raise KeyError
     assert ends == []

@@ -1,7 +1,5 @@
 """Programs run with limits: what they say comes back, bounded; what they may take has an end."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

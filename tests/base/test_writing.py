@@ -1,7 +1,5 @@
 """One run at a time in a folder; a file that is complete or not there."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The directed graph encoder: its formula by hand, what it must see and what it must not, and both runtimes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -10,14 +8,12 @@ import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.encoder.encoding import join_samples
 from mirenc.llvm import IRModule, parse_ir, regions_of
 from mirenc.model import refinement, threads
-from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, weight_shapes
-from mirenc.model.data import IRData, sample_data
+from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig
+from mirenc.model.data import IRData
 from mirenc.model.encoders.directed import ARGUMENTS, RELATIONS
 from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.mirencoder import MIREncoder
 from mirenc.model.numpy_layers import NumpyLayers
 from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
@@ -134,13 +130,6 @@ def test_two_layers_worked_out_with_dense_matrices() -> None:
     for flow in Flow:
         np.testing.assert_allclose(found[flow], expected[:, flow], rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(encoder.combine(found), expected.mean(axis=1), rtol=1e-4, atol=1e-4)
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_shapes_known_without_torch_are_the_module_s(model_config: ModelConfig, name: str) -> None:
-    config = with_graph(model_config, VARIANTS[name])
-    state = MIREncoder(config).state_dict()
-    assert weight_shapes(config) == {key: tuple(value.shape) for key, value in state.items()}
 
 
 # -- two runtimes --------------------------------------------------------------------------------------
@@ -301,44 +290,3 @@ def test_names_of_locals_do_not_matter(model_config: ModelConfig, tokenizer: IRT
     other = one.replace("%x", "%first").replace("%a", "%left").replace("%z", "%result")
     for runtime in both(with_graph(model_config, VARIANTS["default"])):
         np.testing.assert_array_equal(graph_of(one, runtime, tokenizer), graph_of(other, runtime, tokenizer))
-
-
-@pytest.mark.parametrize("name", ["default", "statements", "sizes"])
-def test_the_order_of_nodes_and_edges_does_not_matter(
-    model_config: ModelConfig, samples: dict[str, IRSample], name: str
-) -> None:
-    sample = samples["handwritten/exceptions_itanium.ll"]
-    rng = np.random.default_rng(3)
-    order, edges = rng.permutation(len(sample.node_row)), rng.permutation(len(sample.edge_flow))
-    place = np.argsort(order).astype(np.int32)
-    other = replace(
-        sample,
-        node_row=sample.node_row[order],
-        node_kind=sample.node_kind[order],
-        node_argument=sample.node_argument[order],
-        edge_index=place[sample.edge_index[:, edges]],
-        edge_flow=sample.edge_flow[edges],
-        edge_position=sample.edge_position[edges],
-        instruction_node=place[sample.instruction_node],
-    )
-    for runtime in both(with_graph(model_config, VARIANTS[name])):
-        before, after = (runtime.forward(each, of_nodes(each), "graph").graph for each in (sample, other))
-        np.testing.assert_allclose(after, before[order], rtol=1e-5, atol=1e-5)
-        before, after = (runtime.forward(each, module_pools(each, "sqrt"), "graph").graph for each in (sample, other))
-        np.testing.assert_allclose(after, before, rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", ["default", "statements", "sizes"])
-def test_a_graph_s_vector_does_not_depend_on_its_batch(
-    model_config: ModelConfig, samples: dict[str, IRSample], name: str
-) -> None:
-    runtime = TorchRuntime(config := with_graph(model_config, VARIANTS[name]), random_weights(config))
-    files = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll", "handwritten/functions.ll")
-    each = [samples[file] for file in files]
-    pools = [module_pools(sample, "sqrt") for sample in each]
-    with torch.inference_mode():
-        singles = [runtime.model(sample_data(*one)) for one in zip(each, pools, strict=True)]
-        together = runtime.model(sample_data(*join_samples(each, pools)))
-    torch.testing.assert_close(together.graph, torch.cat([single.graph for single in singles]), rtol=1e-5, atol=1e-5)
-    for flow, found in enumerate(together.flows):
-        torch.testing.assert_close(found, torch.cat([single.flows[flow] for single in singles]), rtol=1e-5, atol=1e-5)

@@ -1,7 +1,5 @@
 """The lexical view: which words of a statement are terms, and vectors worked out from the terms."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np
@@ -13,6 +11,7 @@ from mirenc.model.pooling import Pool, Pools, make_pool
 from mirenc.model.tokenizer import TokenizerConfig
 
 CONFIG = LexicalConfig(width=64, buckets=4096, weight=3.0)
+IDF = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
 
 
 def words(statement: str, **how: bool) -> list[str]:
@@ -103,26 +102,25 @@ def pools_of(text: Pool, definitions: Pool | None = None) -> Pools:
     return Pools(text, text, definitions)
 
 
-def by_hand(bags: list[dict[str, int]], idf: np.ndarray, weight: dict[str, float] | None = None) -> np.ndarray:
+def by_hand(bags: list[dict[str, int]], weight: dict[str, float] | None = None) -> np.ndarray:
     out = np.zeros((len(bags), CONFIG.width))
     for row, bag in enumerate(bags):
         for term, count in bag.items():
             bits = zlib.crc32(term.encode())
-            value = (weight or {}).get(term, 1.0) * np.log1p(count) * idf[bits % CONFIG.buckets]
+            value = (weight or {}).get(term, 1.0) * np.log1p(count) * IDF[bits % CONFIG.buckets]
             out[row, (bits >> 16 & 0x7FFF) % CONFIG.width] += -value if bits >> 31 else value
     length = np.linalg.norm(out, axis=1, keepdims=True)
     return CONFIG.weight * out / np.where(length > 0, length, 1)
 
 
 def test_vectors_by_hand() -> None:
-    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
     texts = ["% = add i32 %, 7", "unused", "% = mul i32 %, 7", "% = shl i32 %, 7"]
     # Group 0 has text 0 three times and text 2 once; group 1 text 3; group 2 nothing.
     item, group, count = np.array([0, 2, 3]), np.array([0, 0, 1]), np.array([3, 1, 1])
     pool = make_pool(item, group, 3, "sqrt", count=count)
-    found = Lexicon(CONFIG, idf).vectors(texts, pools_of(pool))
+    found = Lexicon(CONFIG, IDF).vectors(texts, pools_of(pool))
     assert (found.shape, found.dtype) == ((3, 64), np.float32)
-    expected = by_hand([{"add i32": 3, "7": 4, "mul i32": 1}, {"shl i32": 1, "7": 1}, {}], idf)
+    expected = by_hand([{"add i32": 3, "7": 4, "mul i32": 1}, {"shl i32": 1, "7": 1}, {}])
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -143,12 +141,11 @@ def one_group(rows: list[int], texts: list[str], definitions: list[int] | None =
 
 
 def test_groups_of_one_text_each() -> None:
-    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
     texts = ["% = add i32 %, 7", "ret void", "% = mul i32 %, 9"]
     item, group, count = np.array([2, 0, 1, 0, 0]), np.array([3, 1, 0, 4, 2]), np.array([1, 1, 1, 1, 5])
-    found = Lexicon(CONFIG, idf).vectors(texts, pools_of(make_pool(item, group, 5, "count", count=count)))
+    found = Lexicon(CONFIG, IDF).vectors(texts, pools_of(make_pool(item, group, 5, "count", count=count)))
     add, mul = {"add i32": 1, "7": 1}, {"mul i32": 1, "9": 1}
-    expected = by_hand([{"ret void": 1}, add, {"add i32": 5, "7": 5}, mul, add], idf)
+    expected = by_hand([{"ret void": 1}, add, {"add i32": 5, "7": 5}, mul, add])
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -165,35 +162,33 @@ def test_two_spellings_of_an_address_are_one_word() -> None:
 
 
 def test_a_group_has_the_words_of_the_globals_it_takes() -> None:
-    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
     texts = ['@.str = constant [3 x i8] c"ab\\00"', "ret void"]
-    found = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, [0]))
-    np.testing.assert_allclose(found, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}], idf), atol=1e-5)
+    found = Lexicon(CONFIG, IDF).vectors(*one_group([1], texts, [0]))
+    np.testing.assert_allclose(found, by_hand([{"ret void": 1, "constant [3 x i8]": 1, '"ab\\00': 1}]), atol=1e-5)
     # A name that a statement and a definition have is there twice, not two words.
     called, table = "call void @f()", "@table = constant ptr @f"
-    both = Lexicon(CONFIG, idf).vectors(*one_group([0], [called, table], [1]))
-    np.testing.assert_allclose(both, by_hand([{"call void": 1, "constant ptr": 1, "@f": 2}], idf), atol=1e-5)
-    none = Lexicon(CONFIG, idf).vectors(*one_group([1], texts, []))
-    np.testing.assert_allclose(none, by_hand([{"ret void": 1}], idf), atol=1e-5)
+    both = Lexicon(CONFIG, IDF).vectors(*one_group([0], [called, table], [1]))
+    np.testing.assert_allclose(both, by_hand([{"call void": 1, "constant ptr": 1, "@f": 2}]), atol=1e-5)
+    none = Lexicon(CONFIG, IDF).vectors(*one_group([1], texts, []))
+    np.testing.assert_allclose(none, by_hand([{"ret void": 1}]), atol=1e-5)
 
 
 @pytest.mark.parametrize("names", [1.0, 0.25, 0.0])
 def test_names_weigh_less_in_a_whole_module(names: float) -> None:
-    idf = np.random.default_rng(0).uniform(0.5, 5, 4096).astype(np.float32)
     config = CONFIG.model_copy(update={"module_names": names, "statements": True})
     call = "% = call %struct.node @find(ptr @table, i32 99)"
     small, text = "% = add i32 %, 7", "call void @llvm.trap()"
-    lexicon = Lexicon(config, idf)
+    lexicon = Lexicon(config, IDF)
     group = one_group([0, 1, 2], [call, small, text])
     told = ["call %", "99", "add i32", "7", f"= {small}", "call void", "@llvm.trap", f"= {text}"]
     named = ["%struct.node", "@find", "@table", f"= {call}"]
     bag = dict.fromkeys([*told, *named], 1)
-    module = by_hand([bag], idf, dict.fromkeys(named, names))
+    module = by_hand([bag], dict.fromkeys(named, names))
     np.testing.assert_allclose(lexicon.vectors(*group, module=True), module, atol=1e-5)
     # A part of a module keeps them, and they are in its vector.
-    np.testing.assert_allclose(lexicon.vectors(*group), by_hand([bag], idf), atol=1e-5)
-    hidden = Lexicon(config, idf, hide_names=True).vectors(*group, module=True)
-    np.testing.assert_allclose(hidden, by_hand([dict.fromkeys(told, 1)], idf), atol=1e-5)
+    np.testing.assert_allclose(lexicon.vectors(*group), by_hand([bag]), atol=1e-5)
+    hidden = Lexicon(config, IDF, hide_names=True).vectors(*group, module=True)
+    np.testing.assert_allclose(hidden, by_hand([dict.fromkeys(told, 1)]), atol=1e-5)
 
 
 def test_a_lexical_view_wants_statements_without_local_names() -> None:

@@ -1,7 +1,5 @@
 """Weights of texts and nodes against hand-worked cases."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,25 +1,22 @@
 """Samples: a small module worked out by hand, and what batching and reordering must not change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from random_model import random_weights
 
-from mirenc.encoder import load
 from mirenc.encoder.encoding import join_samples
 from mirenc.llvm import IRModule, parse_ir, regions_of, statements_of
-from mirenc.model.config import ModelConfig
+from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, ModelConfig, TaughtConfig
 from mirenc.model.data import sample_data
-from mirenc.model.graph import Flow, NodeKind, build_graph
-from mirenc.model.mirencoder import MIREncoder
+from mirenc.model.graph import Flow, build_graph
+from mirenc.model.numpy_runtime import NumpyRuntime
 from mirenc.model.pooling import Pools, make_pool, module_pools, region_pools
-from mirenc.model.sample import IRSample, make_sample
+from mirenc.model.sample import GRAPH_ARRAYS, IRSample, make_sample
 from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
+from mirenc.model.torch_runtime import TorchRuntime
 
 SOURCE = """
 %t = type { i32 }
@@ -45,22 +42,6 @@ TYPE, GLOBAL, ADD, CALL, STORE, RET, RET_VOID = (
     "ret void",
 )
 STATEMENTS = [TYPE, GLOBAL, ADD, CALL, STORE, RET, RET_VOID]
-# Functions in module order: log, f, empty.
-NODES = [
-    ("[external]", NodeKind.INSTRUCTION, -1),
-    ("; undefined function", NodeKind.INSTRUCTION, 0),
-    (ADD, NodeKind.INSTRUCTION, 1),
-    (CALL, NodeKind.INSTRUCTION, 1),
-    (STORE, NodeKind.INSTRUCTION, 1),
-    (RET, NodeKind.INSTRUCTION, 1),
-    (RET_VOID, NodeKind.INSTRUCTION, 2),
-    ("i32 %", NodeKind.VARIABLE, 1),  # %a in the call
-    ("i32 %", NodeKind.VARIABLE, 1),  # %a in the store
-    ("i32 %", NodeKind.VARIABLE, 1),  # %a in the return
-    ("i32 %", NodeKind.VARIABLE, 1),  # the argument
-    ("i32 7", NodeKind.CONSTANT, -1),
-    (GLOBAL, NodeKind.CONSTANT, -1),
-]
 
 
 @pytest.fixture(scope="module")
@@ -72,14 +53,6 @@ def test_statement_rows_worked_by_hand(sample: IRSample) -> None:
     assert [sample.texts[row] for row in sample.statement_row] == STATEMENTS
 
 
-def test_node_rows_worked_by_hand(sample: IRSample) -> None:
-    graph = build_graph(parse_ir(SOURCE))
-    assert graph.functions == ["log", "f", "empty"]
-    found = zip(sample.node_row, sample.node_kind, graph.node_function, strict=True)
-    assert [(sample.texts[row], kind, function) for row, kind, function in found] == NODES
-    assert sample.instruction_node.tolist() == [2, 3, 4, 5, 6]
-
-
 def test_arguments_are_numbered(tokenizer: IRTokenizer) -> None:
     """From 1 on, by their place in the function, whether those before are used or not."""
     source = "define i32 @f(i32 %a, i32 %b, i32 %c) {\n  %d = sub i32 %c, %b\n  ret i32 %d\n}\n"
@@ -89,28 +62,6 @@ def test_arguments_are_numbered(tokenizer: IRTokenizer) -> None:
     operands = dict(zip(found.edge_position[into_sub].tolist(), numbers.tolist(), strict=True))
     assert operands == {0: 3, 1: 2}
     assert np.flatnonzero(found.node_argument).tolist() == sorted(found.edge_index[0, into_sub].tolist())
-
-
-def test_edges_worked_by_hand(sample: IRSample) -> None:
-    edges = list(
-        zip(*sample.edge_index.tolist(), sample.edge_flow.tolist(), sample.edge_position.tolist(), strict=True)
-    )
-    control, data, call = Flow
-    assert [edge for edge in edges if edge[2] == control] == [
-        (2, 3, control, 0),
-        (3, 4, control, 0),
-        (4, 5, control, 0),
-    ]
-    assert sorted(edge for edge in edges if edge[2] == data) == sorted(
-        [(2, 7, data, 0), (2, 8, data, 0), (2, 9, data, 0)]  # a result and its uses
-        + [(7, 3, data, 0), (8, 4, data, 0), (9, 5, data, 0)]
-        + [(10, 2, data, 0), (11, 2, data, 1), (12, 4, data, 1)]  # argument, 7, @g
-    )
-    assert sorted(edge for edge in edges if edge[2] == call) == sorted(
-        [(0, 1, call, 0), (0, 2, call, 0), (0, 6, call, 0)]  # [external] calls every function
-        + [(1, 0, call, 0), (5, 0, call, 0), (6, 0, call, 0)]  # and all return to it
-        + [(3, 1, call, 0), (1, 3, call, 0)]  # the call of log
-    )
 
 
 def test_texts_are_distinct_and_shared_by_statements_and_nodes(sample: IRSample) -> None:
@@ -135,7 +86,8 @@ def test_rows_of_every_fixture_mean_its_statements_and_nodes(
             statements[number] for number in range(len(statements))
         ], name
         assert [found.texts[row] for row in found.node_row] == graph.node_full_text, name
-        np.testing.assert_array_equal(found.edge_index, graph.edge_index)
+        for column in GRAPH_ARRAYS[1:]:
+            np.testing.assert_array_equal(getattr(found, column), getattr(graph, column))
         instructions = found.statement_row[len(found.statement_row) - module.instruction_count :]
         np.testing.assert_array_equal(found.node_row[found.instruction_node], instructions)
 
@@ -158,6 +110,12 @@ def test_the_tokenizer_names_the_level() -> None:
 
 # -- several modules as one ----------------------------------------------------------------------------
 NAMES = ("handwritten/functions.ll", "ir/clang-14/O2/reduce.ll")
+GRAPHS = [
+    GraphEncoderConfig(hidden=24, out=16),
+    DirectedGraphConfig(hidden=24, out=10),
+    DirectedGraphConfig(hidden=24, out=10, statements=True, layers=3, bases=2),
+    DirectedGraphConfig(hidden=24, out=10, readout="mean-max-sum"),
+]
 
 
 def test_two_modules_have_the_fields_of_two_singles(samples: dict[str, IRSample]) -> None:
@@ -185,11 +143,16 @@ def test_two_modules_have_the_fields_of_two_singles(samples: dict[str, IRSample]
 
 
 @pytest.mark.parametrize("level", ["module", "function"])
+@pytest.mark.parametrize("graph", GRAPHS)
 def test_two_modules_encode_as_two_singles(
-    samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], model_config: ModelConfig, level: str
+    samples: dict[str, IRSample],
+    fixture_modules: dict[str, IRModule],
+    convolution_config: ModelConfig,
+    level: str,
+    graph: GraphConfig,
 ) -> None:
-    model = MIREncoder(model_config).eval()
-    model.load_state_dict({name: torch.from_numpy(value) for name, value in random_weights(model_config).items()})
+    config = convolution_config.model_copy(update={"graph": graph, "taught": TaughtConfig(width=12, hidden=20)})
+    model = TorchRuntime(config, random_weights(config, seed=6)).model
     names = (*NAMES, NAMES[0])
     pools = [module_pools(samples[name], "sqrt") for name in names]
     if level == "function":
@@ -203,7 +166,7 @@ def test_two_modules_encode_as_two_singles(
         singles = [model(sample_data(*one)) for one in zip(each, pools, strict=True)]
         joined = sample_data(*join_samples(each, pools))
         together = model(joined)
-    for part in ("text", "graph"):
+    for part in ("text", "graph", "taught"):
         expected = torch.cat([getattr(single, part) for single in singles])
         assert len(expected) == joined.groups
         torch.testing.assert_close(getattr(together, part), expected, rtol=1e-5, atol=1e-5)
@@ -228,28 +191,31 @@ def reordered(sample: IRSample, order: np.ndarray, edges: np.ndarray) -> IRSampl
     )
 
 
-@pytest.mark.parametrize("backend", ["numpy", "torch"])
+@pytest.mark.parametrize("runtime_of", [NumpyRuntime, TorchRuntime])
+@pytest.mark.parametrize("graph", GRAPHS)
 def test_the_order_of_nodes_leaves_group_vectors_alone(
-    samples: dict[str, IRSample], fixture_modules: dict[str, IRModule], model_folder: Path, backend: str
+    samples: dict[str, IRSample],
+    fixture_modules: dict[str, IRModule],
+    model_config: ModelConfig,
+    graph: GraphConfig,
+    runtime_of: type[NumpyRuntime | TorchRuntime],
 ) -> None:
-    runtime = load(model_folder, cache=False, backend=backend).runtime
+    config = model_config.model_copy(update={"graph": graph})
+    runtime = runtime_of(config, random_weights(config, seed=6))
     rng = np.random.default_rng(3)
     for name, sample in samples.items():
         order = rng.permutation(len(sample.node_row)).astype(np.int32)
         other = reordered(sample, order, rng.permutation(len(sample.edge_flow)))
         regions = regions_of(fixture_modules[name], "function")
-        by_function = [
-            runtime.forward(
-                each, region_pools(each, regions.instruction, regions.region, len(regions), "count"), "graph"
-            ).graph
-            for each in (sample, other)
-        ]
-        np.testing.assert_allclose(by_function[1], by_function[0], rtol=1e-5, atol=1e-5, err_msg=name)
-        whole = [runtime.forward(each, module_pools(each, "count"), "graph").graph for each in (sample, other)]
-        np.testing.assert_allclose(whole[1], whole[0], rtol=1e-5, atol=1e-5, err_msg=name)
         node, none = np.arange(len(order)), np.zeros(0, np.int64)
         pools = Pools(make_pool(none, none, len(node), "count"), make_pool(node, node, len(node), "count"))
         nodes, again = (runtime.forward(each, pools, "graph").graph for each in (sample, other))
         np.testing.assert_allclose(again, nodes[order], rtol=1e-5, atol=1e-5, err_msg=name)
         # What was compared is no constant.
-        assert nodes.std(axis=0).min() > 1e-2, name
+        assert nodes[:, : graph.out].std(axis=0).min() > 1e-2, name
+        for pools_of in (
+            lambda each, found=regions: region_pools(each, found.instruction, found.region, len(found), "count"),
+            lambda each: module_pools(each, "sqrt"),
+        ):
+            one, two = (runtime.forward(each, pools_of(each), "graph").graph for each in (sample, other))
+            np.testing.assert_allclose(two, one, rtol=1e-5, atol=1e-5, err_msg=name)

@@ -1,12 +1,10 @@
 """Weighted sums of segments: numpy's way and scipy's are one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from mirenc.model import segments
-from mirenc.model.segments import segment_sum
+from mirenc.model.segments import run_starts, segment_max, segment_sum
 
 
 def test_worked_by_hand() -> None:
@@ -35,3 +33,16 @@ def test_few_rows_and_many_are_summed_to_the_same_numbers(
 def test_no_rows() -> None:
     none = np.zeros(0)
     assert segment_sum(none, none.astype(int), np.zeros(4, int), np.zeros((0, 5))).tolist() == [[0.0] * 5] * 3
+
+
+@pytest.mark.parametrize("sizes", [[1, 2, 1, 3], [40, 9, 30], [1], [200]])
+def test_the_largest_of_short_and_of_long_segments(sizes: list[int]) -> None:
+    x = np.random.default_rng(0).normal(size=(sum(sizes), 3)).astype(np.float32)
+    start = np.cumsum([0, *sizes[:-1]])
+    expected = [x[first : first + size].max(0).tolist() for first, size in zip(start, sizes, strict=True)]
+    assert segment_max(x, start).tolist() == expected
+
+
+def test_runs_of_equal_values() -> None:
+    assert run_starts(np.array([3, 3, 1, 1, 1, 2])).tolist() == [0, 2, 5]
+    assert run_starts(np.zeros(0, dtype=int)).tolist() == []

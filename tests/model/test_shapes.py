@@ -1,7 +1,5 @@
 """The shapes known without torch are those of the torch module, also of two kinds of encoders in one model."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np
@@ -45,21 +43,6 @@ def test_runtimes_agree_on_every_kind(
     assert config.text.card
     assert config.graph.card(config.text.token_width)
     assert config.graph.order
-
-
-@pytest.mark.parametrize("statements", [False, True])
-def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str, IRSample], statements: bool) -> None:
-    """Token embedding, token state and statement vector have three widths here."""
-    graph = DirectedGraphConfig(hidden=24, out=10, statements=statements, readout="mean-max-sum")
-    config = convolution_config.model_copy(update={"graph": graph})
-    weights = random_weights(config, seed=6)
-    state = MIREncoder(config).state_dict()
-    assert weight_shapes(config) == {key: tuple(value.shape) for key, value in state.items()}
-    one, other = NumpyRuntime(config, weights), TorchRuntime(config, weights)
-    for sample in samples.values():
-        found, expected = (runtime.forward(sample, module_pools(sample, "sqrt")) for runtime in (one, other))
-        for mine, theirs in zip(found, expected, strict=True):
-            np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-4)
 
 
 def test_the_faster_way_of_numpy_gives_what_the_formula_says(

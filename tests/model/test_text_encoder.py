@@ -1,7 +1,5 @@
 """The text encoder: a statement's vector is its own, whatever it is encoded with."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

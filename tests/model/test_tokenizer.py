@@ -1,7 +1,5 @@
 """The tokenizer: what it promises about every statement, the odd ones too, and its file."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json
@@ -103,13 +101,6 @@ def test_decode_leaves_cls_sep_and_pad_out(tokenizer: IRTokenizer) -> None:
     assert tokenizer.decode([]) == ""
 
 
-def test_no_unk_in_any_ascii_statement(tokenizer: IRTokenizer, fixture_statements: list[str]) -> None:
-    ascii_ones = [statement for statement in fixture_statements if statement.isascii()]
-    assert len(ascii_ones) > 10_000
-    ids, _ = tokenizer.encode_batch(ascii_ones)
-    assert [ascii_ones[row] for row in np.flatnonzero((ids == UNK).any(axis=1))] == []
-
-
 def test_no_unk_in_any_pair_of_printable_signs() -> None:
     # The smallest vocabulary, trained on one word: nothing but the required pieces can help.
     small = train_tokenizer(["ret void"] * 3, TokenizerConfig(vocab_size=256))
@@ -137,16 +128,6 @@ def test_truncation_keeps_sep_last(tokenizer: IRTokenizer, signs: int, tokens: i
     assert tokenizer.decode(ids) == "(" * (tokens - 2)
 
 
-def test_a_cut_statement_decodes_to_its_beginning(tokenizer: IRTokenizer) -> None:
-    text = "add nsw i32 %, 7 " * 300
-    assert len(text) > 5000
-    ids = tokenizer.encode(text)
-    assert len(ids) == LIMIT
-    decoded = tokenizer.decode(ids)
-    assert len(decoded) >= LIMIT - 2
-    assert text.startswith(decoded)
-
-
 def test_a_batch_is_its_statements_one_by_one(tokenizer: IRTokenizer, fixture_statements: list[str]) -> None:
     texts = [*ODD, "é", "(" * 100, *fixture_statements[::20]]
     ids, length = tokenizer.encode_batch(texts)
@@ -154,6 +135,8 @@ def test_a_batch_is_its_statements_one_by_one(tokenizer: IRTokenizer, fixture_st
     for row, text in enumerate(texts):
         assert ids[row, : length[row]].tolist() == tokenizer.encode(text)
         assert (ids[row, length[row] :] == PAD).all()
+    ids, length = tokenizer.encode_batch([])
+    assert (ids.shape, length.shape) == ((0, LIMIT), (0,))
 
 
 def test_words_looked_up_are_the_library_s(tokenizer: IRTokenizer, fixture_statements: list[str]) -> None:
@@ -164,11 +147,6 @@ def test_words_looked_up_are_the_library_s(tokenizer: IRTokenizer, fixture_state
     for text in [*odd, *fixture_statements[::20]]:
         ids = library.encode(text).ids
         assert tokenizer.encode(text) == (ids if len(ids) <= LIMIT else [*ids[: LIMIT - 1], SEP])
-
-
-def test_an_empty_batch(tokenizer: IRTokenizer) -> None:
-    ids, length = tokenizer.encode_batch([])
-    assert (ids.shape, length.shape) == ((0, LIMIT), (0,))
 
 
 def test_max_length_is_the_configuration_s() -> None:
@@ -253,27 +231,17 @@ def test_the_configuration_travels_in_the_file(tmp_path: Path) -> None:
     assert IRTokenizer.from_file(tmp_path / "t.json").config == config
 
 
-def test_a_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(TokenizerError, match="No such file"):
-        IRTokenizer.from_file(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"[]", b"3", b"{}", b'{"mirenc": {}}', b'{"mirenc": {"vocab": 3}, "model": {}}', b"\xff\xfe\x00\x80"],
-)
-def test_a_damaged_file(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"3", b"{}", b'{"mirenc": {}}', b"\xff\xfe\x00\x80", None])
+def test_a_damaged_or_missing_file(tokenizer: IRTokenizer, tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "tokenizer.json"
-    path.write_bytes(content)
-    with pytest.raises(TokenizerError, match=r"tokenizer\.json: .*mirenc tokenizer train"):
+    with pytest.raises(ValueError, match=r"tokenizer\.json: No such file"):
         IRTokenizer.from_file(path)
-
-
-def test_a_truncated_file(tokenizer: IRTokenizer, tmp_path: Path) -> None:
-    path = tmp_path / "tokenizer.json"
     tokenizer.save(path)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(TokenizerError, match="not a mirenc tokenizer"):
+    path.write_bytes(path.read_bytes()[:-100] if content is None else content)
+    with pytest.raises(TokenizerError, match=r"tokenizer\.json: not a mirenc tokenizer.*mirenc tokenizer train"):
+        IRTokenizer.from_file(path)
+    path.write_bytes(b'{"mirenc": {"vocab": 3}, "model": {}}')
+    with pytest.raises(TokenizerError, match=r"tokenizer\.json: .*mirenc tokenizer train"):
         IRTokenizer.from_file(path)
 
 
@@ -286,8 +254,3 @@ def test_other_special_tokens_are_refused(tokenizer: IRTokenizer, tmp_path: Path
     path.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(TokenizerError, match=r"token 1 must be \[CLS\], found \[SEP\]"):
         IRTokenizer.from_file(path)
-
-
-def test_the_error_is_a_value_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="No such file"):
-        IRTokenizer.from_file(tmp_path / "none.json")

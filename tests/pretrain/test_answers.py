@@ -1,7 +1,5 @@
 """What is learned from a table of passes, on the small table whose numbers can be told by heart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,27 +13,29 @@ from mirenc.pretrain.answers import Answers, read_answers
 from mirenc.pretrain.config import AnswersConfig, PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 
+Given = tuple[AnswersConfig, CompiledTable]
+
 
 @pytest.fixture(scope="module")
-def given(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> tuple[AnswersConfig, CompiledTable]:
+def given(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Given:
     return write_answers(tmp_path_factory.mktemp("answers"), corpus)
 
 
-def read(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, **changes: object) -> Answers:
+def read(given: Given, corpus: Corpus, **changes: object) -> Answers:
     config = given[0].model_copy(update=changes.pop("config", {}))
     held_out = changes.pop("held_out", ())
     run = PretrainConfig.from_dict({"answers": config.model_dump(), **changes})
     return read_answers(run, corpus.tokenizer, held_out=held_out)  # type: ignore[arg-type]
 
 
-def test_pieces_are_found_by_their_hashes(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+def test_pieces_are_found_by_their_hashes(given: Given, corpus: Corpus) -> None:
     answers = read(given, corpus)
     assert answers.missing == 0
     for number, piece in zip(answers.modules.tolist(), given[1].pieces, strict=True):
         assert answers.corpus.names[number] == f"{piece.project}/{piece.ir_hash}.ll"
 
 
-def test_no_project_is_in_two_parts(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+def test_no_project_is_in_two_parts(given: Given, corpus: Corpus) -> None:
     seen = set()
     for seed in range(8):
         answers = read(given, corpus, seed=seed, held_out=["p1", "alpha"])
@@ -51,9 +51,7 @@ def test_no_project_is_in_two_parts(given: tuple[AnswersConfig, CompiledTable], 
     assert len(seen) > 1
 
 
-def test_sizes_are_logarithms_standardised_on_the_pieces_for_training(
-    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus
-) -> None:
+def test_sizes_are_logarithms_standardised_on_the_pieces_for_training(given: Given, corpus: Corpus) -> None:
     answers = read(given, corpus)
     labels = answers.labels["sizes"]
     assert labels.names == (
@@ -73,9 +71,7 @@ def test_sizes_are_logarithms_standardised_on_the_pieces_for_training(
         np.testing.assert_allclose(found, (expected - known.mean()) / known.std(), rtol=1e-4, atol=1e-4)
 
 
-def test_fires_are_passes_that_change_some_and_are_unknown_where_nothing_is_known(
-    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus
-) -> None:
+def test_fires_are_passes_that_change_some_and_are_unknown_where_nothing_is_known(given: Given, corpus: Corpus) -> None:
     labels = read(given, corpus).labels["fires"]
     assert labels.names == ("instcombine Oz", "sroa Oz")
     rows = np.arange(24)
@@ -84,7 +80,7 @@ def test_fires_are_passes_that_change_some_and_are_unknown_where_nothing_is_know
     np.testing.assert_array_equal(labels.values, expected)
 
 
-def test_lists_are_ratios_to_oz_by_one_number(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+def test_lists_are_ratios_to_oz_by_one_number(given: Given, corpus: Corpus) -> None:
     answers = read(given, corpus)
     labels = answers.labels["lists"]
     assert labels.names == tuple(one.pipeline for one in given[1].lists[1:])
@@ -97,7 +93,7 @@ def test_lists_are_ratios_to_oz_by_one_number(given: tuple[AnswersConfig, Compil
 
 
 def test_extreme_size_ratios_of_lists_are_clipped(
-    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+    given: Given, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = given[1]
     code = table.sizes.code_bytes.copy()
@@ -108,7 +104,7 @@ def test_extreme_size_ratios_of_lists_are_clipped(
     assert values[3, 0] == -values[4, 0] == values[:, 0].max()
 
 
-def test_larger_pieces_are_not_learned_from(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+def test_larger_pieces_are_not_learned_from(given: Given, corpus: Corpus) -> None:
     whole = read(given, corpus)
     nodes = whole.corpus.node_count[whole.modules]
     limit = int(np.median(nodes))
@@ -117,15 +113,13 @@ def test_larger_pieces_are_not_learned_from(given: tuple[AnswersConfig, Compiled
     assert sorted(some.held_out) == sorted(whole.held_out)
 
 
-def test_kinds_may_be_left_out(given: tuple[AnswersConfig, CompiledTable], corpus: Corpus) -> None:
+def test_kinds_may_be_left_out(given: Given, corpus: Corpus) -> None:
     assert list(read(given, corpus, config={"kinds": ("lists",)}).labels) == ["lists"]
     with pytest.raises(ConfigError, match=r"answers\.kinds"):
         AnswersConfig.from_dict({"corpus": "a", "table": "b", "kinds": ["size"]}, where="answers.kinds")
 
 
-def test_a_kind_that_the_table_does_not_know(
-    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kind_that_the_table_does_not_know(given: Given, corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("mirenc.pretrain.answers.read_compiled", lambda _: replace(given[1], fires={}))
     assert set(read(given, corpus, config={"kinds": ("sizes", "lists")}).labels) == {"sizes", "lists"}
     with pytest.raises(ConfigError, match="says nothing of 'fires'"):
@@ -133,7 +127,7 @@ def test_a_kind_that_the_table_does_not_know(
 
 
 def test_missing_or_unfitting_tables_and_corpora_are_refused(
-    given: tuple[AnswersConfig, CompiledTable], corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: Given, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(TaskError, match="no table of passes"):
         read(given, corpus, config={"table": str(tmp_path)})

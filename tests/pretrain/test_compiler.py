@@ -1,10 +1,7 @@
 """The objective "compiler": its loss by hand, what it moves, and what is left of it in a packaged model."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from short_runs import Weights, assert_same_weights, killed_and_resumed, weights_of
 from small_answers import write_answers
 from small_compiled import ir_of
 
@@ -67,17 +65,16 @@ def recipe(answers: AnswersConfig) -> PretrainConfig:
 def trained(recipe: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A run that nothing stops: its trainer, weights before and after the stage, and its losses."""
     losses: list[float] = []
-    states: list[dict[str, torch.Tensor]] = []
+    before: Weights = {}
 
     def report(step: StepReport) -> None:
         if step.stage == "mlm":
-            states.append({name: value.clone() for name, value in trainer.model.state_dict().items()})
+            before.update(weights_of(trainer.model))
         else:
             losses.append(step.loss)
 
     trainer = Trainer(recipe, corpus, tmp_path_factory.mktemp("trained"), report=report)
-    states.append({name: value.clone() for name, value in trainer.run().state_dict().items()})
-    return trainer, *states, losses
+    return trainer, before, weights_of(trainer.run()), losses
 
 
 # -- the loss ------------------------------------------------------------------------------------------
@@ -131,23 +128,11 @@ def test_the_stage_compiler_lowers_its_loss_and_keeps_the_text_encoder(trained: 
 def test_workers_change_no_bit_and_a_stopped_run_goes_on(
     recipe: PretrainConfig, corpus: Corpus, tmp_path: Path, trained: Any, workers: int
 ) -> None:
-    class Killed(BaseException):
-        pass
-
-    def kill(step: StepReport) -> None:
-        if (step.stage, step.step) == ("compiler", 7):
-            raise Killed
-
     config = recipe.model_copy(update={"workers": workers})
-    with pytest.raises(Killed):
-        Trainer(config, corpus, tmp_path, report=kill).run()
-    trainer = Trainer(config, corpus, tmp_path)
-    found = trainer.run(resume=True).state_dict()
+    trainer = killed_and_resumed(config, corpus, tmp_path, "compiler", 7)
     first, _, expected, _ = trained
-    for name, value in expected.items():
-        assert torch.equal(value, found[name]), name
-    for name, value in first.heads.state_dict().items():
-        assert torch.equal(value, trainer.heads.state_dict()[name]), name
+    assert_same_weights(trainer.model.state_dict(), expected)
+    assert_same_weights(trainer.heads.state_dict(), first.heads.state_dict())
 
 
 def test_the_trunk_takes_the_vectors_of_an_encoder(trained: Any) -> None:
@@ -217,7 +202,7 @@ def test_a_table_that_holds_out_what_an_ancestor_saw_is_refused(
 
 
 # -- figures -------------------------------------------------------------------------------------------
-def test_figures_by_hand(make_answers: Callable[..., Any]) -> None:
+def test_figures_by_hand(trained: Any) -> None:
     labels = {
         "sizes": Labels(("a", "b"), np.array([[0, 5], [1, 5], [2, NAN]], np.float32)),
         "fires": Labels(("p", "q"), np.array([[0, 1], [1, 1], [1, 1]], np.float32)),
@@ -228,7 +213,7 @@ def test_figures_by_hand(make_answers: Callable[..., Any]) -> None:
         "fires": np.array([[0.4, 0], [0.9, 0], [0.1, 0]], np.float32),
         "lists": np.array([[0, 10], [2, 99], [4, 10]], np.float32),
     }
-    found = answers_figures(make_answers(labels), np.arange(3), told)
+    found = answers_figures(replace(trained[0].answers, labels=labels), np.arange(3), told)
     # a: one squared error of 1 over deviations of 1 + 0 + 1; b does not deviate.
     assert found["sizes"]["a"] == pytest.approx(0.5)
     assert math.isnan(found["sizes"]["b"])
@@ -238,20 +223,11 @@ def test_figures_by_hand(make_answers: Callable[..., Any]) -> None:
     assert found["lists"] == pytest.approx(1 - 4 / 10)
 
 
-@pytest.fixture
-def make_answers(trained: Any) -> Callable[..., Any]:
-    return lambda labels: replace(trained[0].answers, labels=labels)
-
-
 # -- configuration -------------------------------------------------------------------------------------
-def test_a_stage_without_its_table_or_trunk_is_refused(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    values = recipe.model_dump()
-    with pytest.raises(ConfigError, match=r"give \[answers\]"):
-        PretrainConfig.from_dict({**values, "answers": None})
+def test_a_stage_without_its_trunk_is_refused(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+    assert list(recipe.stages) == ["mlm", "compiler"]
     with pytest.raises(ConfigError, match=r"add \[taught\]"):
         Trainer(recipe.model_copy(update={"taught": None}), corpus, tmp_path)
-    assert list(recipe.stages) == ["mlm", "compiler"]
-    assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
 
 
 def test_resuming_refuses_other_answers(recipe: PretrainConfig, corpus: Corpus, tmp_path: Path, trained: Any) -> None:

@@ -1,7 +1,5 @@
 """The stage "contrast": what a step sees is what an encoder gives, it learns, resumes exactly and is packaged."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from same_vectors import assert_same_vectors
+from short_runs import Weights, assert_same_weights, killed_and_resumed, run_with_losses, weights_of
 
 from mirenc.base.errors import ConfigError
 from mirenc.encoder import load
@@ -25,11 +24,7 @@ from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.corpus.functions import MIN_INSTRUCTIONS, Functions, build_functions
 from mirenc.pretrain.package import package
 from mirenc.pretrain.parallel import Processes
-from mirenc.pretrain.trainer import StepReport, Trainer
-
-
-class Killed(BaseException):
-    """Stands for kill -9."""
+from mirenc.pretrain.trainer import Trainer
 
 
 @pytest.fixture(scope="module")
@@ -53,12 +48,10 @@ def recipe(short_run: PretrainConfig, folder: Path) -> PretrainConfig:
 @pytest.fixture(scope="module")
 def trained(
     recipe: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Trainer, list[float], dict[str, torch.Tensor]]:
+) -> tuple[Trainer, list[float], Weights]:
     """A run that nothing stops, its losses, and the weights that it ended with."""
-    losses: list[float] = []
-    report = lambda step: losses.append(step.loss)  # noqa: E731
-    trainer = Trainer(recipe, corpus, tmp_path_factory.mktemp("run"), report=report)
-    return trainer, losses, {name: value.clone() for name, value in trainer.run().state_dict().items()}
+    trainer, _, losses = run_with_losses(recipe, corpus, tmp_path_factory.mktemp("run"))
+    return trainer, losses, weights_of(trainer.model)
 
 
 def test_the_loss_falls_and_every_part_learns(
@@ -83,15 +76,8 @@ def test_the_loss_falls_and_every_part_learns(
 def test_a_stopped_run_goes_on_to_the_same_bits(
     recipe: PretrainConfig, corpus: Corpus, trained: Any, tmp_path: Path
 ) -> None:
-    def kill(step: StepReport) -> None:
-        if step.step == 8:
-            raise Killed
-
-    with pytest.raises(Killed):
-        Trainer(recipe, corpus, tmp_path, report=kill).run()
-    resumed = Trainer(recipe, corpus, tmp_path)
-    for name, value in resumed.run(resume=True).state_dict().items():
-        assert torch.equal(value, trained[2][name]), name
+    resumed = killed_and_resumed(recipe, corpus, tmp_path, "contrast", 8)
+    assert_same_weights(resumed.model.state_dict(), trained[2])
     assert resumed.recall == trained[0].recall
     changed = recipe.contrast.model_copy(update={"unnamed": 0.25})
     other = Trainer(recipe.model_copy(update={"contrast": changed}), corpus, tmp_path)
@@ -114,6 +100,8 @@ def test_the_package_is_a_model_for_search(trained: Any, corpus: Corpus) -> None
     }
     figures = json.loads((folder.parent / "model.figures.json").read_text(encoding="utf-8"))
     assert figures["functions"] == trainer.recall
+    assert figures["retrieval"] is None  # of no IR
+    assert "was not given" in figures["missing"]["retrieval"]
     assert load(folder, cache=False).embed(GOLDEN_IR["sum"], level="function").shape == (1, 32 + 30)
 
 
@@ -201,13 +189,15 @@ def test_held_out_projects_are_never_drawn(recipe: PretrainConfig, corpus: Corpu
 
 
 def test_loss_by_hand() -> None:
-    """Two pairs: own scores 2, the others 0; a pair that is known to be alike is left out."""
+    """Two pairs: own scores 2, the others 0; a pair that is known to be alike is left out; no pair has no loss."""
     one, other = torch.eye(2), torch.eye(2)
     scale = torch.tensor(2.0)
     assert info_nce(one, other, scale).item() == pytest.approx(math.log(1 + math.exp(-2)))
     known = torch.tensor([[False, True], [False, False]])
     half = math.log(1 + math.exp(-2)) / 2
     assert info_nce(one, other, scale, known).item() == pytest.approx(half, abs=1e-6)
+    none = torch.zeros(0, 4, requires_grad=True)
+    assert info_nce(none, none, scale).item() == 0
 
 
 def test_a_folder_without_functions_or_of_another_tokenizer_is_refused(
@@ -223,13 +213,6 @@ def test_a_folder_without_functions_or_of_another_tokenizer_is_refused(
     (other / "tokenizer.json").write_text("{}")
     with pytest.raises(ConfigError, match="made with another tokenizer"):
         run(other)
-    with pytest.raises(ConfigError, match="wants functions = FOLDER"):
-        PretrainConfig.from_dict({"contrast": {"steps": 3}})
-
-
-def test_no_pair_has_no_loss() -> None:
-    none = torch.zeros(0, 4, requires_grad=True)
-    assert info_nce(none, none, torch.tensor(20.0)).item() == 0
 
 
 def test_functions_by_another_tokenizer_or_in_other_forms_are_not_mixed(tmp_path: Path) -> None:

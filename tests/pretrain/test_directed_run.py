@@ -1,19 +1,16 @@
 """Pre-training with the directed graph encoder, from a corpus to a packaged model."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from same_vectors import assert_same_vectors
 
 from mirenc import load
 from mirenc.encoder.golden import GOLDEN_IR, check_golden
-from mirenc.model.config import DirectedGraphConfig, GraphConfig, GraphEncoderConfig, LexicalConfig
+from mirenc.model.config import DirectedGraphConfig, LexicalConfig
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.package import package
@@ -44,23 +41,6 @@ def test_the_packaged_model_embeds_with_and_without_torch(folder: Path) -> None:
         assert encoder.match(text, text) == pytest.approx(other.match(text, text), abs=1e-5)
 
 
-def test_an_instruction_s_row_is_its_node_s_state(folder: Path) -> None:
-    rows = load(folder, cache=False).embed(GOLDEN_IR["sum"], level="instruction", part="graph", whiten=False)
-    state = rows[:, :24]
-    expected = np.concatenate([state, state, np.log1p(np.maximum(state, 0))], axis=1)
-    np.testing.assert_allclose(rows, expected, atol=1e-6)
-
-
-def test_vectors_do_not_depend_on_the_cache_or_on_the_part_that_is_asked_for(folder: Path, tmp_path: Path) -> None:
-    cold = load(folder, cache=False)
-    for text in GOLDEN_IR.values():
-        expected = cold.embed(text, whiten=False)
-        for _ in range(2):
-            assert_same_vectors(load(folder, cache=tmp_path).embed(text, whiten=False), expected)
-        graph = cold.embed(text, part="graph", whiten=False)
-        assert_same_vectors(graph, expected[cold.text_dimension :])
-
-
 def test_figures_and_card_speak_of_it(folder: Path) -> None:
     figures = json.loads((folder.parent / "model.figures.json").read_text(encoding="utf-8"))
     assert set(figures["gae"]) == {"control", "data", "call"}
@@ -70,33 +50,6 @@ def test_figures_and_card_speak_of_it(folder: Path) -> None:
     assert "graph encoder: directed, 32 -> 2 layers of 32 -> 24" in card
     assert "32 (text) + 72 (graph: mean-max-sum of the nodes) components" in card
     assert "The graph encoder does, up to the fourth operand." in card
-
-
-@pytest.mark.parametrize(
-    ("only", "graph"),
-    [
-        ("gae", DirectedGraphConfig(hidden=32, out=24)),
-        ("igm", DirectedGraphConfig(hidden=32, out=24, readout="mean-max-sum")),
-        ("igm", GraphEncoderConfig(hidden=32, out=24, readout="mean-max-sum")),
-    ],
-)
-def test_each_objective_lowers_its_loss(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, graph: GraphConfig, only: str
-) -> None:
-    changes: dict[str, object] = {"graph": graph}
-    for name in ("mlm", "gae", "igm"):
-        rate = {"steps": 12 if name == only else 0, "learning_rate": 3e-3}
-        changes[name] = getattr(short_run, name).model_copy(update=rate)
-    losses: list[float] = []
-    trainer = Trainer(
-        short_run.model_copy(update=changes), corpus, tmp_path, report=lambda step: losses.append(step.loss)
-    )
-    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-    after = trainer.run().state_dict()
-    assert sum(losses[-4:]) < 0.9 * sum(losses[:4])
-    # Every part of the graph encoder learns.
-    still = [name for name in before if name.startswith("graph.") and torch.equal(before[name], after[name])]
-    assert not still
 
 
 def test_going_on_takes_all_of_the_same_architecture_and_of_another_graph_encoder_the_text(

@@ -1,7 +1,5 @@
 """Dropout belongs to the steps of a run: what is computed once of texts that stay as they are has none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Graphs of a corpus through a model: the same however many are encoded at once, and whoever encodes their texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Whitening maps of a run, fitted on several kinds of code."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -42,6 +40,11 @@ def trainer(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.
     return made
 
 
+def maps_on(folder: Path, *, corpus: float = 0, **domain: object) -> MapsConfig:
+    """Fitted on a folder, and on the training modules by the weight of the ``corpus``."""
+    return MapsConfig.from_dict({"corpus": corpus, "domains": [{"folder": str(folder), **domain}]})
+
+
 def map_of(trainer: Trainer, part: str) -> tuple[np.ndarray, np.ndarray]:
     layer = getattr(trainer.model, f"whiten_{part}")
     return layer.mean.numpy().copy(), layer.matrix.numpy().copy()
@@ -54,7 +57,7 @@ def plain(encoder: Encoder, programs: Path, part: str) -> tuple[np.ndarray, np.n
 
 
 def test_a_folder_of_ir_alone_gives_the_map_of_its_vectors(trainer: Trainer, programs: Path, tmp_path: Path) -> None:
-    maps = MapsConfig.from_dict({"corpus": 0, "shrinkage": 0.1, "domains": [{"folder": str(programs)}]})
+    maps = maps_on(programs).model_copy(update={"shrinkage": 0.1})
     found = {"name": programs.name, "weight": 1.0, "rows": 48, "pairs": 24, "projects": [programs.name]}
     assert fit_maps(trainer, maps) == [found]
     encoder = load(
@@ -71,13 +74,8 @@ def test_domains_stand_beside_the_training_modules(trainer: Trainer, programs: P
     alone = fit_maps(trainer)
     assert [one["name"] for one in alone] == ["training modules"]
     own = map_of(trainer, "text")
-    maps = MapsConfig.from_dict(
-        {
-            "corpus": 2.0,
-            "between": 0.5,
-            "domains": [{"folder": str(programs), "level": "function", "pairs": False, "weight": 0.5}],
-        }
-    )
+    maps = maps_on(programs, corpus=2.0, level="function", pairs=False, weight=0.5)
+    maps = maps.model_copy(update={"between": 0.5})
     folder = package(trainer, tmp_path / "mixed", name="mixed", maps=maps)
     mixed = map_of(trainer, "text")
     assert np.abs(mixed[1] - own[1]).max() > 0.01 * np.abs(own[1]).max()
@@ -97,12 +95,11 @@ def test_a_map_is_not_fitted_on_what_the_run_holds_out(trainer: Trainer, program
             (tmp_path / project / level).mkdir(parents=True)
             for file in programs.glob(f"*.{level}.ll"):
                 shutil.copy(file, tmp_path / project / level / f"{file.name[:2]}.ll")
-    maps = {"corpus": 0, "domains": [{"folder": str(tmp_path)}]}
-    (found,) = fit_maps(trainer, MapsConfig.from_dict(maps))
+    (found,) = fit_maps(trainer, maps_on(tmp_path))
     assert (found["rows"], found["pairs"], found["projects"]) == (48, 24, ["other"])
     shutil.rmtree(tmp_path / "other")
     with pytest.raises(ConfigError, match="that the run does not hold out"):
-        fit_maps(trainer, MapsConfig.from_dict(maps))
+        fit_maps(trainer, maps_on(tmp_path))
 
 
 def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
@@ -111,12 +108,11 @@ def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
     files = sorted(ir_folder.rglob("*.ll"))
     build_corpus(files, ir_folder, tmp_path / "same", tokenizer=corpus.tokenizer)
     build_corpus(files, ir_folder, tmp_path / "other", TokenizerConfig(vocab_size=400))
-    (found,) = fit_maps(trainer, MapsConfig.from_dict({"corpus": 0, "domains": [{"folder": str(tmp_path / "same")}]}))
+    (found,) = fit_maps(trainer, maps_on(tmp_path / "same"))
     # Figures are measured on what the run holds out: it is no part of a map, whichever corpus it stands in.
     assert found["rows"] == len(trainer.train_modules) < len(corpus)
     assert found["pairs"] > 0
-    unpaired = {"folder": str(tmp_path / "same"), "pairs": False}
-    assert fit_maps(trainer, MapsConfig.from_dict({"corpus": 0, "domains": [unpaired]}))[0]["pairs"] == 0
+    assert fit_maps(trainer, maps_on(tmp_path / "same", pairs=False))[0]["pairs"] == 0
     held_out = {corpus.projects[module] for module in trainer.held_out.tolist()}
     files = [file for file in files if file.relative_to(ir_folder).parts[0] in held_out]
     build_corpus(files, ir_folder, tmp_path / "held_out", tokenizer=corpus.tokenizer)
@@ -126,7 +122,7 @@ def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
         (tmp_path / "nowhere", "has no module that can be read"),
     ):
         with pytest.raises(ConfigError, match=complaint):
-            fit_maps(trainer, MapsConfig.from_dict({"domains": [{"folder": str(wrong)}]}))
+            fit_maps(trainer, maps_on(wrong, corpus=1))
 
 
 def test_maps_without_corpus_and_domains_are_refused() -> None:

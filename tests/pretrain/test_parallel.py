@@ -1,7 +1,5 @@
 """Several processes, and processes that are killed: the same run."""
 
-from __future__ import annotations
-
 import json
 import os
 import runpy
@@ -13,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from short_runs import assert_same_weights
 from small_answers import write_answers
 
 from mirenc.cli import main
@@ -25,46 +24,16 @@ held_out_share = 0.3
 checkpoint_every = 2
 device = "cpu"
 optimiser = "{optimiser}"
-
-[text]
-hidden = 32
-layers = 2
-feed_forward = 48
-
-[graph]
-hidden = 24
-out = 16
-
-[mlm]
-steps = 5
-batch = 9
-learning_rate = 1e-3
-warmup = 2
-
-[gae]
-steps = 3
-batch = 3
-learning_rate = 1e-3
-
-[igm]
-steps = 3
-batch = 5
-learning_rate = 1e-3
+text = {{ hidden = 32, layers = 2, feed_forward = 48 }}
+graph = {{ hidden = 24, out = 16 }}
+mlm = {{ steps = 5, batch = 9, learning_rate = 1e-3, warmup = 2 }}
+gae = {{ steps = 3, batch = 3, learning_rate = 1e-3 }}
+igm = {{ steps = 3, batch = 5, learning_rate = 1e-3 }}
 """
 COMPILER = """
-[taught]
-width = 14
-hidden = 18
-dropout = 0
-
-[answers]
-corpus = "{answers.corpus}"
-table = "{answers.table}"
-
-[compiler]
-steps = 3
-batch = 7
-learning_rate = 1e-3
+taught = {{ width = 14, hidden = 18, dropout = 0 }}
+answers = {{ corpus = "{answers.corpus}", table = "{answers.table}" }}
+compiler = {{ steps = 3, batch = 7, learning_rate = 1e-3 }}
 """
 # The losses of a run.
 LOSSES = """
@@ -141,10 +110,6 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.
         arguments = [str(config), "-c", str(stored), "-o", str(folder), "--name", "model"]
         return [sys.executable, "-m", "mirenc", "pretrain", *arguments, *more]
 
-    def final(folder: Path) -> dict[str, torch.Tensor]:
-        state: dict[str, torch.Tensor] = torch.load(folder / "checkpoint.pt", weights_only=True)["model"]
-        return state
-
     def run_here(folder: Path, *more: str) -> None:
         """In this process, which nobody kills."""
         monkeypatch.setattr(sys, "argv", command(folder, *more)[2:])
@@ -163,8 +128,6 @@ def test_kill_nine_and_resume(stored: Path, tmp_path: Path, monkeypatch: pytest.
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     run_here(killed, "--resume")
-    expected, found = final(whole), final(killed)
-    assert expected.keys() == found.keys()
-    for name, value in expected.items():
-        assert torch.equal(value, found[name]), name
+    expected, found = (torch.load(run / "checkpoint.pt", weights_only=True)["model"] for run in (whole, killed))
+    assert_same_weights(found, expected)
     assert (whole / "model" / "model.safetensors").read_bytes() == (killed / "model" / "model.safetensors").read_bytes()

@@ -1,9 +1,8 @@
 """The trainer: resumption to the last bit, clear ends, a model that can be used."""
 
-from __future__ import annotations
-
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -13,6 +12,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from random_model import random_weights
+from short_runs import Weights, assert_same_weights, killed_and_resumed, run_with_losses, weights_of, with_stages
 
 from mirenc import load
 from mirenc.base.errors import ConfigError, ModelError
@@ -20,18 +20,19 @@ from mirenc.base.writing import only_one
 from mirenc.encoder.golden import GOLDEN_IR, check_golden
 from mirenc.encoder.weights import Source, load_files, read_provenance, save_files, seen_by, write_provenance
 from mirenc.encoder.weights.provenance import PROVENANCE_FILE
-from mirenc.model.config import ConvolutionConfig, preset
+from mirenc.model.config import ConvolutionConfig, DirectedGraphConfig, GraphEncoderConfig, preset
 from mirenc.pretrain.batches import Sampler
 from mirenc.pretrain.config import PretrainConfig
 from mirenc.pretrain.corpus import Corpus, build_corpus
+from mirenc.pretrain.evaluation import Baselines
 from mirenc.pretrain.optimiser import Optimiser
 from mirenc.pretrain.package import package
 from mirenc.pretrain.parallel import Processes
 from mirenc.pretrain.trainer import StepReport, Trainer
 
-
-class Killed(BaseException):
-    """Stands for kill -9: nothing of mirenc catches it."""
+FAST: dict[str, Any] = {"preset": "fast", "text": None}
+LEARNING = {"steps": 12, "learning_rate": 3e-3}
+Begin = Callable[..., Trainer]
 
 
 @dataclass(frozen=True)
@@ -39,56 +40,41 @@ class Whole:
     """A run: its trainer, the weights it ended with (packaging rounds the trainer's), and the packaged model."""
 
     trainer: Trainer
-    weights: dict[str, torch.Tensor]
+    weights: Weights
     model: Path
 
 
-def run(config: PretrainConfig, corpus: Corpus, folder: Path) -> dict[str, torch.Tensor]:
-    return Trainer(config, corpus, folder).run().state_dict()
-
-
 @pytest.fixture(scope="module")
-def whole(short_run: PretrainConfig, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Whole:
+def whole(
+    short_run: PretrainConfig, corpus: Corpus, ir_folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Whole:
     """A run that nothing stops, and the model that is made of it."""
     folder = tmp_path_factory.mktemp("whole")
     trainer = Trainer(short_run, corpus, folder)
-    weights = {name: value.clone() for name, value in trainer.run().state_dict().items()}
-    return Whole(trainer, weights, package(trainer, folder / "model", name="model"))
+    weights = weights_of(trainer.run())
+    return Whole(trainer, weights, package(trainer, folder / "model", name="model", ir=ir_folder))
+
+
+@pytest.fixture
+def begin(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> Begin:
+    """Begin the short run with changes, in the test's own folder."""
+    return lambda **changes: Trainer(short_run.model_copy(update=changes), corpus, tmp_path)
 
 
 @pytest.mark.parametrize("stop", [("mlm", 5), ("gae", 2), ("igm", 4)])
 def test_resume_gives_the_same_bits(
     short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole, stop: tuple[str, int]
 ) -> None:
-    def kill(step: StepReport) -> None:
-        if (step.stage, step.step) == stop:
-            raise Killed
-
-    with pytest.raises(Killed):
-        Trainer(short_run, corpus, tmp_path / "killed", report=kill).run()
-    resumed = Trainer(short_run, corpus, tmp_path / "killed").run(resume=True).state_dict()
-    assert whole.weights.keys() == resumed.keys()
-    for name, value in whole.weights.items():
-        assert torch.equal(value, resumed[name]), name
+    resumed = killed_and_resumed(short_run, corpus, tmp_path, *stop)
+    assert_same_weights(resumed.model.state_dict(), whole.weights)
 
 
 def test_a_convolutional_model_is_trained_resumed_and_packaged(
     short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
 ) -> None:
-    config = short_run.model_copy(update={"preset": "fast", "text": None})
-    expected = {
-        name: value.clone() for name, value in Trainer(config, corpus, tmp_path / "one").run().state_dict().items()
-    }
-
-    def kill(step: StepReport) -> None:
-        if (step.stage, step.step) == ("mlm", 5):
-            raise Killed
-
-    with pytest.raises(Killed):
-        Trainer(config, corpus, tmp_path / "two", report=kill).run()
-    trainer = Trainer(config, corpus, tmp_path / "two")
-    for name, value in trainer.run(resume=True).state_dict().items():
-        assert torch.equal(value, expected[name]), name
+    config = short_run.model_copy(update=FAST)
+    trainer = killed_and_resumed(config, corpus, tmp_path / "two", "mlm", 5)
+    assert_same_weights(trainer.model.state_dict(), Trainer(config, corpus, tmp_path / "one").run().state_dict())
     folder = package(trainer, tmp_path / "model", name="model")
     assert "2 convolutions over 5 tokens, 192 channels" in (folder / "MODEL_CARD.md").read_text()
     assert check_golden(folder) < 1e-5
@@ -97,90 +83,76 @@ def test_a_convolutional_model_is_trained_resumed_and_packaged(
     assert load(folder, cache=False).embed(GOLDEN_IR["sum"]).shape == (384 + 256,)
 
 
-def test_convolutions_learn(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    """MLM leaves the layers between the tokens' states and the statement vector alone."""
-    changes: dict[str, Any] = {"preset": "fast", "text": None}
-    changes |= {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
-    mlm = short_run.mlm.model_copy(update={"steps": 12})
-    losses: list[float] = []
-    trainer = Trainer(
-        short_run.model_copy(update={**changes, "mlm": mlm}),
-        corpus,
-        tmp_path,
-        report=lambda step: losses.append(step.loss),
-    )
-    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-    after = trainer.run().state_dict()
-    same = {name for name in after if name.startswith(("text.", "mlm.")) and torch.equal(before[name], after[name])}
-    assert same == {name for name in after if name.startswith("text.pool")}
-    assert sum(losses[-3:]) < 0.9 * sum(losses[:3])
+@pytest.mark.parametrize(
+    ("stage", "changes", "steps", "ends"),
+    [
+        ("mlm", {}, {"steps": 20, "learning_rate": 1e-2}, 5),
+        ("gae", {}, LEARNING, 5),
+        ("igm", {}, LEARNING, 5),
+        ("mlm", FAST, {"steps": 12}, 3),
+        ("gae", {"graph": DirectedGraphConfig(hidden=32, out=24)}, LEARNING, 4),
+        ("igm", {"graph": DirectedGraphConfig(hidden=32, out=24, readout="mean-max-sum")}, LEARNING, 4),
+        ("igm", {"graph": GraphEncoderConfig(hidden=32, out=24, readout="mean-max-sum")}, LEARNING, 4),
+    ],
+)
+def test_a_stage_lowers_its_loss_and_moves_its_own_part_alone(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, stage: str, changes: Any, steps: Any, ends: int
+) -> None:
+    """Each by itself, from random weights.
+
+    After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
+    few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss with any of five seeds.
+    """
+    config = with_stages(short_run, {stage: steps}, **changes)
+    trainer, before, losses = run_with_losses(config, corpus, tmp_path)
+    after = trainer.model.state_dict()
+    assert len(losses) == steps["steps"]
+    assert sum(losses[-ends:]) < 0.9 * sum(losses[:ends])
+    moved = {name for name, value in before.items() if not torch.equal(value, after[name])}
+    own = {"mlm": ("text.", "mlm."), "gae": ("graph.",), "igm": ("graph.", "matching.")}[stage]
+    # MLM leaves the layers between the tokens' states and the statement vector alone.
+    assert moved == {name for name in before if name.startswith(own) and not name.startswith("text.pool")}
 
 
-def test_a_run_may_have_a_text_encoder_of_its_own(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    text = {"kind": "convolution", "embedding": 16, "channels": 24, "hidden": 40}
-    config = PretrainConfig.from_dict({**short_run.model_dump(), "text": text})
-    trainer = Trainer(config, corpus, tmp_path)
-    assert trainer.model_config.text == ConvolutionConfig(embedding=16, channels=24, hidden=40)
-    assert trainer.model_config.graph == preset("tiny").graph
-    with pytest.raises(ConfigError, match=r"unknown key 'text.chanels'; did you mean 'channels'\?"):
-        PretrainConfig.from_dict({"text": {"kind": "convolution", "chanels": 24}})
+def test_a_run_may_have_a_text_encoder_of_its_own(begin: Begin) -> None:
+    text = ConvolutionConfig(embedding=16, channels=24, hidden=40)
+    config = begin(text=text).model_config
+    assert (config.text, config.graph) == (text, preset("tiny").graph)
 
 
 @pytest.mark.parametrize(("name", "matrices"), [("tiny", 3 * 4), ("fast", 2 * 2)])
-def test_muon_takes_the_matrices_of_the_layers(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, name: str, matrices: int
-) -> None:
+def test_muon_takes_the_matrices_of_the_layers(begin: Begin, name: str, matrices: int) -> None:
     """Of a Transformer's layer four, of a convolution's two: its depthwise weights are no matrix."""
-    trainer = Trainer(short_run.model_copy(update={"preset": name, "text": None}), corpus, tmp_path)
+    trainer = begin(preset=name, text=None)
     adam, muon = Optimiser([trainer.model.text, trainer.model.mlm], trainer.config).state()
     assert sum(len(group["params"]) for group in muon["param_groups"]) == matrices
     everything = [*trainer.model.text.parameters(), *trainer.model.mlm.parameters()]
     assert sum(len(group["params"]) for group in adam["param_groups"]) == len(everything) - matrices
 
 
-def test_another_seed_is_another_model(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, whole: Whole) -> None:
-    other = run(short_run.model_copy(update={"seed": 1}), corpus, tmp_path)
+def test_another_seed_is_another_model(begin: Begin, whole: Whole) -> None:
+    other = begin(seed=1).run().state_dict()
     assert not torch.equal(whole.weights["text.token.weight"], other["text.token.weight"])
 
 
-@pytest.mark.parametrize(("only", "steps", "rate"), [("mlm", 20, 1e-2), ("gae", 12, 3e-3), ("igm", 12, 3e-3)])
-def test_training_lowers_the_loss(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str, steps: int, rate: float
+def test_a_folder_is_begun_once_and_resumed_by_its_own_run_alone(
+    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
 ) -> None:
-    """Each stage by itself, from random weights.
-
-    After the others, matching would start where reconstruction has nothing left to learn: what its loss loses in so
-    few steps is as much as batches differ. By itself no stage keeps more than 0.81 of its loss with any of five seeds.
-    """
-    stages = {
-        name: getattr(short_run, name).model_copy(update={"steps": steps if name == only else 0, "learning_rate": rate})
-        for name in ("mlm", "gae", "igm")
-    }
-    losses: list[float] = []
-    Trainer(short_run.model_copy(update=stages), corpus, tmp_path, report=lambda step: losses.append(step.loss)).run()
-    assert len(losses) == steps
-    assert sum(losses[-5:]) < 0.9 * sum(losses[:5])
-
-
-def test_started_folder_is_not_overwritten(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
+    folder = whole.trainer.folder
     with pytest.raises(ConfigError, match="--resume"):
-        run(short_run, corpus, whole.trainer.folder)
-
-
-def test_resuming_without_a_checkpoint_is_refused(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+        Trainer(short_run, corpus, folder).run()
     with pytest.raises(ConfigError, match="no checkpoint"):
         Trainer(short_run, corpus, tmp_path).run(resume=True)
+    # Same vocabulary, other modules.
+    files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
+    other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
+    for config, modules in ((short_run.model_copy(update={"seed": 5}), corpus), (short_run, other)):
+        with pytest.raises(ConfigError, match="another configuration or corpus"):
+            Trainer(config, modules, folder).run(resume=True)
 
 
-def test_resume_refuses_another_configuration(short_run: PretrainConfig, corpus: Corpus, whole: Whole) -> None:
-    with pytest.raises(ConfigError, match="another configuration"):
-        Trainer(short_run.model_copy(update={"seed": 5}), corpus, whole.trainer.folder).run(resume=True)
-
-
-def test_a_loss_that_is_no_number_keeps_the_checkpoint(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path
-) -> None:
-    trainer = Trainer(short_run, corpus, tmp_path)
+def test_a_loss_that_is_no_number_keeps_the_checkpoint(begin: Begin, tmp_path: Path) -> None:
+    trainer = begin()
 
     def poison(step: StepReport) -> None:
         if (step.stage, step.step) == ("mlm", 4):
@@ -214,7 +186,15 @@ def test_package_makes_a_model_that_embeds(whole: Whole) -> None:
     accuracy = figures["mlm"]["distinct"]["accuracy"]
     assert 0 <= accuracy <= 1
     assert set(figures["gae"]) == {"control", "data", "call"}
-    assert f"{100 * accuracy:.1f} %" in (folder / "MODEL_CARD.md").read_text()
+    card = (folder / "MODEL_CARD.md").read_text()
+    assert f"{100 * accuracy:.1f} %" in card
+    assert figures["retrieval"]["functions"] >= 10
+    assert f"by text: recall at 1, at 10, MRR ({figures['retrieval']['functions']} functions)" in card
+    trainer = whole.trainer
+    stored = Baselines.load(folder, trainer.corpus.tokenizer.vocab_size)
+    assert stored is not None
+    fitted = Baselines.fit(trainer.corpus, trainer.train_modules)
+    np.testing.assert_array_equal(stored.between_token, fitted.between_token)
 
 
 def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
@@ -241,31 +221,33 @@ def test_a_packaged_model_s_map_tells_programs_apart_rather_than_levels(
         assert level_share(vectors) < 0.5 * level_share(encoder.embed(files, part=part, form="plain", whiten=False))
 
 
+STAGE = {"batch": 4, "learning_rate": 1e-3}
+
+
 def test_stages_of_a_run() -> None:
-    stage = {"batch": 4, "learning_rate": 1e-3}
-    steps = {"mlm": {"steps": 3, **stage}, "gae": {"steps": 0, **stage}, "igm": {"steps": 0, **stage}}
+    steps = {"mlm": {"steps": 3, **STAGE}, "gae": {"steps": 0, **STAGE}, "igm": {"steps": 0, **STAGE}}
     assert list(PretrainConfig.from_dict(steps).stages) == ["mlm"]
     assert list(PretrainConfig().stages) == ["mlm", "gae", "igm"]
-    with pytest.raises(ConfigError, match="nothing to train"):
-        PretrainConfig.from_dict({**steps, "mlm": {"steps": 0, **stage}})
 
 
-def test_a_trunk_that_nothing_trains_is_refused() -> None:
-    with pytest.raises(ConfigError, match=r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"):
-        PretrainConfig.from_dict({"taught": {"width": 8}})
-
-
-@pytest.mark.parametrize("only", ["mlm", "gae"])
-def test_a_single_objective_moves_its_own_part(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, only: str
-) -> None:
-    others = {name: getattr(short_run, name).model_copy(update={"steps": 0}) for name in ("mlm", "gae", "igm")}
-    others.pop(only)
-    trainer = Trainer(short_run.model_copy(update=others), corpus, tmp_path)
-    before = {name: value.clone() for name, value in trainer.model.state_dict().items()}
-    after = trainer.run().state_dict()
-    moved = {name.partition(".")[0] for name, value in before.items() if not torch.equal(value, after[name])}
-    assert moved == ({"text", "mlm"} if only == "mlm" else {"graph"})
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({name: {"steps": 0, **STAGE} for name in ("mlm", "gae", "igm")}, "nothing to train"),
+        # A negative is another module's graph: with one there is none, and the loss would be 0 / 0.
+        ({"igm": {**STAGE, "steps": 1, "batch": 1}}, r"igm\.batch must be at least 2"),
+        ({"compiler": {"steps": 1, **STAGE}}, r"give \[answers\]"),
+        ({"contrast": {"steps": 3}}, "wants functions = FOLDER"),
+        ({"taught": {"width": 8}}, r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"),
+        (
+            {"text": {"kind": "convolution", "chanels": 24}},
+            r"unknown key 'text.chanels'; did you mean 'channels'\?",
+        ),
+    ],
+)
+def test_runs_that_make_no_sense_are_refused(values: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        PretrainConfig.from_dict(values)
 
 
 def test_hard_negatives_are_of_nearly_equal_size(short_run: PretrainConfig, corpus: Corpus) -> None:
@@ -289,9 +271,7 @@ def test_tensorboard_has_the_curves(whole: Whole) -> None:
     assert events.Scalars("mlm/loss")[0].value == pytest.approx(first["loss"], abs=1e-4)
 
 
-def test_a_full_disk_keeps_the_checkpoint(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_keeps_the_checkpoint(begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(payload: object, stream: BinaryIO) -> None:
         stream.write(b"half a checkpoint")
         raise OSError(28, "No space left on device")
@@ -300,55 +280,43 @@ def test_a_full_disk_keeps_the_checkpoint(
         if (step.stage, step.step) == ("mlm", 4):
             monkeypatch.setattr(torch, "save", full)
 
+    trainer = begin()
+    trainer.report = fill
     with pytest.raises(ModelError, match=r"No space left on device.*the one before it is kept"):
-        Trainer(short_run, corpus, tmp_path, report=fill).run()
+        trainer.run()
     assert torch.load(tmp_path / "checkpoint.pt", weights_only=True)["step"] == 3
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_gpu_that_is_not_there(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_a_gpu_that_is_not_there(begin: Begin) -> None:
     if torch.cuda.is_available():
         pytest.skip("there is a GPU")
     with pytest.raises(ConfigError, match="no GPU"):
-        Trainer(short_run.model_copy(update={"device": "cuda"}), corpus, tmp_path)
+        begin(device="cuda")
 
 
-def test_resume_refuses_another_corpus(
-    short_run: PretrainConfig, corpus: Corpus, tmp_path: Path, ir_folder: Path, whole: Whole
-) -> None:
-    """Same vocabulary, other modules."""
-    files = sorted(path for path in ir_folder.rglob("*.ll") if "gamma" not in path.parts)
-    other, _ = build_corpus(files, ir_folder, tmp_path / "other", tokenizer=corpus.tokenizer)
-    with pytest.raises(ConfigError, match="another configuration or corpus"):
-        Trainer(short_run, other, whole.trainer.folder).run(resume=True)
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 cut off", b"nonsense"])
+def test_a_damaged_checkpoint_is_named(begin: Begin, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "checkpoint.pt").write_bytes(content)
+    with pytest.raises(ModelError, match=r"checkpoint.pt: damaged .* Start in another folder"):
+        begin().run(resume=True)
 
 
-def test_a_damaged_checkpoint_is_named(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    for content in (b"", b"PK\x03\x04 cut off", b"nonsense"):
-        (tmp_path / "checkpoint.pt").write_bytes(content)
-        with pytest.raises(ModelError, match=r"checkpoint.pt: damaged .* Start in another folder"):
-            Trainer(short_run, corpus, tmp_path).run(resume=True)
-
-
-def test_too_few_graphs_are_refused_before_training(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
-    config = short_run.model_copy(update={"max_nodes": 16})
+def test_too_few_graphs_are_refused_before_training(begin: Begin, short_run: PretrainConfig) -> None:
     with pytest.raises(ConfigError, match=r"0 training module.* with at most 16 nodes"):
-        Trainer(config, corpus, tmp_path / "run")
-    text_only = config.model_copy(
-        update={name: getattr(config, name).model_copy(update={"steps": 0}) for name in ("gae", "igm")}
-    )
-    assert list(Trainer(text_only, corpus, tmp_path / "run").stages) == ["mlm"]
+        begin(max_nodes=16)
+    no_steps = short_run.gae.model_copy(update={"steps": 0})
+    assert list(begin(max_nodes=16, gae=no_steps, igm=no_steps).stages) == ["mlm"]
 
 
-def test_two_runs_do_not_share_a_folder(short_run: PretrainConfig, corpus: Corpus, tmp_path: Path) -> None:
+def test_two_runs_do_not_share_a_folder(begin: Begin, tmp_path: Path) -> None:
     with only_one(tmp_path), pytest.raises(ConfigError, match="another run is at work there"):
-        Trainer(short_run, corpus, tmp_path).run()
+        begin().run()
     assert list(tmp_path.iterdir()) == []
 
 
-def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
-    again = short_run.model_copy(update={"start_from": str(whole.model)})
-    trainer = Trainer(again, corpus, tmp_path / "run")
+def test_goes_on_from_a_packaged_model(begin: Begin, whole: Whole, tmp_path: Path) -> None:
+    trainer = begin(start_from=str(whole.model))
     weights = load_files(whole.model).weights
     for name, value in trainer.model.state_dict().items():
         if name.startswith("whiten_"):
@@ -364,19 +332,16 @@ def test_goes_on_from_a_packaged_model(short_run: PretrainConfig, corpus: Corpus
     assert second[: len(first)] == first
     assert {source.model for source in second[len(first) :]} == {"second"}
     assert f"The model, its ancestors included, learned from {len(seen_by(second))} projects" in card
-    resumed = Trainer(again, corpus, tmp_path / "run").run(resume=True).state_dict()
+    resumed = begin(start_from=str(whole.model)).run(resume=True).state_dict()
     assert resumed.keys() == weights.keys()  # a finished run is resumed from what packaging has not rounded yet
     assert not torch.equal(resumed["text.token.weight"], torch.from_numpy(weights["text.token.weight"]))
 
 
-def test_a_run_holds_out_only_what_no_ancestor_saw(
-    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
-) -> None:
+def test_a_run_holds_out_only_what_no_ancestor_saw(begin: Begin, corpus: Corpus, whole: Whole, tmp_path: Path) -> None:
     def held_out(start: Path, **changes: Any) -> set[str]:
-        trainer = Trainer(short_run.model_copy(update={"start_from": str(start), **changes}), corpus, tmp_path)
-        return {corpus.projects[module] for module in trainer.held_out}
+        return corpus.projects_of(begin(start_from=str(start), **changes).held_out)
 
-    seen = {corpus.projects[module] for module in whole.trainer.train_modules}
+    seen = corpus.projects_of(whole.trainer.train_modules)
     unseen = set(corpus.projects) - seen
     assert read_provenance(whole.model) == tuple(
         Source("model", kind, tuple(sorted(seen))) for kind in ("corpus", "maps")
@@ -396,16 +361,15 @@ def test_a_run_holds_out_only_what_no_ancestor_saw(
 
 
 def test_start_needs_the_same_tokenizer_and_architecture(
-    short_run: PretrainConfig, corpus: Corpus, whole: Whole, tmp_path: Path
+    begin: Begin, corpus: Corpus, whole: Whole, tmp_path: Path
 ) -> None:
     with pytest.raises(ConfigError, match="--tokenizer mirenc-tiny"):
-        Trainer(short_run.model_copy(update={"start_from": "mirenc-tiny"}), corpus, tmp_path)
+        begin(start_from="mirenc-tiny")
     config = preset("tiny").model_copy(update={"tokenizer": corpus.tokenizer.config})
     tiny = tmp_path / "tiny"
     save_files(tiny, name="tiny", config=config, tokenizer=corpus.tokenizer, weights=random_weights(config))
     for start, hint in ((tiny, 'Set preset = "tiny"'), (whole.model, r"Give the run its \[text\] table")):
-        other = short_run.model_copy(update={"start_from": str(start), "preset": "small", "text": None})
         with pytest.raises(ConfigError, match=hint):
-            Trainer(other, corpus, tmp_path)
+            begin(start_from=str(start), preset="small", text=None)
     with pytest.raises(ModelError, match="unknown model 'no-such'"):
-        Trainer(short_run.model_copy(update={"start_from": "no-such"}), corpus, tmp_path)
+        begin(start_from="no-such")

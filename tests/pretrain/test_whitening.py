@@ -1,7 +1,5 @@
 """Which modules a whitening map is fitted on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

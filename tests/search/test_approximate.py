@@ -1,7 +1,5 @@
 """The index beside a Parquet file: what exact search finds, made again when the file is another one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Builds as they are read: counts and sizes of the IR as it is, vectors and calls of a form of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

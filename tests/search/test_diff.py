@@ -1,9 +1,8 @@
 """What became of functions between two builds: names first, then vectors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
+from diff_functions import CODE, function
 
 from mirenc.llvm.analysis.function_code import FunctionCode
 from mirenc.search.builds import Build, Function
@@ -11,16 +10,6 @@ from mirenc.search.diff import Change, pair_builds
 from mirenc.search.pairs import Side
 
 E = np.eye(6, dtype=np.float32)
-CODE = FunctionCode("type", "statements", "operands", (), {})
-
-
-def function(symbol: str, file: str = "a.ll", size: int | None = 10, *calls: str, **facts: object) -> Function:
-    counts = {"instructions": 5, "blocks": 1, "loops": 0, "vector_instructions": 0, "inlined": frozenset()}
-    place = {"source": "", "line": 0, "code": CODE._replace(functions=calls)}
-    return Function(
-        **place | counts | {"file": file, "name": symbol, "symbol": symbol, "bytes": size} | facts,  # type: ignore[arg-type]
-        calls=dict(zip(calls, calls, strict=True)),
-    )
 
 
 def build(functions: list[Function], vectors: list[np.ndarray]) -> Build:

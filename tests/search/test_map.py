@@ -1,7 +1,5 @@
 """The page of a map: who is near whom, what a point tells, which colours there are; and no network."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Tables as .npz: one long name does not decide what all names take, and files of earlier versions are read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

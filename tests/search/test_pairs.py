@@ -1,7 +1,5 @@
 """Functions paired without names: worked by hand, and the same whatever the order of the files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,8 +1,6 @@
 """Exact cosine search: worked by hand, against a plain double loop, and on functions at two optimisation levels."""
 
-from __future__ import annotations
-
-from math import comb
+import math
 from pathlib import Path
 
 import numpy as np
@@ -32,17 +30,17 @@ def test_cosines_by_hand() -> None:
     found = compare([[3, 4], [0, 0], [-6, -8]], [[1, 0], [30, 40]])
     np.testing.assert_allclose(found, [[0.6, 1], [0, 0], [-0.6, -1]], atol=1e-7)
     assert found.dtype == np.float32
-
-
-def test_vectors_among_themselves() -> None:
-    found = compare([[1, 0], [1, 1]])
-    np.testing.assert_allclose(found, [[1, 0.5**0.5], [0.5**0.5, 1]], atol=1e-7)
+    np.testing.assert_allclose(compare([[1, 0], [1, 1]]), [[1, 0.5**0.5], [0.5**0.5, 1]], atol=1e-7)
 
 
 def test_nearest_by_hand() -> None:
     rows, cosines = nearest([[1, 0]], [[0, 2], [5, 0], [-1, 0], [1, 1]], k=3)
     assert rows.tolist() == [[1, 3, 0]]
     np.testing.assert_allclose(cosines, [[1, 0.5**0.5, 0]], atol=1e-7)
+    # Fewer candidates than asked for.
+    assert nearest([[1, 0], [0, 1]], [[1, 0]], k=5)[0].tolist() == [[0], [0]]
+    assert nearest(np.zeros((2, 3)), np.zeros((0, 3)))[0].shape == (2, 0)
+    assert nearest(np.zeros((0, 3)), np.ones((4, 3)), k=2)[1].shape == (0, 2)
 
 
 def test_equals_come_in_the_order_of_their_rows() -> None:
@@ -50,12 +48,6 @@ def test_equals_come_in_the_order_of_their_rows() -> None:
     candidates[4] *= -1
     assert nearest([[2.0, 6.0, -4.0]], candidates, k=4)[0].tolist() == [[0, 1, 2, 3]]
     assert nearest(candidates[:1], candidates, k=9)[0].tolist() == [[0, 1, 2, 3, 5, 6, 7, 8, 4]]
-
-
-def test_fewer_candidates_than_asked_for() -> None:
-    assert nearest([[1, 0], [0, 1]], [[1, 0]], k=5)[0].tolist() == [[0], [0]]
-    assert nearest(np.zeros((2, 3)), np.zeros((0, 3)))[0].shape == (2, 0)
-    assert nearest(np.zeros((0, 3)), np.ones((4, 3)), k=2)[1].shape == (0, 2)
 
 
 # -- re-ranked by what else is in the files ------------------------------------------------------------------
@@ -82,6 +74,15 @@ def test_of_two_that_are_near_the_one_in_such_company_comes_first() -> None:
 
 def test_the_bonus_of_a_file_is_quadratic_up_to_its_limit() -> None:
     assert file_bonus(np.array([-0.5, 0, 0.35, 0.7, 1])) == pytest.approx([0, 0, 0.025, 0.1, 0.1])
+
+
+@pytest.mark.parametrize(("place", "first"), [(49, 49), (50, 0)])
+def test_the_fifty_nearest_are_re_ranked_and_no_others(place: int, first: int) -> None:
+    """One of 60 stands in the query's company, which is worth more than the cosines differ by."""
+    angles = 0.05 + 0.005 * np.arange(60)
+    vectors = [*([math.cos(angle), math.sin(angle), 0] for angle in angles), [0, 0, 1]]
+    table = table_of(vectors, [*range(60), place])
+    assert rerank([[1, 0, 0]], [[1, 0, 0], [0, 0, 1]], table, k=1)[0].tolist() == [[first]]
 
 
 def test_ten_are_found_by_default() -> None:
@@ -173,6 +174,8 @@ def test_index_of_a_folder_and_a_file(encoder: Encoder) -> None:
 
 
 def test_a_bad_file_is_told_or_raised(encoder: Encoder, tmp_path: Path) -> None:
+    with pytest.raises(IRFileError, match="folder without IR files"):
+        index(encoder, tmp_path)
     (tmp_path / "a.ll").write_text("no IR at all", encoding="utf-8")
     (tmp_path / "b.ll").write_text("define void @f() {\n  ret void\n}\n", encoding="utf-8")
     with pytest.raises(MirencError, match=r"a\.ll"):
@@ -211,18 +214,13 @@ def test_an_index_of_functions_by_the_default_model_says_which_is_better(tmp_pat
     index(best, tmp_path, level="function")
 
 
-def test_a_folder_without_ir_is_an_error(encoder: Encoder, tmp_path: Path) -> None:
-    with pytest.raises(IRFileError, match="folder without IR files"):
-        index(encoder, tmp_path)
-
-
 # -- what it is for --------------------------------------------------------------------------------------
 def test_a_function_at_o0_finds_itself_at_o2() -> None:
     # The figure of the README (-O0 to -O2 among 3,000 functions), in small: every function of at least five
     # instructions that the fixtures hold at both levels.
     small = mirenc.load("mirenc-tiny", cache=False)
 
-    def functions(folder: Path) -> search.VectorTable:
+    def functions(folder: Path) -> VectorTable:
         return index(small, [path for path in sorted(folder.glob("*.ll")) if path.stem != "device"], level="function")
 
     queries, candidates = functions(CLANG / "O0"), functions(CLANG / "O2")
@@ -233,22 +231,16 @@ def test_a_function_at_o0_finds_itself_at_o2() -> None:
         for function in mirenc.read_ir(path).defined_functions
         if function.header.last - function.header.first >= 5
     }
-    keys = [(Path(file).name, name) for file, name in zip(candidates.files, candidates.names, strict=True)]
-    asked = [
-        row
-        for row, key in enumerate(
-            (Path(file).name, name) for file, name in zip(queries.files, queries.names, strict=True)
-        )
-        if key in keys and key in long_enough
-    ]
-    rows, _ = nearest(queries.vectors[asked], candidates.vectors, k=1)
-    hits = sum(
-        keys[best] == (Path(queries.files[row]).name, queries.names[row])
-        for row, best in zip(asked, rows[:, 0].tolist(), strict=True)
+    wanted, keys = (
+        [(Path(file).name, name) for file, name in zip(table.files, table.names, strict=True)]
+        for table in (queries, candidates)
     )
+    asked = [row for row, key in enumerate(wanted) if key in keys and key in long_enough]
+    rows, _ = nearest(queries.vectors[asked], candidates.vectors, k=1)
+    hits = sum(keys[best] == wanted[row] for row, best in zip(asked, rows[:, 0].tolist(), strict=True))
     # Chance: a hit with probability 1 / candidates, so at least `hits` of them with this probability.
     n, p = len(asked), 1 / len(keys)
-    by_chance = sum(comb(n, count) * p**count * (1 - p) ** (n - count) for count in range(hits, n + 1))
+    by_chance = sum(math.comb(n, count) * p**count * (1 - p) ** (n - count) for count in range(hits, n + 1))
     assert n >= 30
     assert by_chance < 1e-9
     assert hits >= n / 4, f"{hits} of {n} functions found themselves among {len(keys)}"

@@ -1,7 +1,5 @@
 """A query that is in the table comes first, of however many equals; which row that is is said by path and symbol."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import pytest
 
@@ -22,7 +20,6 @@ class FakeEngine:
     """Sizes by heart; its IR is the list's own text."""
 
     name = "made"
-    version = "19.0.0"
 
     def __init__(self, sizes: dict[str, int | str]) -> None:
         self.sizes = sizes
@@ -39,21 +36,6 @@ class FakeEngine:
 
     def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
         return Optimised(1, 1, pipeline, pipeline.encode(), loaded_bytes=int(self.sizes[pipeline]))
-
-    def compile(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> bytes:
-        return b""
-
-    def knows(self, pipeline: str) -> bool:
-        return True
-
-    def close(self) -> None: ...
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
 
 
 def test_the_smallest_is_kept() -> None:

@@ -17,6 +17,7 @@ from mirenc.decide.estimators.head_state import register
 
 with needs("tasks", "heads need scikit-learn 1.7 or later"):
     from sklearn.base import BaseEstimator, RegressorMixin
+    from sklearn.decomposition import PCA
     from sklearn.utils.validation import check_is_fitted, validate_data
 
 
@@ -77,6 +78,36 @@ class Head(BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no type
             head.__dict__.update(learned)
             head._check_parameters(learned["n_features_in_"])
         return head
+
+
+class Reducing(Head):
+    """A head that reduces the code columns, where these are more than ``components``, to so many principal ones.
+
+    ``center_`` (E,) and ``axes_`` (E, C) are of the code columns; C = 0: the columns are kept.
+    """
+
+    context_columns: int
+    components: int
+
+    def _seen(self, features: Float64) -> Float64:
+        """The columns that the head looks at: all, or without ``use_code`` the context columns."""
+        return features if getattr(self, "use_code", True) else features[:, : self.context_columns]
+
+    def _find_components(self, seen: Float64) -> None:
+        code = seen[:, self.context_columns :]
+        self.center_, self.axes_ = np.zeros(code.shape[1]), np.zeros((code.shape[1], 0))
+        if code.shape[1] > self.components:
+            # A single row has no variance to divide by; whatever axis is found, the row is at 0.
+            with np.errstate(invalid="ignore"):
+                found = PCA(min(self.components, *code.shape), random_state=0).fit(code)
+            self.center_, self.axes_ = found.mean_, found.components_.T
+
+    def _reduced(self, seen: Float64) -> Float64:
+        """(n, A + E) -> (n, A + C), or (n, A + E) where nothing is reduced."""
+        context, code = seen[:, : self.context_columns], seen[:, self.context_columns :]
+        if self.axes_.shape[1]:
+            code = (code - self.center_) @ self.axes_
+        return np.concatenate([context, code], axis=1)
 
 
 class Regressor(RegressorMixin, Head):  # type: ignore[misc]

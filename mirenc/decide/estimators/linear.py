@@ -15,9 +15,8 @@ import numpy as np
 import scipy.linalg as la
 
 from mirenc.base.arrays import Float64
-from mirenc.decide.estimators.base import Head, MultiRegressor, Regressor, scaling
+from mirenc.decide.estimators.base import Head, MultiRegressor, Reducing, Regressor, scaling
 from mirenc.decide.estimators.chooser import CostRegressor, relative_log_costs
-from mirenc.decide.estimators.reduce_columns import Reducing
 
 _BLOCK = 4096  # rows whose kernel is in memory at once
 _JITTER = 1e-8

@@ -12,9 +12,8 @@ from sklearn.base import clone
 
 from mirenc.base.arrays import Float64, Int64
 from mirenc.base.errors import HeadError
-from mirenc.decide.estimators.base import scaling
+from mirenc.decide.estimators.base import Reducing, scaling
 from mirenc.decide.estimators.chooser import CostRegressor, Settings, additive_effects
-from mirenc.decide.estimators.reduce_columns import Reducing
 from mirenc.decide.metrics import PLAIN_SLOWDOWN
 
 _BLOCK = 65536  # pairs that are predicted together

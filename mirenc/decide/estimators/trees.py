@@ -20,10 +20,9 @@ from sklearn.ensemble import (
 
 from mirenc.base.arrays import Float64, Floating, Int32, Int64
 from mirenc.base.errors import ConfigError, HeadError
-from mirenc.decide.estimators.base import MultiRegressor, Regressor
+from mirenc.decide.estimators.base import MultiRegressor, Reducing, Regressor
 from mirenc.decide.estimators.chooser import Chooser, CostRegressor
 from mirenc.decide.estimators.head_state import register
-from mirenc.decide.estimators.reduce_columns import Reducing
 from mirenc.decide.metrics import oracle_choice
 
 # A gain counts up to a factor of 7, a loss up to a factor of 1.6: how large a loss is says nothing about choosing, and

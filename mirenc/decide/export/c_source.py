@@ -1,8 +1,11 @@
 """A head as C99: one function and its tables, for compilers that link no library of ours; and a test of it."""
 
 import json
+import math
 import textwrap
 from collections.abc import Sequence
+from functools import reduce
+from operator import add
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -12,10 +15,14 @@ import numpy as np
 from mirenc import __version__
 from mirenc.base.arrays import Float64
 from mirenc.base.errors import HeadError
-from mirenc.decide.estimators.chooser import Settings
+from mirenc.decide.estimators.base import Reducing
+from mirenc.decide.estimators.chooser import SHARPNESS, CostRegressor, Settings
+from mirenc.decide.estimators.ensemble import LEAST_PREFERENCE, CautiousEnsembleHead, _Ensemble
 from mirenc.decide.estimators.head_state import kind_of_head
+from mirenc.decide.estimators.linear import _Ridge
+from mirenc.decide.estimators.pair_head import PairHead
+from mirenc.decide.estimators.trees import BoostedChances, BoostedRegressor, RatioTreesHead, _Trees
 from mirenc.decide.export.c_writer import CWriter, Vector
-from mirenc.decide.export.formula import pair_head, write_formula
 
 _TEST_ROWS = 1000
 _CHECK_SETTINGS = """if (count < %d || count > %d) return -1;
@@ -36,8 +43,8 @@ def c_source(
     The function computes what `predict` does (and `predict_proba` in its scores, where the head chooses), up to
     rounding in double precision. ``choices`` are names of the settings or labels, ``about`` is a line for the comment.
     A head that takes settings takes at most as many as in training, as rows of the numbers that `PairHead` was trained
-    on, whose names are ``setting_features``. Raises HeadError: a head of a kind that is not mirenc's own; more names
-    than features, or fewer.
+    on, whose names are ``setting_features``. Raises HeadError: a kind other than ridges, trees, pairs without products
+    and ensembles of these; more names than features, or fewer.
     """
     if len(features) != head.n_features_in_:
         raise HeadError(f"{len(features)} names of features; the head has {head.n_features_in_}. Give one for each")
@@ -106,3 +113,72 @@ def prototype(head: Any, name: str) -> str:
 
 def _template(name: str) -> Template:
     return Template((Path(__file__).parent / name).read_text(encoding="utf-8"))
+
+
+def pair_head(head: Any) -> PairHead | None:
+    """The head, or the member of an ensemble, that takes settings as numbers; None where there is none."""
+    parts = (head, *getattr(head, "members_", {}).values())
+    return next((part for part in parts if isinstance(part, PairHead)), None)
+
+
+# -- the formula of each kind, written step by step for one row ----------------------------------------
+def write_formula(head: Any, to: CWriter, x: Vector) -> Vector:
+    """Write what a head answers for row x: `predict_proba` of heads that choose, `predict` of others."""
+    raw = _raw(head, to, x)
+    return (raw * -SHARPNESS).apply("Softmax") if isinstance(head, CostRegressor) else raw
+
+
+def _raw(head: Any, to: CWriter, x: Vector) -> Vector:
+    """What `Head._answer` computes, for one row."""
+    match head:
+        case _Ridge():
+            return (x - head.center_) / head.spread_ @ head.weights_ + head.mean_
+        case BoostedRegressor():
+            return to.forest(_reduced(head, to, x), head.forest_, single=False) + head.start_
+        case BoostedChances():
+            raw = to.forest(x, head.forest_, single=False) + head.start_
+            # A single number is the score of the second of two outcomes; that of the first is 0.
+            return (raw if raw.width > 1 else raw @ np.array([[0.0, 1.0]])).apply("Softmax")
+        case _Trees():
+            mean = to.forest(_reduced(head, to, x), head.forest_, single=True) / float(len(head.forest_._root))
+            return mean @ head.directions_ + head.mean_ if isinstance(head, RatioTreesHead) else mean
+        case PairHead(products=False):
+            return _pairs(head, to, x)
+        case _Ensemble():
+            members, weights = head.members_, head.weights_.items()
+            mean = reduce(add, [write_formula(members[name], to, x) * weight for name, weight in weights])
+            if not isinstance(head, CautiousEnsembleHead):
+                return mean
+            default = np.arange(head.n_choices_) == head.default
+            raised = mean.apply("Max", np.where(default, LEAST_PREFERENCE, 0.0))
+            raised *= np.where(default, math.exp(SHARPNESS * head.margin_), 1.0)
+            return raised / raised.apply("ReduceSum", width=1)
+    raise HeadError(
+        f"a head of kind {kind_of_head(head)!r} cannot be exported; available: ridges, trees, pairs without products, "
+        "ensembles of these"
+    )
+
+
+def _part(x: Vector, first: int, last: int) -> Vector:
+    return x if (first, last) == (0, x.width) else x.apply("Slice", first, last, width=last - first)
+
+
+def _joined(to: CWriter, *parts: Vector) -> Vector:
+    return to.operation("Concat", *parts, width=sum(part.width for part in parts))
+
+
+def _reduced(head: Reducing, to: CWriter, x: Vector) -> Vector:
+    context = head.context_columns
+    if not head.axes_.shape[1]:
+        return x if getattr(head, "use_code", True) else _part(x, 0, context)
+    code = (_part(x, context, x.width) - head.center_) @ head.axes_
+    return _joined(to, _part(x, 0, context), code) if context else code
+
+
+def _pairs(head: PairHead, to: CWriter, x: Vector) -> Vector:
+    def cost(row: Vector, setting: Vector) -> Vector:
+        columns = (setting - head.setting_middle_) / head.setting_spread_
+        return write_formula(head.regressor_, to, _joined(to, row, columns))
+
+    seen = x if head.use_code else _part(x, 0, head.context_columns)
+    return to.per_setting(_reduced(head, to, (seen - head.middle_) / head.spread_), head, cost)

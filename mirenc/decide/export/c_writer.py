@@ -42,9 +42,6 @@ class Vector:
     def __matmul__(self, matrix: NDArray[Any]) -> "Vector":
         return self.apply("MatMul", matrix, width=matrix.shape[1])
 
-    def __getitem__(self, places: NDArray[Any]) -> "Vector":
-        return self.apply("Gather", places, width=len(places))
-
 
 class CWriter:
     """Statements so far (``code``) and ``declarations`` of their constant tables."""
@@ -90,8 +87,6 @@ class CWriter:
                 parts = zip(starts, vectors, strict=False)
                 copies = (f"COPY((@ + {start}), {vector.width}, {vector.name}[i])" for start, vector in parts)
                 return self._step(";\n".join(copies), width)
-            case "Gather", (places,):
-                return self._step(f"COPY(@, {width}, {first.name}[{self.table(places)}[i]])", width)
             case "MatMul", (weights,):
                 return self._step(f"MATMUL(@, {width}, {first.name}, {first.width}, {self.table(weights)})", width)
             case "ReduceSum", _:

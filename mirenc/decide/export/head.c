@@ -15,7 +15,6 @@
 #define MUL(v, n, x, y) EACH(n) v[i] = x * y
 #define DIV(v, n, x, y) EACH(n) v[i] = x / y
 #define MAX(v, n, x, y) EACH(n) v[i] = x > y ? x : y
-#define EXP(v, n, x) EACH(n) v[i] = exp(x)
 #define COPY(v, n, x) EACH(n) v[i] = x
 #define SUM(v, n, x) v[0] = 0; EACH(n) v[0] += x
 #define SOFTMAX(v, n, x) \

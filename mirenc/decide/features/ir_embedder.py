@@ -1,6 +1,7 @@
 """`IREmbedder`: a scikit-learn transformer from IR to features, so that a pipeline can start with files.
 
     make_pipeline(IREmbedder(), MLPHead()).fit(["a.ll", "b.bc"], ["CPU", "GPU"])
+    make_pipeline(IREmbedder(level="function"), Ridge()).fit([("a.ll", "f"), ("a.ll", "g")], [1.5, 2.0])
 
 The model is loaded when it is first needed and shared by all embedders of the process; clones hold no weights.
 """
@@ -11,7 +12,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,15 +20,17 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 
 from mirenc.base.arrays import Float32
-from mirenc.base.errors import ConfigError, UnreadableIRWarning
+from mirenc.base.errors import ConfigError, MirencError, UnreadableIRWarning
+from mirenc.decide.features.find_function import find_function
 from mirenc.encoder import PARTS, PURPOSES, Encoder, OnError, Part, Purpose, load
 from mirenc.encoder.embedding import vector_blocks
-from mirenc.encoder.outcome import listed
+from mirenc.encoder.outcome import Outcome, listed
 from mirenc.encoder.weights import find_model
 from mirenc.llvm import IRModule
 from mirenc.llvm.inputs.input import IRInput, resolve_input
 
-Inputs = Iterable[IRInput] | NDArray[Any]
+Inputs = Iterable[IRInput] | Iterable[tuple[IRInput, str]] | NDArray[Any]
+_LEVELS = ("module", "function")
 
 
 @functools.lru_cache(maxsize=4)
@@ -38,15 +41,17 @@ def _shared_encoder(home: Path, changed: int, device: str, cache: bool | str) ->
 
 @dataclass(eq=False, repr=False)
 class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn carries no types
-    """Embed modules, a row for each input; `fit` only sets ``n_features_out_``, the number of columns.
+    """Embed modules or functions, a row for each input; `fit` only sets ``n_features_out_``, the number of columns.
 
-    ``on_error``: ``raise`` ends with the first input that cannot be read or has no function body, because an estimator
-    would learn from its row; ``skip`` makes its row NaN, and one warning names all such inputs. Other parameters are
-    those of `mirenc.load` and `Encoder.embed`.
+    ``level``: ``module`` takes files, ``function`` pairs of a file and a function's name or symbol.
+    ``on_error``: ``raise`` ends with the first input that cannot be read, has no function body or not that function,
+    because an estimator would learn from its row; ``skip`` makes its row NaN, and one warning names all such inputs.
+    Other parameters are those of `mirenc.load` and `Encoder.embed`.
     """
 
     model: str | os.PathLike[str] | None = None
     _: KW_ONLY
+    level: Literal["module", "function"] = "module"
     purpose: Purpose = "features"
     part: Part = "both"
     whiten: bool = True
@@ -62,36 +67,46 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def transform(self, X: Inputs) -> Float32:
         """Vectors of n paths, IR texts, bitcode bytes or IRModules: (n, D) float32.
 
-        ``X`` is a list, or an array or table of shape (n,) or (n, 1); which strings are text: `Encoder.read`. Raises
+        ``X`` is a list, or an array or table of shape (n,) or (n, 1); at level ``function`` a list of pairs, or a table
+        of shape (n, 2): input, function. Which strings are text: `Encoder.read`. Raises
         ConfigError, ModelError: a parameter, the shape of ``X`` or the type of one of its items; no such model, or a
         damaged one; MirencError with ``on_error="raise"``: an input cannot be read, or has no function
         body; with ``skip``, an UnreadableIRWarning names such inputs.
         """
         encoder = self._encoder()
-        items = _items(X)
+        items = _items(X, 1 if self.level == "module" else 2)
         # A program that was run on several inputs has several rows, but is embedded once.
         rows: dict[Any, list[int]] = {}
-        for row, item in enumerate(items):
+        for row, (item, *_) in enumerate(items):
             rows.setdefault(id(item) if isinstance(item, IRModule) else item, []).append(row)
         out = np.full((len(items), len(self._columns(encoder))), np.nan, dtype=np.float32)
         failed: list[str] = []
-        inputs = [resolve_input(items[row]) for row, *_ in rows.values()]
-        stream = encoder.embed_stream(inputs, purpose=self.purpose, whiten=self.whiten)
+        inputs = [resolve_input(items[row][0]) for row, *_ in rows.values()]
+        stream = encoder.embed_stream(inputs, level=self.level, purpose=self.purpose, whiten=self.whiten)
         for own, outcome in zip(rows.values(), stream, strict=True):
-            if outcome.embedding is not None:
-                out[own] = outcome.embedding.part(self.part)[0]
-                continue
-            assert outcome.error is not None
-            if self.on_error == "raise":
-                outcome.error.add_note(f"IREmbedder: input {own[0]} of {len(items)}")
-                raise outcome.error
-            failed.append(outcome.complaint(own[0]))
+            for row in own:
+                try:
+                    out[row] = self._vector(outcome, *items[row][1:])
+                except MirencError as error:
+                    if self.on_error == "raise":
+                        error.add_note(f"IREmbedder: input {row} of {len(items)}")
+                        raise
+                    failed.append(Outcome(outcome.name, None, error).complaint(row))
+                    if outcome.error is not None:
+                        break  # of all rows of a file that cannot be read one is named
         if failed:
             problem = f"{len(failed)} inputs cannot be embedded, their rows are NaN: {listed(failed)}"
             advice = "Leave them out, or set on_error='raise' to stop at the first"
             # The level of the caller, above scikit-learn's wrapper.
             warnings.warn(f"{problem}. {advice}", UnreadableIRWarning, stacklevel=3)
         return out
+
+    def _vector(self, outcome: Outcome, function: str = "") -> Float32:
+        """The vector of one function of an input, or of the whole module without a name. (D,)."""
+        embedding = outcome.embedded()
+        assert embedding is not None
+        row = find_function(embedding.regions, function, outcome.name) if function else 0
+        return embedding.part(self.part)[row]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """(D,) object array of names: text_0, ..., graph_0, ..., log_statements, ...; ``input_features`` is unused."""
@@ -103,7 +118,12 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         return [f"log_{name}" if width == 1 else f"{name}_{column}" for name, width, column in columns]
 
     def _encoder(self) -> Encoder:
-        for name, allowed in (("purpose", PURPOSES), ("part", PARTS), ("on_error", get_args(OnError))):
+        for name, allowed in (
+            ("level", _LEVELS),
+            ("purpose", PURPOSES),
+            ("part", PARTS),
+            ("on_error", get_args(OnError)),
+        ):
             if getattr(self, name) not in allowed:
                 raise ConfigError(f"unknown {name} {getattr(self, name)!r}; available: {', '.join(allowed)}")
         home = find_model(self.model).resolve()
@@ -115,25 +135,33 @@ class IREmbedder(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scik
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         tags.no_validation = True  # inputs are files and texts, not numbers
-        tags.input_tags.one_d_array = True
-        tags.input_tags.two_d_array = False
+        tags.input_tags.one_d_array = self.level == "module"
+        tags.input_tags.two_d_array = self.level == "function"
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
         return tags
 
 
-def _items(inputs: Inputs) -> list[IRInput]:
+def _items(inputs: Inputs, columns: int) -> list[list[Any]]:
+    """Rows of an input each, with a function's name where there are two ``columns``. Raises ConfigError."""
     if isinstance(inputs, (str, bytes, os.PathLike, IRModule)):
         raise ConfigError(f"a single {type(inputs).__name__} is not a list of inputs. Type: transform([x])")
+    pair = "a pair of input and function"
     if hasattr(inputs, "__array__"):
         array = np.asarray(inputs, dtype=object)
-        if array.ndim != 1 and not (array.ndim == 2 and array.shape[1] == 1):
-            raise ConfigError(f"inputs have shape {array.shape}; allowed: (n,) or (n, 1), a path or text in each row")
-        items = array.ravel().tolist()
+        if array.ndim == 1 and columns == 1:
+            array = array[:, None]
+        if array.ndim != 2 or array.shape[1] != columns:
+            allowed = "(n,) or (n, 1), a path or text in each row" if columns == 1 else f"(n, 2), {pair} in each row"
+            raise ConfigError(f"inputs have shape {array.shape}; allowed: {allowed}")
+        items = array.tolist()
     else:
-        items = [item[0] if isinstance(item, (list, tuple)) and len(item) == 1 else item for item in inputs]
+        items = [[*item] if isinstance(item, (list, tuple)) and len(item) == columns else [item] for item in inputs]
     for row, item in enumerate(items):
-        if not isinstance(item, (str, bytes, os.PathLike, IRModule)):
+        if columns == 2 and (len(item) != 2 or not isinstance(item[1], str) or not item[1]):
+            found = f"is {item[0]!r:.60}" if len(item) == 1 else f"has the function {item[1]!r}"
+            raise ConfigError(f"input {row} {found}; allowed at level function: {pair}, as in ('a.ll', 'main')")
+        if not isinstance(item[0], (str, bytes, os.PathLike, IRModule)):
             allowed = "a path, IR text, bitcode bytes or an IRModule"
-            raise ConfigError(f"input {row} is of type {type(item).__name__}; allowed: {allowed}")
+            raise ConfigError(f"input {row} is of type {type(item[0]).__name__}; allowed: {allowed}")
     return items

@@ -7,24 +7,20 @@ number of ``__launch_bounds__``, ``minctasm``) makes a compiler use fewer regist
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from mirenc.llvm.analysis.regions import Region
 from mirenc.llvm.ir.functions import kernels_of
 from mirenc.llvm.ir.lines import attribute_groups
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 _ATTRIBUTE = re.compile(r'"([-\w.]+)"="(\d+(?:,\s*\d+)*)"')
 _ATTACHED = re.compile(r"!(\w+) !(\d+)")
-_NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _NUMBER = re.compile(r"\bi\d+ (\d+)")
 _LISTED = re.compile(r"^!(?:opencl\.kernels|spirv\.ExecutionMode) = !\{([^}]*)\}", re.MULTILINE)
 _LOCAL_SIZE = 17  # SPIR-V's execution mode
-# What requires one shape and what bounds the items of a group, with the name in the source language.
-_REQUIRED = {"reqd_work_group_size": "reqd_work_group_size", "nvvm.reqntid": "reqntid"}
-_MOST = ("omp_target_thread_limit", "max_linear_work_group_size")
-_RANGES = {"amdgpu-flat-work-group-size": "amdgpu_flat_work_group_size"}
 
 
 @dataclass(frozen=True)
@@ -74,7 +70,7 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
     AMD's ``amdgpu-flat-work-group-size``. A ``work_group_size_hint`` binds nothing.
     """
     header = module.lines[module.function(kernel).header.line]
-    nodes, groups, lists = _facts(module.text)
+    nodes, (groups, lists) = metadata_nodes(module.text), _facts(module.text)
     stated: dict[str, list[int]] = {}
     for group in re.findall(r"#\d+", re.sub(r'"[^"]*"', "", header)):
         stated |= {
@@ -90,20 +86,20 @@ def block_bounds(module: IRModule, kernel: str) -> BlockBounds:
 
 
 @lru_cache(maxsize=1)
-def _facts(text: str) -> tuple[dict[str, str], dict[str, str], list[str]]:
-    """Metadata nodes and attribute groups by number, and lists of kernels; cached, as a module has several kernels."""
-    return dict(_NODE.findall(text)), attribute_groups(text), _LISTED.findall(text)
+def _facts(text: str) -> tuple[dict[str, str], list[str]]:
+    """Attribute groups by number, and lists of kernels; cached, as a module has several kernels."""
+    return attribute_groups(text), _LISTED.findall(text)
 
 
 def _listed(nodes: Mapping[str, str], entry: str, kernel: str) -> dict[str, list[int]]:
     """Numbers by name in an entry of a list of kernels or execution modes; {} if it is of another kernel."""
-    if not re.match(rf'ptr @"?{re.escape(kernel)}"?(?:,|$)', entry):
+    if not re.match(rf'!\{{ptr @"?{re.escape(kernel)}"?[,}}]', entry):
         return {}
     mode = _numbers(entry)
     if mode[:1] == [_LOCAL_SIZE]:
         return {"reqd_work_group_size": mode[1:]}
     inner = (nodes.get(number, "") for number in re.findall(r"!(\d+)", entry))
-    named = (re.match(r'!"(\w+)"', node) for node in inner)
+    named = (re.match(r'!\{!"(\w+)"', node) for node in inner)
     return {match[1]: _numbers(match.string) for match in named if match}
 
 
@@ -113,36 +109,32 @@ def _numbers(node: str) -> list[int]:
 
 def _bounds(stated: Mapping[str, list[int]]) -> BlockBounds:
     """Bounds from the numbers of each attribute or kind of metadata."""
-    found = BlockBounds()
-    for name, word in _REQUIRED.items():
+    words, limits = [], [math.inf]
+    required: tuple[int, ...] = ()
+    for name in ("reqd_work_group_size", "nvvm.reqntid"):
         if sides := stated.get(name):
             required = (*sides, 1, 1)[:3]
-            text = f"{word}({', '.join(map(str, required))}): no other shape can be launched"
-            found = replace(found, required=required, words=(*found.words, text))
+            shown = ", ".join(map(str, required))
+            words.append(f"{name.removeprefix('nvvm.')}({shown}): no other shape can be launched")
     if sides := stated.get("nvvm.maxntid"):
-        # A bound of the product (PTX ISA, .maxntid).
-        most = math.prod(sides)
-        text = f"__launch_bounds__({most}): at most {most} threads a block"
-        found = replace(found, most=min(found.most, most), words=(*found.words, text))
-    if blocks := stated.get("nvvm.minctasm"):
-        text = f"{blocks[0]} blocks or more at once on a multiprocessor: fewer registers a thread, any shape"
-        found = replace(found, blocks=blocks[0], words=(*found.words, text))
+        limits.append(math.prod(sides))  # a bound of the product (PTX ISA, .maxntid)
+        words.append(f"__launch_bounds__({limits[-1]}): at most {limits[-1]} threads a block")
+    (blocks,) = stated.get("nvvm.minctasm", [])[:1] or [0]
+    if blocks:
+        words.append(f"{blocks} blocks or more at once on a multiprocessor: fewer registers a thread, any shape")
+    widest: tuple[float, ...] = (math.inf,) * 3
     if sides := stated.get("max_work_group_size"):
         widest = (*map(float, sides), 1.0, 1.0)[:3]
-        text = f"max_work_group_size({', '.join(map(str, sides))}): no side may be longer"
-        found = replace(found, widest=widest, words=(*found.words, text))
-    for name in _MOST:
-        if limits := stated.get(name):
-            text = f"{name}={limits[0]}: at most {limits[0]} work-items a group"
-            found = replace(found, most=min(found.most, limits[0]), words=(*found.words, text))
-    for name, word in _RANGES.items():
-        if len(limits := stated.get(name, [])) == 2:
-            least, most = limits
-            text = f"{word}({least}, {most}): {_range(least, most)} work-items a group"
-            found = replace(
-                found, least=max(found.least, least), most=min(found.most, most), words=(*found.words, text)
-            )
-    return found
+        words.append(f"max_work_group_size({', '.join(map(str, sides))}): no side may be longer")
+    for name in ("omp_target_thread_limit", "max_linear_work_group_size"):
+        if most := stated.get(name):
+            limits.append(most[0])
+            words.append(f"{name}={most[0]}: at most {most[0]} work-items a group")
+    least = 1
+    if len(bounds := stated.get("amdgpu-flat-work-group-size", [])) == 2:
+        least, limits = max(1, bounds[0]), [*limits, bounds[1]]
+        words.append(f"amdgpu_flat_work_group_size({bounds[0]}, {bounds[1]}): {_range(*bounds)} work-items a group")
+    return BlockBounds(required, least, min(limits), widest, blocks, tuple(words))
 
 
 def _named(sides: tuple[int, ...]) -> str:

@@ -19,7 +19,7 @@ at -O1. ``clang -O2 -fno-unroll-loops`` is taken for -O1.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence, Set as AbstractSet
+from collections.abc import Callable, Sequence, Set as AbstractSet
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 
 from mirenc.base.arrays import Bool, Int64
 from mirenc.llvm.ir.grammar import Form
-from mirenc.llvm.ir.lines import attribute_groups
+from mirenc.llvm.ir.lines import DEFINED, attribute_groups
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule, OperandKind
 
 Level: TypeAlias = Literal["O0", "O1", "O2", "Os"]
@@ -39,7 +40,6 @@ _BY_OPTIMISERS = frozenset({"nofree", "nosync"})
 _SIGNS = (" local_unnamed_addr ", "= tail call ", "\n  tail call ", "@llvm.lifetime.start")
 # The attribute group of a function is printed behind its arguments and the attributes of its address.
 _GROUP = re.compile(r"\)(?: local_unnamed_addr| unnamed_addr)?(?: addrspace\(\d+\))? (#\d+)")
-_DEFINED = re.compile(r'^define (?:"[^"]*"|[^"@\n])*@("[^"]*"|[-a-zA-Z$._0-9]+)\(', re.MULTILINE)
 _QUOTED = re.compile(r'"[^"]*"')
 _NO_OPERAND = np.iinfo(np.int64).min  # the keys of assembler and metadata are negative, too
 _NULL_TESTS = {"% = icmp eq ptr %, null": 1, "% = icmp ne ptr %, null": 0}
@@ -61,13 +61,10 @@ def levels_of_functions(module: IRModule) -> list[Level]:
 
 def stated_levels(text: str) -> dict[str, Level] | None:
     """`levels_by_symbol` of canonical text, if the attributes of each function state its level; otherwise None."""
-    attributes = _attributes(text)
-    own: list[Level | None] = [
-        "Os" if words & _FOR_SIZE else "O0" if "optnone" in words else None for words in attributes
-    ]
+    own = [*map(_stated_level, _attributes(text))]
     if not own or None in own:
         return None
-    names = [match[1].strip('"') for match in _DEFINED.finditer(text)]
+    names = [match[1].strip('"') for match in DEFINED.finditer(text)]
     return _by_symbol(names, own, "Os" if 2 * own.count("Os") > len(own) else "O0")
 
 
@@ -99,11 +96,13 @@ def _own_levels(module: IRModule, attributes: Sequence[AbstractSet[str]]) -> lis
     """Level that each function with a body shows by itself; None if unknown."""
     functions = _functions_with_promotable_variables(module)
     bodies = [at for at, header in enumerate(module.headers) if not header.is_declaration]
-    levels: list[Level | None] = []
-    for at, words in zip(bodies, attributes, strict=True):
-        unoptimised = "optnone" in words or at in functions
-        levels.append("Os" if words & _FOR_SIZE else "O0" if unoptimised else None)
-    return levels
+    stated = map(_stated_level, attributes)
+    return [level or ("O0" if at in functions else None) for at, level in zip(bodies, stated, strict=True)]
+
+
+def _stated_level(attributes: AbstractSet[str]) -> Level | None:
+    """Level that a function's attributes state; None if they state none."""
+    return "Os" if attributes & _FOR_SIZE else "O0" if "optnone" in attributes else None
 
 
 def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own: Sequence[Level | None]) -> Level:
@@ -121,20 +120,19 @@ def _level_of_rest(module: IRModule, attributes: Sequence[AbstractSet[str]], own
 
 def _loops_may_unroll(text: str) -> bool | None:
     """Whether any loop of the module may be unrolled; None if the loops do not decide the level."""
-    metadata = text[text.rfind("\n}\n") :]
-    if '!{!"llvm.loop.' not in metadata:
+    if text.find('!{!"llvm.loop.', text.rfind("\n}\n")) < 0:
         return None
-    properties, loops = {}, []
-    for name, _, node in (line.partition(" = ") for line in metadata.split("\n") if "!{" in line):
-        if node.startswith('!{!"llvm.loop.'):
-            properties[name] = node.split('"')[1]
-        elif node.startswith(f"distinct !{{{name}, "):  # a loop, or a scope of aliases
-            loops.append(node[:-1].split(", ")[1:])
+    nodes = metadata_nodes(text)
+    named = ((number, node) for number, node in nodes.items() if node.startswith('!{!"llvm.loop.'))
+    properties = {f"!{number}": node.split('"')[1] for number, node in named}
+    # A node that names itself first is a loop's, or that of a scope of aliases.
+    loops = [node[:-1].split(", ")[1:] for number, node in nodes.items() if node.startswith(f"!{{!{number}, ")]
     loop_properties = [names for loop in loops if (names := {properties[node] for node in loop if node in properties})]
     if any("llvm.loop.unroll.disable" not in names for names in loop_properties):
         return True
     # Only clang forbids unrolling at -O1. From other compilers these are remainders of unrolled loops.
-    by_clang = any("llvm.loop.mustprogress" in names for names in loop_properties) or "clang version" in metadata
+    by_clang = any("llvm.loop.mustprogress" in names for names in loop_properties)
+    by_clang = by_clang or any("clang version" in node for node in nodes.values())
     return False if loop_properties and by_clang else None
 
 
@@ -144,15 +142,13 @@ def _functions_with_promotable_variables(module: IRModule) -> set[int]:
     Volatile accesses exclude a variable, lifetime intrinsics do not.
     """
     arrays = module.arrays
-    is_variable = _of_forms(module, [form.opcode == "alloca" for form in module.forms])
+    is_variable = _of_forms(module, lambda form: form.opcode == "alloca")
     uses = np.flatnonzero(arrays.operand_kind == OperandKind.INSTRUCTION)  # operands
     uses = uses[is_variable[arrays.operand_ref[uses]]]
     user = np.searchsorted(arrays.operand_start, uses, side="right") - 1  # instructions
-    address = _of_forms(module, [_place_of_address(form) for form in module.forms])[user]
+    address = _of_forms(module, _place_of_address)[user]
     is_access = uses - arrays.operand_start[user] == address
-    is_other = (
-        ~is_access & ~_of_forms(module, [form.callee.startswith("@llvm.lifetime.") for form in module.forms])[user]
-    )
+    is_other = ~is_access & ~_of_forms(module, lambda form: form.callee.startswith("@llvm.lifetime."))[user]
     promotable = np.zeros(len(arrays.form), np.bool_)
     promotable[arrays.operand_ref[uses[is_access]]] = True
     promotable[arrays.operand_ref[uses[is_other]]] = False
@@ -166,9 +162,13 @@ def _place_of_address(form: Form) -> int:
     return 0 if form.opcode == "load" else 1
 
 
-def _of_forms(module: IRModule, values: list[Any]) -> NDArray[Any]:
-    """Value of each instruction (I,), from those of the forms."""
-    return np.array(values)[module.arrays.form]
+def _of_forms(module: IRModule, value: Callable[[Form], Any]) -> NDArray[Any]:
+    """``value`` of the form of each instruction, (I,)."""
+    return np.array([value(form) for form in module.forms])[module.arrays.form]
+
+
+def _is_call(form: Form) -> bool:
+    return form.opcode == "call" and not form.callee.startswith("@llvm.")
 
 
 def _lacks_tail_marks(module: IRModule) -> bool:
@@ -181,9 +181,8 @@ def _lacks_tail_marks(module: IRModule) -> bool:
         return False
     function = module.arrays.function
     has_variable = np.zeros(len(module.headers), np.bool_)
-    has_variable[function[_of_forms(module, [form.opcode == "alloca" for form in module.forms])]] = True
-    is_call = [form.opcode == "call" and not form.callee.startswith("@llvm.") for form in module.forms]
-    return bool(np.any(_of_forms(module, is_call) & ~has_variable[function]))
+    has_variable[function[_of_forms(module, lambda form: form.opcode == "alloca")]] = True
+    return bool(np.any(_of_forms(module, _is_call) & ~has_variable[function]))
 
 
 def _in_functions_without_loops(module: IRModule) -> Int64:
@@ -211,12 +210,12 @@ def _has_decided_branch(module: IRModule) -> bool:
 
     def by(decided: Bool, opcodes: tuple[str, ...]) -> Int64:
         """Instructions among ``rows``, of some opcodes, whose first operand is ``decided`` and in the same block."""
-        users = rows[_of_forms(module, [form.opcode in opcodes for form in module.forms])[rows] & (count[rows] > 1)]
+        users = rows[_of_forms(module, lambda form: form.opcode in opcodes)[rows] & (count[rows] > 1)]
         users = users[arrays.operand_kind[first[users]] == OperandKind.INSTRUCTION]
         operand = arrays.operand_ref[first[users]]
         return users[decided[operand] & (arrays.block[operand] == arrays.block[users])]
 
-    decided = _of_forms(module, [form.opcode == "phi" for form in module.forms]) & has_constant
+    decided = _of_forms(module, lambda form: form.opcode == "phi") & has_constant
     compared = by(decided, ("icmp",))
     decided[compared] = has_constant[compared]
     return bool(len(by(decided, ("br", "switch"))))
@@ -227,8 +226,8 @@ def _has_unmarked_pointer(module: IRModule) -> bool:
     arrays = module.arrays
     key = arrays.operand_ref.astype(np.int64) * len(OperandKind) + arrays.operand_kind
     # For a comparison with null: number of the successor of a branch on it that is reached for other pointers.
-    other = _of_forms(module, [_NULL_TESTS.get(form.statement, -1) for form in module.forms])
-    is_branch = _of_forms(module, [form.opcode == "br" and len(form.operands) == 3 for form in module.forms])
+    other = _of_forms(module, lambda form: _NULL_TESTS.get(form.statement, -1))
+    is_branch = _of_forms(module, lambda form: form.opcode == "br" and len(form.operands) == 3)
     last = arrays.block_start[1:] - 1  # instruction of each block
     block = np.flatnonzero(is_branch[last])
     condition = arrays.operand_start[last[block]]
@@ -239,9 +238,8 @@ def _has_unmarked_pointer(module: IRModule) -> bool:
     found = np.full(module.block_count, _NO_OPERAND)
     found[reached] = key[arrays.operand_start[test]]
     found[np.bincount(arrays.successor, minlength=module.block_count) > 1] = _NO_OPERAND  # also reached from elsewhere
-    is_call = [form.opcode == "call" and not form.callee.startswith("@llvm.") for form in module.forms]
     user = np.repeat(np.arange(len(arrays.form)), np.diff(arrays.operand_start))
-    passed = np.flatnonzero(_of_forms(module, is_call)[user] & (key == found[arrays.block[user]]))
+    passed = np.flatnonzero(_of_forms(module, _is_call)[user] & (key == found[arrays.block[user]]))
     return any(_is_unmarked(module, int(user[row]), int(row - arrays.operand_start[user[row]])) for row in passed)
 
 

@@ -11,17 +11,16 @@ reaches belong to no function.
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from mirenc.llvm.ir.lines import attribute_groups, label_name, split_all, split_locals
+from mirenc.llvm.analysis.regions import block_name
+from mirenc.llvm.ir.lines import NAME, attribute_groups, split_all, split_locals
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import ADDED_MEMORY, FunctionHeader, IRModule, global_name
-from mirenc.llvm.ir.parser import parse_header
 
-_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
-_WORD = re.compile(rf'blockaddress\((@{_NAME}), %({_NAME})\)|[@%]{_NAME}|[!c]?"[^"]*"|#\d+|!\d+')
-_NODE = re.compile(r"^(!\d+) = (?:distinct )?(!\{[^\n]*\})$", re.MULTILINE)
+_WORD = re.compile(rf'blockaddress\((@{NAME}), %({NAME})\)|[@%]{NAME}|[!c]?"[^"]*"|#\d+|!\d+')
 _NODE_NAME = re.compile(r"!\d+")
 _QUOTE = '"'
 _MOST_REACHED = 64  # variables whose definitions are hashed with that of one
@@ -74,7 +73,8 @@ def _code(module: IRModule, header: FunctionHeader, names: "_Names") -> Function
     signature = names.plain(head)
     # Local names are numbered independently of the names: arguments, blocks, then in order of appearance.
     number: dict[str, int] = {}
-    places = [number.setdefault(name, len(number)) for name in (*head_names, *_labels(module, header), *body_names)]
+    labels = [block_name(module, block)[1:] for block in range(header.first_block, header.last_block)]
+    places = [number.setdefault(name, len(number)) for name in (*head_names, *labels, *body_names)]
     types = [names.contents[f"%{name}"].text for name in number if f"%{name}" in names.definitions]
     starts = module.arrays.block_start[header.first_block : header.last_block + 1].tolist()
     sizes = [end - start for start, end in pairwise(starts)]
@@ -93,37 +93,21 @@ def _hash(texts: Iterable[str]) -> str:
     return hashlib.blake2b("\n".join(texts).encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
-def _labels(module: IRModule, header: FunctionHeader) -> list[str]:
-    """Printed names of a function's blocks; an entry block without a label has the number after the arguments'."""
-    arrays = module.arrays
-    first = arrays.line[arrays.block_start[header.first_block : header.last_block]].tolist()
-    before = [module.lines[row - 1] for row in first]
-    if before[0].startswith("define "):
-        unnamed = sum(name.isdigit() for name in parse_header(before[0])[-1])
-        return [str(unnamed), *map(label_name, before[1:])]
-    return [*map(label_name, before)]
-
-
-@dataclass
 class _Names:
     """What the names in a module's text stand for."""
 
-    module: IRModule
-    functions: dict[str, FunctionHeader] = field(init=False)  # by symbol with its @
-    definitions: dict[str, str] = field(default_factory=dict)  # of types and anonymous constants, by name
-    contents: dict[str, _Text] = field(default_factory=dict)  # of these: a hash, and what they refer to
-    variables: dict[str, str] = field(default_factory=dict)  # definition of each variable, by name
-    groups: dict[str, str] = field(init=False)  # attributes, in order
-    known: dict[str, _Text] = field(default_factory=dict)
-    nodes: dict[str, str] = field(init=False)  # metadata that is an operand, such as the name of a register
-    blocks: dict[str, dict[str, int]] = field(default_factory=dict)  # numbers of a function's blocks, by symbol
-
-    def __post_init__(self) -> None:
-        module = self.module
+    def __init__(self, module: IRModule) -> None:
+        self.module = module
+        self.definitions: dict[str, str] = {}  # of types and anonymous constants, by name
+        self.contents: dict[str, _Text] = {}  # of these: a hash, and what they refer to
+        self.variables: dict[str, str] = {}  # definition of each variable, by name
+        self.plain = cache(self._plain)
+        self.blocks: dict[str, dict[str, int]] = {}  # numbers of a function's blocks, by symbol
         self.functions = {"@" + header.name: header for header in module.headers}
         words = ((name, ADDED_MEMORY.sub("", text)) for name, text in attribute_groups(module.text).items())
         self.groups = {name: " ".join(sorted(_ATTRIBUTE.findall(text))) for name, text in words}
-        self.nodes = {name: _NODE_NAME.sub("!", text) for name, text in _NODE.findall(module.text)}
+        nodes = metadata_nodes(module.text).items()
+        self.nodes = {f"!{number}": _NODE_NAME.sub("!", node) for number, node in nodes if node.startswith("!{")}
         for line in module.type_lines:
             name, _, text = line.partition(" = ")
             self.definitions[name] = text
@@ -162,13 +146,8 @@ class _Names:
             reached += others[: _MOST_REACHED - len(reached)]
         return _hash(hashed)
 
-    def plain(self, text: str) -> _Text:
-        """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
-        if text not in self.known:
-            self.known[text] = self._plain(text)
-        return self.known[text]
-
     def _plain(self, text: str) -> _Text:
+        """Text in which names are what they stand for; a function is ``@``, a variable keeps its name."""
         functions: dict[str, int] = {}  # and the number by which the text calls each
         variables: dict[str, None] = {}
 
@@ -179,8 +158,8 @@ class _Names:
             word = match[0]
             if match[1] and (header := self.functions.get(match[1])) and not header.is_declaration:
                 if match[1] not in self.blocks:
-                    labels = _labels(self.module, header)
-                    self.blocks[match[1]] = {label: number for number, label in enumerate(labels)}
+                    blocks = range(header.first_block, header.last_block)
+                    self.blocks[match[1]] = {block_name(self.module, row)[1:]: at for at, row in enumerate(blocks)}
                 return f"blockaddress({refer(match[1][1:].strip(_QUOTE))}, {self.blocks[match[1]][match[2]]})"
             if word in self.functions:
                 return refer(word[1:].strip(_QUOTE))

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mirenc.base.arrays import Int32
+from mirenc.base.arrays import Int32, Int64
 from mirenc.llvm.ir.module import IRModule
 
 Graph = list[list[int]]
@@ -71,6 +71,22 @@ def find_loops(module: IRModule) -> LoopForest:
         innermost[first:last] = [base + loop if loop >= 0 else -1 for loop in of_block]
     header, parent, depth = np.array(loops, dtype=np.int32).reshape(-1, 3).T
     return LoopForest(np.array(functions, dtype=np.int32), header, parent, depth, innermost)
+
+
+@functools.lru_cache(maxsize=1)
+def _sources(module: IRModule) -> tuple[Int64, Int64]:
+    """Sources of all edges, sorted by target, and where each target's begin."""
+    source = np.repeat(np.arange(module.block_count), np.diff(module.arrays.successor_start))
+    order = np.argsort(module.arrays.successor, kind="stable")
+    return source[order], np.searchsorted(module.arrays.successor[order], np.arange(module.block_count + 1))
+
+
+def ways_in(module: IRModule, forest: LoopForest, loop: int) -> tuple[list[int], list[int]]:
+    """Blocks with an edge to the header of a loop: its latches, which are in the loop, and those outside of it."""
+    (sources, starts), header = _sources(module), int(forest.header[loop])
+    before = np.unique(sources[starts[header] : starts[header + 1]]).tolist()
+    latches = [block for block in before if forest.contains(loop, block)]
+    return latches, [block for block in before if block not in latches]
 
 
 def _function_loops(successors: Graph) -> tuple[list[tuple[int, int, int]], list[int]]:

@@ -5,6 +5,7 @@ join branches multiply them. So weights are used as probabilities, and the flow 
 counts of functions (Wu and Larus, MICRO 1994, without their heuristics: branches without weights are split evenly).
 """
 
+import contextlib
 import functools
 import re
 from collections.abc import Mapping
@@ -12,14 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.base.arrays import Bool, Float64, Int64
+from mirenc.base.arrays import Bool, Float64
+from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 PROFILED = '!"function_entry_count", '
 """Text in a module with a profile; weights alone may come from ``__builtin_expect``."""
 _COUNTED = re.compile(r"define .* !prof !(\d+) .*\{$")
 _ENTRY_COUNTS = re.compile(r'^!(\d+) = !\{!"function_entry_count", i64 (\d+)', re.MULTILINE)  # -1: LLVM does not know
-_NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _WEIGHT = re.compile(r"\bi\d+ (-?\d+)")
 _MIN_SHARE = 1e-9  # share of an edge that was never taken: with 0, flow might never leave a loop
 
@@ -45,25 +46,10 @@ def profiled_flow(module: IRModule) -> Flow | None:
     return solve_flow(module, shares, told, entered)
 
 
-@functools.lru_cache(maxsize=1)
-def annotated_lines(module: IRModule) -> list[str]:
-    """Lines of ``annotated``, with the numbers that they have in ``lines``."""
-    return module.annotated.split("\n")
-
-
-@functools.lru_cache(maxsize=1)
-def metadata_nodes(module: IRModule) -> dict[str, str]:
-    """Content of each metadata node of the module by number, except nodes with field names."""
-    return dict(_NODE.findall(module.annotated))
-
-
 def attached_node(module: IRModule, block: int, kind: str) -> str:
     """Content of the node of one ``kind`` (``prof``) at the last instruction of a block; "" for none."""
-    if not module.annotated:
-        return ""
-    line = annotated_lines(module)[module.arrays.line[module.arrays.block_start[block + 1] - 1]]
-    number = re.search(rf", !{re.escape(kind)} !(\d+)\b", line)
-    return metadata_nodes(module).get(number[1], "") if number else ""
+    number = attached_number(module, int(module.arrays.block_start[block + 1]) - 1, kind)
+    return metadata_nodes(module.annotated).get(number, "")
 
 
 def branch_weights(module: IRModule, block: int) -> list[int]:
@@ -73,7 +59,7 @@ def branch_weights(module: IRModule, block: int) -> list[int]:
     lost.
     """
     node = attached_node(module, block, "prof")
-    numbers = _WEIGHT.findall(node) if node.startswith('!"branch_weights"') else []
+    numbers = _WEIGHT.findall(node) if node.startswith('!{!"branch_weights"') else []
     ways = module.arrays.successor_start[block + 1] - module.arrays.successor_start[block]
     return [int(number) % 2**32 for number in numbers] if len(numbers) == ways else []
 
@@ -102,30 +88,21 @@ def solve_flow(module: IRModule, shares: Float64, told: Bool, counts: Mapping[in
 
     Shapes: ``shares`` (C,), above 0, with sum 1 for a block; ``told`` (B,) as in `Flow`.
     """
-    source = np.repeat(np.arange(module.block_count), np.diff(module.arrays.successor_start))
-    flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
-    for number, count in counts.items():
-        header = module.headers[number]
-        _solve(flow, shares, source, module, slice(header.first_block, header.last_block), count)
-    return flow
-
-
-def _solve(flow: Flow, shares: Float64, source: Int64, module: IRModule, inside: slice, count: float) -> None:
-    """Fill in the blocks and edges of one function: a block runs as often as the edges to it, taken together.
-
-    They stay 0 if a loop has no exit, and would run for ever.
-    """
     from scipy.sparse import csc_matrix, identity
     from scipy.sparse.linalg import splu
 
-    edges = slice(*module.arrays.successor_start[[inside.start, inside.stop]].tolist())
-    begin, end = source[edges] - inside.start, module.arrays.successor[edges] - inside.start
-    size = inside.stop - inside.start
-    entered = np.zeros(size)
-    entered[0] = count
-    back = csc_matrix((shares[edges], (end, begin)), shape=(size, size))
-    try:
-        flow.blocks[inside] = splu((identity(size, format="csc") - back).tocsc()).solve(entered)
-    except RuntimeError:  # exactly singular
-        return
-    flow.edges[edges] = flow.blocks[source[edges]] * shares[edges]
+    arrays = module.arrays
+    source = np.repeat(np.arange(module.block_count), np.diff(arrays.successor_start))
+    flow = Flow(np.zeros(module.block_count), np.zeros(len(source)), told)
+    for number, count in counts.items():
+        first, last = module.headers[number].first_block, module.headers[number].last_block
+        edges = slice(*arrays.successor_start[[first, last]].tolist())
+        entered = np.zeros(last - first)
+        entered[0] = count
+        # A block runs as often as the edges to it, taken together.
+        places = arrays.successor[edges] - first, source[edges] - first
+        back = csc_matrix((shares[edges], places), shape=(last - first, last - first))
+        with contextlib.suppress(RuntimeError):  # singular: a loop without an exit would run for ever, its flow stays 0
+            flow.blocks[first:last] = splu((identity(last - first, format="csc") - back).tocsc()).solve(entered)
+            flow.edges[edges] = flow.blocks[source[edges]] * shares[edges]
+    return flow

@@ -111,20 +111,17 @@ def regions_of(module: IRModule, level: str, *, function: str | re.Pattern[str] 
 
 def has_function(module: IRModule, wanted: str | re.Pattern[str]) -> bool:
     """Whether a function with a body has a name with the pattern. Raises ConfigError: no regular expression."""
-    return bool(_matching(module.defined_functions, _pattern(wanted)))
+    return bool(_matching(module.defined_functions, wanted))
 
 
-def _pattern(wanted: str | re.Pattern[str]) -> re.Pattern[str]:
+def _matching(functions: list[IRFunction], wanted: str | re.Pattern[str]) -> list[IRFunction]:
+    """Functions in whose mangled or demangled name the pattern is found; ConfigError."""
     try:
-        return re.compile(wanted)
+        search = re.compile(wanted).search
     except re.error as error:
         advice = "Put a backslash before signs that stand for themselves"
         raise ConfigError(f"{wanted!r} is no regular expression: {error}. {advice}") from None
-
-
-def _matching(functions: list[IRFunction], pattern: re.Pattern[str]) -> list[IRFunction]:
-    """Functions in whose mangled or demangled name the pattern is found."""
-    return [found for found in functions if pattern.search(found.name) or pattern.search(found.display_name)]
+    return [found for found in functions if search(found.name) or search(found.display_name)]
 
 
 def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFunction]:
@@ -132,12 +129,12 @@ def _chosen(module: IRModule, wanted: str | re.Pattern[str] | None) -> list[IRFu
     defined = module.defined_functions
     if wanted is None:
         return defined
-    pattern = _pattern(wanted)
-    chosen = _matching(defined, pattern)
+    chosen = _matching(defined, wanted)
     if not chosen:
+        pattern = wanted if isinstance(wanted, str) else wanted.pattern
         names = ", ".join(function.display_name for function in defined[:_SHOWN])
         names += f" and {len(defined) - _SHOWN} more" if len(defined) > _SHOWN else ""
-        raise ConfigError(f"no function with a body in {module.name} matches {pattern.pattern!r}; it has: {names}")
+        raise ConfigError(f"no function with a body in {module.name} matches {pattern!r}; it has: {names}")
     return chosen
 
 

@@ -7,23 +7,22 @@ By a profile these are the estimates of LLVM's passes (``getLoopEstimatedTripCou
 import re
 from typing import NamedTuple
 
-import numpy as np
-
-from mirenc.llvm.analysis.loops import LoopForest, find_loops
-from mirenc.llvm.analysis.profile import attached_node, branch_weights, metadata_nodes, profiled_flow
+from mirenc.llvm.analysis.loops import LoopForest, find_loops, ways_in
+from mirenc.llvm.analysis.profile import attached_node, branch_weights, profiled_flow
 from mirenc.llvm.analysis.regions import Region, block_name, find_loop
+from mirenc.llvm.ir.lines import NAME
+from mirenc.llvm.ir.metadata import metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 
 _LARGEST = 2**32 - 1  # as LLVM's getSmallConstantTripCount and getLoopEstimatedTripCount
 _ESTIMATED = "llvm.loop.estimated_trip_count"
-_NAME = r'%(?:"[^"]*"|[-\w$.]+)'
-_BRANCH = re.compile(rf"  br i1 ({_NAME}), label ({_NAME}), label ({_NAME})")
-_COMPARE = re.compile(rf"  ({_NAME}) = icmp (?:samesign )?(\w+) i(\d+) ({_NAME}), (-?\d+)$")
+_BRANCH = re.compile(rf"  br i1 (%{NAME}), label (%{NAME}), label (%{NAME})")
+_COMPARE = re.compile(rf"  (%{NAME}) = icmp (?:samesign )?(\w+) i(\d+) (%{NAME}), (-?\d+)$")
 # An or of numbers without a common bit is an add: `disjoint` since LLVM 18, before see `_or_adds`.
-_OR = re.compile(rf"  ({_NAME}) = or i\d+ ({_NAME}), (\d+)$")
-_STEP = re.compile(rf"  ({_NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ ({_NAME}), (-?\d+)$")
-_PHI = re.compile(rf"  ({_NAME}) = phi i\d+ (.*)$")
-_INCOMING = re.compile(rf"\[ ({_NAME}|-?\d+), ({_NAME}) \]")
+_OR = re.compile(rf"  (%{NAME}) = or i\d+ (%{NAME}), (\d+)$")
+_STEP = re.compile(rf"  (%{NAME}) = (?:add (?:nuw )?(?:nsw )?|or disjoint )i\d+ (%{NAME}), (-?\d+)$")
+_PHI = re.compile(rf"  (%{NAME}) = phi i\d+ (.*)$")
+_INCOMING = re.compile(rf"\[ (%{NAME}|-?\d+), (%{NAME}) \]")
 _PAIRS = (("eq", "ne"), ("slt", "sge"), ("sgt", "sle"), ("ult", "uge"), ("ugt", "ule"))
 _OPPOSITE = dict(_PAIRS) | {second: first for first, second in _PAIRS}
 
@@ -36,36 +35,29 @@ class TripCount(NamedTuple):
 
 
 def known_trip_count(module: IRModule, loop: Region) -> TripCount:
-    """The trip count by constants, else by the profile in the IR (`estimated_trip_count`)."""
-    if count := constant_trip_count(module, loop):
-        return TripCount(count, "constants")
-    return estimated_trip_count(module, loop)
-
-
-def constant_trip_count(module: IRModule, loop: Region) -> int:
-    """Executions of the header each time a loop is entered, by constants at its only exit; 0 if unknown."""
-    row = find_loop(module, loop)
-    return 0 if row < 0 else _count(module, find_loops(module), row)
+    """The trip count by constants, else by the profile in the IR (`estimated_trip_counts`)."""
+    forest, row = find_loops(module), find_loop(module, loop)
+    if row < 0:
+        return TripCount(0)
+    count = _count(module, forest, row)
+    return TripCount(count, "constants") if count else _estimated(module, forest, row)
 
 
 def constant_trip_counts(module: IRModule) -> list[int]:
-    """`constant_trip_count` of all loops of a module, in the order of `find_loops`."""
+    """Executions of the header each time a loop is entered, by constants at its only exit; 0 if unknown.
+
+    Of all loops of a module, in the order of `find_loops`.
+    """
     forest = find_loops(module)
     return [_count(module, forest, row) for row in range(len(forest))]
 
 
-def estimated_trip_count(module: IRModule, loop: Region) -> TripCount:
-    """LLVM 22's ``getLoopEstimatedTripCount``.
+def estimated_trip_counts(module: IRModule) -> list[TripCount]:
+    """LLVM 22's ``getLoopEstimatedTripCount`` of all loops of a module, in the order of `find_loops`.
 
     By the branch of the only latch, one successor of which must be outside of the loop: the number in ``!llvm.loop``,
     else, by branch weights, (back / out, rounded to the nearest) + 1. Other exits do not count.
     """
-    row = find_loop(module, loop)
-    return TripCount(0) if row < 0 else _estimated(module, find_loops(module), row)
-
-
-def estimated_trip_counts(module: IRModule) -> list[TripCount]:
-    """`estimated_trip_count` of all loops of a module, in the order of `find_loops`."""
     forest = find_loops(module)
     return [_estimated(module, forest, row) for row in range(len(forest))]
 
@@ -89,14 +81,9 @@ def profiled_iterations(module: IRModule, loop: Region) -> float:
 
 def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
     arrays, header = module.arrays, int(forest.header[row])
-    function = module.headers[int(forest.function[row])]
-    first, last = arrays.successor_start[[function.first_block, function.last_block]].tolist()
-    edges = first + np.flatnonzero(arrays.successor[first:last] == header)
-    before = np.searchsorted(arrays.successor_start, edges, side="right") - 1
-    latches = [block for block in before.tolist() if forest.contains(row, block)]
-    if len(latches) != 1:
+    (latch, *others), _ = ways_in(module, forest, row)
+    if others:
         return TripCount(0)
-    (latch,) = latches
     ways = arrays.successor[slice(*arrays.successor_start[latch : latch + 2])].tolist()
     branches = module.forms[arrays.form[arrays.block_start[latch + 1] - 1]].opcode == "br"
     if not branches or len(ways) != 2 or all(forest.contains(row, way) for way in ways):
@@ -112,22 +99,21 @@ def _estimated(module: IRModule, forest: LoopForest, row: int) -> TripCount:
 
 def _loop_attribute(module: IRModule, latch: int, name: str) -> int | None:
     """Number of the first property of that name in the ``!llvm.loop`` node of a latch; None without one."""
-    nodes = metadata_nodes(module)
+    nodes = metadata_nodes(module.annotated)
     numbers = re.findall(r"!(\d+)", attached_node(module, latch, "llvm.loop"))[1:]  # the first is the loop's own
-    found = (re.fullmatch(rf'!"{re.escape(name)}", i\d+ (-?\d+)', nodes.get(number, "")) for number in numbers)
+    found = (re.fullmatch(rf'!{{!"{re.escape(name)}", i\d+ (-?\d+)}}', nodes.get(number, "")) for number in numbers)
     return next((int(match[1]) for match in found if match), None)
 
 
 def _shape(module: IRModule, forest: LoopForest, row: int) -> tuple[dict[int, str], list[int], list[int]]:
     """Blocks of a loop with their names, exiting blocks, and latches."""
-    arrays, header = module.arrays, int(forest.header[row])
-    function = module.headers[int(forest.function[row])]
+    arrays, function = module.arrays, module.headers[int(forest.function[row])]
     blocks = range(function.first_block, function.last_block)
     names = {block: block_name(module, block) for block in blocks if forest.contains(row, block)}
     edges = arrays.successor_start
     successors = {block: arrays.successor[edges[block] : edges[block + 1]].tolist() for block in names}
     leaving = [block for block in names if not set(successors[block]) <= names.keys()]
-    return names, leaving, [block for block in names if header in successors[block]]
+    return names, leaving, ways_in(module, forest, row)[0]
 
 
 def _count(module: IRModule, forest: LoopForest, row: int) -> int:

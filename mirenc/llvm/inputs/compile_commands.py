@@ -37,6 +37,7 @@ _MICROSOFT = re.compile(r"(clang-|i|xi)?cl(-[\d.]+)?(\.exe)?", re.IGNORECASE)
 _SHELL = re.compile(r"(ba|da|z)?sh$|cmd(\.exe)?$|python|perl")  # whose -c is another
 _WINDOWS = re.compile(r'"?[A-Za-z]:[\\/]|[^ ]*\\[^ ]*\.exe\b')
 _NAMED_TARGETS = {"emcc": "wasm32-unknown-emscripten", "em++": "wasm32-unknown-emscripten"}
+_INCLUDES = ("-include", "--include")
 # Variables in which gcc and clang look for folders of headers.
 _HEADER_VARIABLES = ("CPATH=", "C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH=")
 _DEEPEST = 20  # response files in response files
@@ -282,7 +283,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
             kept += [("-ffast-math",)] if level == "-Ofast" else []
         elif option == "-cc1":
             raise CompileError("its command is clang's inner one, -cc1. Give the command that started it")
-        elif LEFT_OUT.match(option) or (_includes(option) and value.endswith(PRECOMPILED)):
+        elif LEFT_OUT.match(option) or (option.split("=")[0] in _INCLUDES and value.endswith(PRECOMPILED)):
             left_out.append(" ".join(flag))
         elif not OUTPUT.match(option):
             kept.append(_as_text(flag, command.directory))
@@ -316,14 +317,10 @@ def _language(option: str, value: str) -> str:
     return name if name != option and name in (*_SUFFIX_OF, "none") else ""
 
 
-def _includes(option: str) -> bool:
-    return option.split("=")[0] in ("-include", "--include")
-
-
 def _as_text(flag: Flag, directory: Path) -> Flag:
     """-include FILE without the look at FILE.gch, which older clangs refuse where gcc wrote it."""
     file = directory / flag[-1]
-    if flag[0] in ("-include", "--include") and any(Path(f"{file}{suffix}").exists() for suffix in PRECOMPILED):
+    if flag[0] in _INCLUDES and any(Path(f"{file}{suffix}").exists() for suffix in PRECOMPILED):
         return "-Xclang", "-include", "-Xclang", flag[-1]
     return flag
 

@@ -105,14 +105,8 @@ def _size_text(count: int) -> str:
     return f"{count / 2**20:.0f} MiB" if count >= 2**20 else f"{count} bytes"
 
 
-def _file_error(code: int, message: str) -> IRFileError:
-    error = IRFileError(message)
-    error.errno = code
-    return error
-
-
 def _size_error(name: str, found: str) -> IRFileError:
-    return _file_error(errno.EFBIG, f"{name}: {found}. Raise it with --max-bytes (Python: max_bytes=)")
+    return IRFileError(f"{name}: {found}. Raise it with --max-bytes (Python: max_bytes=)", errno=errno.EFBIG)
 
 
 def _read_limited(read: Callable[[int], bytes], limit: int, name: str, problem: str = "") -> bytes:
@@ -130,17 +124,17 @@ def _read_limited(read: Callable[[int], bytes], limit: int, name: str, problem: 
 def folder_error(name: str) -> IRFileError:
     """The error for a folder where one file is expected."""
     if not os.access(name, os.R_OK | os.X_OK):
-        return _file_error(errno.EACCES, f"{name}: no permission to read this folder. Try `chmod u+rx {name}`")
+        return IRFileError(f"{name}: no permission to read this folder. Try `chmod u+rx {name}`", errno=errno.EACCES)
     names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
     what = "is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
     if any(_is_ir_name(path) or language_of(path) for path in names):
         what = "is a folder, and one file is expected. Name a file in it"
-    return _file_error(errno.EISDIR, f"{name}: {what}")
+    return IRFileError(f"{name}: {what}", errno=errno.EISDIR)
 
 
 def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
     """The bytes of a file, at most ``limit`` of them; errors call it ``name``. IRFileError: larger, or unreadable."""
-    with _opened(os.fspath(path)) as stream:
+    with _opened(path) as stream:
         size = os.fstat(stream.fileno()).st_size
         if size > limit:
             whose = "" if os.fspath(path) == name else "its IR has "
@@ -149,10 +143,11 @@ def read_limited(path: str | os.PathLike[str], name: str, limit: int) -> bytes:
 
 
 @contextmanager
-def _opened(name: str) -> Iterator[IO[bytes]]:
+def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file open for reading; IRFileError where the system refuses it."""
+    name = os.fspath(path)
     if not name:
-        raise _file_error(errno.EINVAL, "'': is no file name. Give a path, or - for standard input")
+        raise IRFileError("'': is no file name. Give a path, or - for standard input", errno=errno.EINVAL)
     if os.path.isdir(name):
         raise folder_error(name)
     try:
@@ -161,17 +156,17 @@ def _opened(name: str) -> Iterator[IO[bytes]]:
     except IRFileError:
         raise
     except PermissionError:
-        raise _file_error(errno.EACCES, f"{name}: no permission to read it. Try `chmod u+r {name}`") from None
+        raise IRFileError(f"{name}: no permission to read it. Try `chmod u+r {name}`", errno=errno.EACCES) from None
     except OSError as error:
         what = "no such file" if error.errno == errno.ENOENT else error.strerror
-        raise _file_error(error.errno or errno.EIO, f"{name}: {what}. Check the path") from None
+        raise IRFileError(f"{name}: {what}. Check the path", errno=error.errno or errno.EIO) from None
     except ValueError as error:  # a NUL byte in it
-        raise _file_error(errno.EINVAL, f"{name!r}: is no file name ({error}). Check the path") from None
+        raise IRFileError(f"{name!r}: is no file name ({error}). Check the path", errno=errno.EINVAL) from None
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
     """Raise IRFileError for a path that cannot be read, before another program is given it."""
-    with _opened(os.fspath(path)):
+    with _opened(path):
         pass
 
 
@@ -189,7 +184,9 @@ def _decompress(name: str, data: bytes, limit: int) -> bytes:
     except IRFileError:
         raise
     except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-        raise _file_error(errno.EIO, f"{name}: the compressed file is damaged ({error}). Compress it again") from None
+        raise IRFileError(
+            f"{name}: the compressed file is damaged ({error}). Compress it again", errno=errno.EIO
+        ) from None
 
 
 def _zstd(name: str, data: bytes, limit: int) -> bytes:
@@ -238,15 +235,15 @@ def kind_of(name: str, data: bytes) -> Literal["text", "bitcode"]:
     if data.startswith(BITCODE_MAGIC):
         return "bitcode"
     if not data.strip():
-        raise _file_error(errno.ENODATA, f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it")
-    refuse_pointer(name, data, partial(_file_error, errno.EINVAL))
+        raise IRFileError(f"{name}: is empty. Give LLVM IR, as `clang -S -emit-llvm` writes it", errno=errno.ENODATA)
+    refuse_pointer(name, data, partial(IRFileError, errno=errno.EINVAL))
     foreign = [what for magic, what in _FOREIGN_MAGIC.items() if data.startswith(magic)]
     # LLVM takes a NUL byte for the end of the text, and would leave out what follows.
     null = data.find(b"\0")
     if foreign or 0 <= null < _HEAD:
         what = f"{foreign[0]}, not LLVM IR" if foreign else "binary but neither bitcode nor text IR"
-        raise _file_error(errno.EINVAL, f"{name}: is {what}. Compile the source with `clang -S -emit-llvm`")
+        raise IRFileError(f"{name}: is {what}. Compile the source with `clang -S -emit-llvm`", errno=errno.EINVAL)
     if null >= 0:
         found = f"byte {null} of its text is a NUL, so the file is damaged"
-        raise _file_error(errno.EINVAL, f"{name}: {found}. Write it again with `clang -S -emit-llvm`")
+        raise IRFileError(f"{name}: {found}. Write it again with `clang -S -emit-llvm`", errno=errno.EINVAL)
     return "text"

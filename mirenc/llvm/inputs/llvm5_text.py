@@ -6,35 +6,35 @@ what the code computes (a NaN's sign and poison aside).
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 
+from mirenc.llvm.ir.lines import NAME
 from mirenc.llvm.ir.plain_statement import Layout
 
-_NAME = r'%(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
-_LOCAL = re.compile(_NAME)
-_RESULT = re.compile(rf"^  ({_NAME}) = (.*)$")
-# Hints of LLVM 17 and later.
-_HINT = re.compile(
-    r"(?<== )(zext|uitofp) nneg |(?<== )(or) disjoint |(?<== )(icmp) samesign |(?<== )(trunc) (?:nuw |nsw )+"
-)
+_LOCAL = re.compile(f"%{NAME}")
+_RESULT = re.compile(rf"^  (%{NAME}) = (.*)$")
 _POISON = re.compile(r"(?<=[ \[])poison(?=[ ,>]|$)")  # LLVM 12 and later; before, all was undef
-_GEP_HINT = re.compile(r"(?<=getelementptr )((?:inbounds )?)(?:nuw |nusw )+")
 _FNEG = re.compile(r"(?<== )fneg ((?:[a-z]+ )*)(float|double|half|<\d+ x (?:float|double|half)>) ")
-_MINUS_ZERO = {"float": "-0.000000e+00", "double": "-0.000000e+00", "half": "0xH8000"}
-_LOGICAL_AND = re.compile(r"(?<== )select i1 (\S+), i1 (\S+), i1 false$")
-_LOGICAL_OR = re.compile(r"(?<== )select i1 (\S+), i1 true, i1 (\S+)$")
-_SEXT = re.compile(rf"sext i32 ({_NAME}) to i64")
+# Of one instruction: hints of LLVM 17 and later, and selects that are logical operations.
+_SPELLINGS = (
+    (re.compile(r"(?<== )(zext|uitofp|or|icmp|trunc) (?:nneg |disjoint |samesign |nuw |nsw )+"), r"\1 "),
+    (re.compile(r"(?<=getelementptr )((?:inbounds )?)(?:nuw |nusw )+"), r"\1"),
+    (re.compile(r"(?<== )select i1 (\S+), i1 (\S+), i1 false$"), r"and i1 \1, \2"),
+    (re.compile(r"(?<== )select i1 (\S+), i1 true, i1 (\S+)$"), r"or i1 \1, \2"),
+)
+_SEXT = re.compile(rf"sext i32 (%{NAME}) to i64")
 _TRUNC = re.compile(r"trunc i64 (\S+) to i32")
-_SUM = re.compile(rf"add i32 ({_NAME}), (-?\d+)")
-_COMPARISON = re.compile(rf"  ({_NAME}) = icmp (\w+) i32 ({_NAME}), ({_NAME})")
+_SUM = re.compile(rf"add i32 (%{NAME}), (-?\d+)")
+_COMPARISON = re.compile(rf"  (%{NAME}) = icmp (\w+) i32 (%{NAME}), (%{NAME})")
 _SWAPPED = {"slt": "sgt", "sle": "sge", "ult": "ugt", "ule": "uge"}
 _SWAPPED |= {second: first for first, second in _SWAPPED.items()}
 _LOAD = re.compile(r"load (float|double), ptr ([^,]+)(.*)")
-_STORE = re.compile(rf"  store (float|double) ({_NAME}), ptr ([^,]+)(.*)")
-_STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) ({_NAME}), (\d+)")
+_STORE = re.compile(rf"  store (float|double) (%{NAME}), ptr ([^,]+)(.*)")
+_STEP = re.compile(rf"add ((?:nuw |nsw )*)(i\d+) (%{NAME}), (\d+)")
 _PHI = re.compile(r"phi i\d+ (.*)")
-_END = re.compile(rf"  ({_NAME}) = icmp eq i\d+ ({_NAME}), ({_NAME})")
-_MASK = re.compile(rf"and i64 ({_NAME}), (-?\d+)")
-_BYTES = re.compile(rf"getelementptr (?:inbounds )?i8, ptr ({_NAME}), i64 (\S+)")
+_END = re.compile(rf"  (%{NAME}) = icmp eq i\d+ (%{NAME}), (%{NAME})")
+_MASK = re.compile(rf"and i64 (%{NAME}), (-?\d+)")
+_BYTES = re.compile(rf"getelementptr (?:inbounds )?i8, ptr (%{NAME}), i64 (\S+)")
 _ELEMENT = re.compile(r"getelementptr inbounds (\[.*\]), ptr ([^,]+)((?:, i\d+ [^,]+)+)")
 _ARRAY = re.compile(r"\[(\d+) x (.*)\]")
 _SIZES = {"i16": 2, "i32": 4, "i64": 8, "half": 2, "float": 4, "double": 8}
@@ -56,18 +56,16 @@ def _word(line: str) -> str:
     if " = " not in line:
         return line
     line = _POISON.sub("undef", line) if '"' not in line else line
-    line = _HINT.sub(lambda match: next(filter(None, match.groups())) + " ", line)
-    line = _GEP_HINT.sub(r"\1", line)
-    line = _FNEG.sub(lambda match: f"fsub {match[1]}{match[2]} {_minus_zero(match[2])}, ", line)
-    line = _LOGICAL_AND.sub(r"and i1 \1, \2", line)
-    return _LOGICAL_OR.sub(r"or i1 \1, \2", line)
+    for pattern, replacement in _SPELLINGS:
+        line = pattern.sub(replacement, line)
+    return _FNEG.sub(_subtraction, line)
 
 
-def _minus_zero(type_text: str) -> str:
-    if not type_text.startswith("<"):
-        return _MINUS_ZERO[type_text]
-    element = type_text[1:-1].partition(" x ")[2]
-    return f"splat ({element} {_MINUS_ZERO[element]})"
+def _subtraction(negation: re.Match[str]) -> str:
+    """Begin of the subtraction from -0.0 that stands for an ``fneg``."""
+    element = negation[2].rstrip(">").rpartition(" x ")[2]
+    zero = "0xH8000" if element == "half" else "-0.000000e+00"
+    return f"fsub {negation[1]}{negation[2]} {f'splat ({element} {zero})' if negation[2][0] == '<' else zero}, "
 
 
 class _Function:
@@ -94,6 +92,11 @@ class _Function:
         number = self.defined_at.get(name)
         return "" if number is None else self.lines[number].partition(" = ")[2]
 
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[tuple[str, int, re.Match[str]]]:
+        """Result, line number and match of each instruction that has a result and matches as a whole."""
+        matches = ((name, number, pattern.fullmatch(self.right(name))) for name, number in self.defined_at.items())
+        return ((name, number, match) for name, number, match in matches if match)
+
     def put(self, number: int, *lines: str) -> None:
         """Replace a line; without lines it is removed."""
         self._edits[number] = ["  " + line for line in lines]
@@ -102,12 +105,10 @@ class _Function:
 def _byte_offsets(function: _Function) -> None:
     """Offsets in bytes become indices of an array's elements, or of values of the pointee's type."""
     scaled: dict[str, set[int]] = defaultdict(set)
-    for name, number in function.defined_at.items():
-        address = _BYTES.fullmatch(function.right(name))
-        kind = _pointee(function, name) if address else ""
-        if address is None or kind not in _SIZES:
+    for name, number, address in function.matches(_BYTES):
+        base, offset = address.groups()
+        if (kind := _pointee(function, name)) not in _SIZES:
             continue
-        base, offset = address[1], address[2]
         element = _ELEMENT.fullmatch(function.right(base))
         counted = f"{name} = getelementptr inbounds {kind}, ptr {base}, i64"
         if offset.lstrip("-").isdigit():
@@ -163,10 +164,9 @@ def _descend(type_text: str, depth: int, offset: int, kind: str) -> str | None:
 
 def _copies(function: _Function) -> None:
     """A float that is loaded only to be stored is loaded and stored as an integer."""
-    for name, number in function.defined_at.items():
-        load = _LOAD.fullmatch(function.right(name))
+    for name, number, load in function.matches(_LOAD):
         stores = [_STORE.fullmatch(function.lines[user]) for user in function.users[name]]
-        if not load or not stores or not all(store and store[2] == name for store in stores):
+        if not stores or not all(store and store[2] == name for store in stores):
             continue
         kind, at = _INTEGER[load[1]], _new(name)
         function.put(number, f"{at} = bitcast ptr {load[2]} to ptr", f"{name} = load {kind}, ptr {at}{load[3]}")
@@ -178,10 +178,9 @@ def _copies(function: _Function) -> None:
 
 def _narrow_sums(function: _Function) -> None:
     """The sum of an i64's low half and a constant is computed as an i64, then truncated."""
-    for name, number in function.defined_at.items():
-        total = _SUM.fullmatch(function.right(name))
-        trunc = _TRUNC.fullmatch(function.right(total[1])) if total else None
-        if total is None or trunc is None or function.users[total[1]] != [number]:
+    for name, number, total in function.matches(_SUM):
+        trunc = _TRUNC.fullmatch(function.right(total[1]))
+        if trunc is None or function.users[total[1]] != [number]:
             continue
         function.put(function.defined_at[total[1]])
         wide = _new(name)
@@ -195,10 +194,8 @@ def _narrow_sums(function: _Function) -> None:
 
 def _sign_extensions(function: _Function) -> None:
     """The sign extension of an i64's low half is written as two shifts."""
-    for name, number in function.defined_at.items():
-        sext = _SEXT.fullmatch(function.right(name))
-        trunc = _TRUNC.fullmatch(function.right(sext[1])) if sext else None
-        if sext and trunc:
+    for name, number, sext in function.matches(_SEXT):
+        if trunc := _TRUNC.fullmatch(function.right(sext[1])):
             function.put(number, f"{_new(name)} = shl i64 {trunc[1]}, 32", f"{name} = ashr exact i64 {_new(name)}, 32")
             if function.users[sext[1]] == [number]:
                 function.put(function.defined_at[sext[1]])
@@ -206,13 +203,11 @@ def _sign_extensions(function: _Function) -> None:
 
 def _counters(function: _Function) -> None:
     """The counter of an unrolled loop counts down to zero; the loop's own step has no `nuw`."""
-    for name, number in function.defined_at.items():
-        step = _STEP.fullmatch(function.right(name))
-        start = _PHI.fullmatch(function.right(step[3])) if step else None
-        if step is None or start is None:
+    for name, number, step in function.matches(_STEP):
+        flags, kind, counter, amount = step.groups()
+        if (start := _PHI.fullmatch(function.right(counter))) is None:
             continue
-        kind, counter, amount = step[2], step[3], step[4]
-        if step[1] == "nuw nsw " and amount != "1":
+        if flags == "nuw nsw " and amount != "1":
             function.put(number, f"{name} = add nsw {kind} {counter}, {amount}")
         tests = [user for user in function.users[name] if user != function.defined_at[counter]]
         test = _END.fullmatch(function.lines[tests[0]]) if len(tests) == 1 else None
@@ -226,11 +221,7 @@ def _counters(function: _Function) -> None:
 
 def _remainders(function: _Function) -> None:
     """The iterations of a loop unrolled k times are n less the remainder, not n with its low bits masked."""
-    masks: dict[tuple[str, int], str] = {}
-    for name in function.defined_at:
-        masked = _MASK.fullmatch(function.right(name))
-        if masked:
-            masks[masked[1], int(masked[2])] = name
+    masks = {(masked[1], int(masked[2])): name for name, _, masked in function.matches(_MASK)}
     for (whole, mask), name in masks.items():
         step = mask & -mask  # k; the mask itself is a power of two less k
         rest = masks.get((whole, step - 1))

@@ -23,10 +23,6 @@ _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
 _MOST_HEADER_FOLDERS = 150
 
 
-def _warn(line: str) -> None:
-    warnings.warn(line, LeftOutWarning, stacklevel=3)
-
-
 def is_project(value: object) -> bool:
     """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
     if not isinstance(value, (str, os.PathLike)) or value == "-" or (isinstance(value, str) and is_ir_text(value)):
@@ -83,7 +79,8 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, ir_compiler
     from mirenc.llvm.inputs.compiler_flags import words_of
 
-    report, options = report or _warn, options or ReadOptions()
+    options = options or ReadOptions()
+    report = report or (lambda line: warnings.warn(line, LeftOutWarning, stacklevel=3))
     commands = read_commands(path, SOURCE_LANGUAGES, report)
     compilers = {}
     for language in {command.language for command in commands}:

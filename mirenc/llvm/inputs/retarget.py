@@ -7,10 +7,9 @@ from mirenc.llvm.child.parsing_worker import default_worker
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.ir.canonical_reader import read_canonical
 from mirenc.llvm.ir.functions import check_kernels
-from mirenc.llvm.ir.lines import balanced
+from mirenc.llvm.ir.lines import NAME, balanced
 from mirenc.llvm.ir.module import IRModule
 
-_NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 _STRING = r'"[^"]*"'
 _SPACE = re.compile(rf"({_STRING})|,? addrspace\(\d+\)")
 _CONVENTION = re.compile(rf"({_STRING})|\b(?:spir_func|ptx_device|amdgpu_gfx|cc ?\d+) |\b(?:amdgpu|ptx)_kernel\b")
@@ -18,9 +17,9 @@ _OVERLOAD = re.compile(r"(?<=@)llvm\.[\w.]+")
 _POINTER_SUFFIX = re.compile(r"(\.|v\d+)p[1-9]\d*(?=\.|$)")
 _IMAGE = re.compile(r'target\("spirv\.[^"]*"[^()]*\)')
 _BODY = re.compile(r"^define .*?^\}$", re.MULTILINE | re.DOTALL)
-_CAST = re.compile(rf"^  (%{_NAME}) = addrspacecast (?:ptr|<[^>]*>) (.+) to (?:ptr|<[^>]*>)\n", re.MULTILINE)
-_LOCAL = re.compile(rf"%{_NAME}")
-_DECLARED = re.compile(rf"^declare [^@\n]*@({_NAME})\(.*\n", re.MULTILINE)
+_CAST = re.compile(rf"^  (%{NAME}) = addrspacecast (?:ptr|<[^>]*>) (.+) to (?:ptr|<[^>]*>)\n", re.MULTILINE)
+_LOCAL = re.compile(rf"%{NAME}")
+_DECLARED = re.compile(rf"^declare [^@\n]*@({NAME})\(.*\n", re.MULTILINE)
 # OpenCL 1.2 for a target without address spaces names them in words; for spir by number.
 _MANGLED_SPACE = re.compile(r"(?<=U)3AS([1-4])")
 _SPACE_WORDS = {"1": "8CLglobal", "2": "10CLconstant", "3": "7CLlocal", "4": "9CLgeneric"}
@@ -29,7 +28,7 @@ _AXIS = {"x": "0", "y": "1", "z": "2"}
 _QUERY = {"tid": "get_local_id", "ntid": "get_local_size", "ctaid": "get_group_id", "nctaid": "get_num_groups"}
 _QUERY |= {"workitem": "get_local_id", "workgroup": "get_group_id"}
 _SPECIAL_REGISTER = re.compile(
-    rf"^  (%{_NAME}) = (?:tail )?call [^@\n]*@llvm\."
+    rf"^  (%{NAME}) = (?:tail )?call [^@\n]*@llvm\."
     r"(?:nvvm\.read\.ptx\.sreg\.(\w+)\.([xyz])|amdgcn\.(workitem|workgroup)\.id\.([xyz]))\(\).*$",
     re.MULTILINE,
 )
@@ -37,7 +36,7 @@ _PLAIN_QUERY = re.compile(
     r"(?<=@)get_(?:(?:global|local|group)_id|(?:global|local)_size|num_groups|global_offset)(?=\()"
 )
 _NARROW_QUERY = re.compile(
-    rf"^  (%{_NAME}) = (?:tail )?call [^@\n]*\bi32 @(_Z\d+get_\w+j)\(i32 (?:noundef )?([^)]*)\).*$", re.MULTILINE
+    rf"^  (%{NAME}) = (?:tail )?call [^@\n]*\bi32 @(_Z\d+get_\w+j)\(i32 (?:noundef )?([^)]*)\).*$", re.MULTILINE
 )
 _BARRIER = re.compile(
     r"^  (?:tail )?call void @llvm\.(?:nvvm\.barrier0|nvvm\.barrier\.cta\.sync\.aligned\.all|amdgcn\.s\.barrier)\(.*$",

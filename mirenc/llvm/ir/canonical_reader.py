@@ -8,7 +8,6 @@ import gc
 import itertools
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -32,37 +31,6 @@ _ARGUMENT, _BLOCK = 1 << _NUMBER_BITS, 2 << _NUMBER_BITS
 _Entry = tuple[int, int, bool, Form]
 # Characters; parsing takes some hundred bytes of memory for each. A case of a switch has about 40.
 _LONGEST_INSTRUCTION = 4 << 20
-
-
-@dataclass(slots=True)
-class _Forms:
-    """The distinct forms of a module, by template."""
-
-    display: Callable[[str], str]
-    forms: list[Form] = field(default_factory=list)
-    by_template: dict[str, _Entry] = field(default_factory=dict)
-    by_names: dict[tuple[str, ...], _Entry] = field(default_factory=dict)
-
-    def add(self, template: str) -> _Entry:
-        """Parse a new template, which still has the indentation of its line."""
-        return self.by_template.setdefault(template, self._parse(template.strip(), resolved=False))
-
-    def resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
-        """The form of a template some of whose placeholders stand for names of types or blocks."""
-        key = (template, *(names[slot] for slot in pattern.name_slots))
-        if key not in self.by_names:
-            self.by_names[key] = self._parse(fill(template.strip(), pattern.name_slots, names), resolved=True)
-        return self.by_names[key]
-
-    def _parse(self, text: str, *, resolved: bool) -> _Entry:
-        if len(text) > _LONGEST_INSTRUCTION:
-            found = f"an instruction prints as {len(text):,} characters ({text[:40]} ...), the limit is 4 Mi"
-            raise IRResourceError(f"{found}: a constant is repeated wherever it is used. Leave the file out")
-        form = parse_form(text, self.display)
-        if form.name_slots and not resolved:  # stands for several forms, one for each set of names of types
-            return -1, form.slots, form.has_result, form
-        self.forms.append(form)
-        return len(self.forms) - 1, form.slots, form.has_result, form
 
 
 @contextlib.contextmanager
@@ -92,28 +60,30 @@ def read_canonical(text: str, *, name: str, demangle: Callable[[list[str]], list
     source = _SOURCE_NAME.search(text)
     source_name = source[1] if source else ""
     display = display_symbols(text, demangle)
-    forms = _Forms(lambda symbol: display.get(symbol, symbol))
-    reading = _Reading(forms)
+    reading = _Reading(lambda symbol: display.get(symbol, symbol))
     symbols, constants, types = Rows[str](), Rows[tuple[str, str]](), Rows[str]()
     with no_collection():
         reading.run(text.split("\n"))
         # An intrinsic that nothing calls is left over from LLVM's upgrade of old IR (llvm.dbg.*, llvm.lifetime.*.i64):
         # it depends on the clang that wrote the file, not on the program.
-        called = {form.callee[1:] for form in forms.forms}
+        called = {form.callee[1:] for form in reading.forms}
         reading.headers = [
             header for header in reading.headers if not header.name.startswith("llvm.") or header.name in called
         ]
         arrays = _gather(reading, symbols, constants, types)
         head = name, source_name, text, reading.headers, reading.type_lines, reading.global_lines
         used = list(symbols), list(constants), list(types)
-        return IRModule(*head, forms.forms, *used, display, arrays, annotated)
+        return IRModule(*head, reading.forms, *used, display, arrays, annotated)
 
 
 class _Reading:
     """One pass over the lines of a module; `_gather` makes arrays of what it collects."""
 
-    def __init__(self, forms: _Forms) -> None:
-        self.forms = forms
+    def __init__(self, display: Callable[[str], str]) -> None:
+        self.display = display
+        self.forms: list[Form] = []  # the distinct ones
+        self.by_template: dict[str, _Entry] = {}
+        self.by_names: dict[tuple[str, ...], _Entry] = {}
         self.headers: list[FunctionHeader] = []
         self.type_lines: list[str] = []
         self.global_lines: list[str] = []
@@ -130,10 +100,8 @@ class _Reading:
             if line.startswith("define "):
                 number = self._function(lines, number)
             elif line.startswith("declare "):
-                name, return_type, arguments, is_variadic, _ = parse_header(line)
                 at, block = len(self.inst_form), len(self.block_start)
-                place = at, at, block, block, number - 1
-                self.headers.append(FunctionHeader(name, True, return_type, arguments, is_variadic, *place))
+                self.headers.append(FunctionHeader(*parse_header(line)[0], True, at, at, block, block, number - 1))
             elif line.startswith("%"):
                 self.type_lines.append(line)
             elif line.startswith("@"):
@@ -142,7 +110,7 @@ class _Reading:
     def _function(self, lines: list[str], number: int) -> int:
         """Read the function whose ``define`` line is ``lines[number - 1]``; returns the number of the line after it."""
         first, first_block = len(self.inst_form), len(self.block_start)
-        name, return_type, arguments, is_variadic, printed_names = parse_header(lines[number - 1])
+        head, printed_names = parse_header(lines[number - 1])
         end = lines.index("}", number)
         body = lines[number:end]
         is_instruction = [line.startswith("  ") for line in body]
@@ -159,30 +127,51 @@ class _Reading:
         names = self._instructions(list(itertools.compress(body, is_instruction)), values)
         self.codes.append(np.fromiter(map(values.get, names, itertools.repeat(-1)), np.int64, len(names)))
         place = first, len(self.inst_form), first_block, len(self.block_start), number - 1
-        self.headers.append(FunctionHeader(name, False, return_type, arguments, is_variadic, *place))
+        self.headers.append(FunctionHeader(*head, False, *place))
         return end + 1
 
     def _instructions(self, lines: list[str], values: dict[str, int]) -> list[str]:
         """Read the instructions of a function and add their results to ``values``; returns the local names in them."""
         templates, names = split_all(lines)
-        by_template = self.forms.by_template
+        by_template = self.by_template
         inst_form = self.inst_form
         at = 0
         # This loop runs once per instruction.
         for index, template in enumerate(templates, len(inst_form)):
-            row, slots, has_result, form = by_template.get(template) or self.forms.add(template)
+            row, slots, has_result, form = by_template.get(template) or self._add(template)
             if row < 0:
-                row, slots, has_result, form = self.forms.resolve(template, form, names[at : at + slots])
+                row, slots, has_result, form = self._resolve(template, form, names[at : at + slots])
             if has_result:
                 values[names[at]] = index
             at += slots
             inst_form.append(row)
         return names
 
+    def _add(self, template: str) -> _Entry:
+        """Parse a new template, which still has the indentation of its line."""
+        return self.by_template.setdefault(template, self._parse(template.strip(), resolved=False))
+
+    def _resolve(self, template: str, pattern: Form, names: list[str]) -> _Entry:
+        """The form of a template some of whose placeholders stand for names of types or blocks."""
+        key = (template, *(names[slot] for slot in pattern.name_slots))
+        if key not in self.by_names:
+            self.by_names[key] = self._parse(fill(template.strip(), pattern.name_slots, names), resolved=True)
+        return self.by_names[key]
+
+    def _parse(self, text: str, *, resolved: bool) -> _Entry:
+        if len(text) > _LONGEST_INSTRUCTION:
+            found = f"an instruction prints as {len(text):,} characters ({text[:40]} ...), the limit is 4 Mi"
+            raise IRResourceError(f"{found}: a constant is repeated wherever it is used. Leave the file out")
+        form = parse_form(text, self.display)
+        if form.name_slots and not resolved:  # stands for several forms, one for each set of names of types
+            return -1, form.slots, form.has_result, form
+        self.forms.append(form)
+        return len(self.forms) - 1, form.slots, form.has_result, form
+
 
 def _gather(reading: _Reading, symbols: Rows[str], constants: Rows[tuple[str, str]], types: Rows[str]) -> ModuleArrays:
     """Arrays of all instructions, from their forms; adds to the tables of symbols, constants and types."""
-    forms = reading.forms.forms
+    forms = reading.forms
     functions = {"@" + header.name: header.signature for header in reading.headers}
     # Operands and callees of every form, flat.
     rows_of: list[tuple[int, int, int, int]] = []  # kind, slot, reference, type

@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 import numpy as np
 
 from mirenc.base.errors import ForeignIRError
-from mirenc.llvm.ir.lines import attribute_groups
+from mirenc.llvm.ir.lines import NAME, attribute_groups
 from mirenc.llvm.ir.module import FunctionHeader, IRModule
 from mirenc.llvm.ir.symbols import unescaped
 
-_NAME = r'@("[^"]*"|[-a-zA-Z$._0-9]+)'
 # What clang writes for kernels alone: the calling convention, or metadata with the OpenCL types of arguments.
 _MARKED = re.compile(
-    rf"^define (?:[^@\n]*?\b(?:spir|amdgpu|ptx)_kernel\b[^@\n]*{_NAME}|[^@\n]*{_NAME}\(.*!kernel_arg_)", re.MULTILINE
+    rf"^define (?:[^@\n]*?\b(?:spir|amdgpu|ptx)_kernel\b[^@\n]*@({NAME})|[^@\n]*@({NAME})\(.*!kernel_arg_)",
+    re.MULTILINE,
 )
 # Before LLVM 4, modules list their OpenCL kernels.
 _LISTED = re.compile(r"^!opencl\.kernels = !\{([^}]*)\}", re.MULTILINE)
@@ -29,7 +29,7 @@ _NAMES = re.compile(r'[@%$!]?"[^"]*"|[@%$!][-\w.$]+')
 
 _MERGED = ("linkonce", "linkonce_odr", "weak", "weak_odr")  # the linker keeps one copy, as of C++ templates
 _LINKAGE = "|".join((*_MERGED, "available_externally", "private", "internal"))
-_DEFINITION = re.compile(rf'^define (?:({_LINKAGE}) )?[^\n]*?@("[^"]*"|[-\w$.]+)\(', re.MULTILINE)
+_DEFINITION = re.compile(rf"^define (?:({_LINKAGE}) )?[^\n]*?@({NAME})\(", re.MULTILINE)
 
 
 def kernels_of(module: IRModule) -> list[str]:
@@ -42,7 +42,7 @@ def kernels_of(module: IRModule) -> list[str]:
     marked = {match[1] or match[2] for match in _MARKED.finditer(module.text)}
     listed = _LISTED.search(module.text)
     for node in re.findall(r"!\d+", listed[1]) if listed else []:
-        entry = re.search(rf"^{node} = !\{{ptr {_NAME}", module.text, re.MULTILINE)
+        entry = re.search(rf"^{node} = !\{{ptr @({NAME})", module.text, re.MULTILINE)
         marked |= {entry[1]} if entry else set()
     defined = [header for header in module.headers if not header.is_declaration]
     kernels = [header.name for header in defined if header.name in marked] or _unmarked_kernels(module, defined)

@@ -6,6 +6,10 @@ from collections.abc import Sequence
 
 from mirenc.base.errors import IRParseError
 
+NAME = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
+"""Pattern of a name as LLVM prints it after ``@``, ``%`` or ``$``, quotes included."""
+# Up to a function's name; names of types before it may have an @ in quotes.
+DEFINED = re.compile(rf'^define (?:"[^"]*"|[^"@\n])*@({NAME})\(', re.MULTILINE)
 _LOCAL = re.compile(r"%([-a-zA-Z$._0-9]+)")
 # In a line with quotes, strings must be skipped: they may contain `%` and names.
 _LOCAL_OR_STRING = re.compile(r'%([-a-zA-Z$._0-9]+|"[^"]*")|[@!c]?"[^"]*"')
@@ -19,7 +23,7 @@ _DEBUG_RECORD = re.compile(r"\n    #dbg_[^\n]*")
 _CONTINUATION = re.compile(r"\n {4}(?: {6})?|\n  (?=\])")
 OPENING, _CLOSING = "([{<", ")]}>"
 _ATTRIBUTE_GROUP = re.compile(r"^attributes (#\d+) = \{([^\n]*)\}$", re.MULTILINE)
-_LABEL = re.compile(r'("[^"]*"|[-a-zA-Z$._0-9]+):')
+_LABEL = re.compile(rf"({NAME}):")
 
 
 def join_lines(text: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mirenc.base.arrays import Int8, Int32
 from mirenc.llvm.ir.grammar import Form
@@ -82,8 +82,7 @@ class Rows(dict[Key, int]):
         return row
 
 
-@dataclass(frozen=True, slots=True)
-class IROperand:
+class IROperand(NamedTuple):
     """One operand: kind (a name of `OperandKind`), type where it is used, and value as printed."""
 
     kind: str
@@ -92,14 +91,36 @@ class IROperand:
 
 
 @dataclass(frozen=True, slots=True)
+class IRInstruction:
+    """One instruction."""
+
+    index: int  # in the module
+    opcode: str
+    text: str  # canonical, on one line
+    statement: str  # of normalisation `locals`
+    result: str | None  # name of the result without ``%``
+    operands: list[IROperand]  # in LLVM 10's order
+
+
+@dataclass(frozen=True, slots=True)
+class IRBlock:
+    """One basic block."""
+
+    index: int  # in the module
+    name: str  # label without ``%`` and quotes; "" for an entry block that LLVM prints without one
+    instructions: list[IRInstruction]
+    successors: list[int]  # block numbers in the function, in successor order (0 = true branch)
+
+
+@dataclass(frozen=True, slots=True)
 class FunctionHeader:
     """Content of a ``define`` or ``declare`` line (the name with quotes), and ranges of instructions and blocks."""
 
     name: str
-    is_declaration: bool
     return_type: str
     arguments: tuple[IRArgument, ...]
     is_variadic: bool
+    is_declaration: bool
     first: int
     last: int
     first_block: int
@@ -219,6 +240,17 @@ class IRModule:
         """Local names in the text of an instruction, in order of the placeholders of its form."""
         return split_locals(self.lines[self.arrays.line[instruction]].strip())[1]
 
+    def instruction(self, index: int) -> IRInstruction:
+        """The instruction of that number."""
+        arrays, names, operands = self.arrays, self.local_names(index), []
+        form = self.forms[int(arrays.form[index])]
+        for row, operand in enumerate(form.operands, arrays.operand_start[index]):
+            text = operand.text if operand.slot < 0 else (operand.text or "%") + names[operand.slot]
+            operands.append(IROperand(OperandKind(arrays.operand_kind[row]).name.lower(), operand.type, text))
+        result = names[0].strip('"') if form.has_result else None
+        text = self.lines[int(arrays.line[index])].strip()
+        return IRInstruction(index, form.opcode, text, form.statement, result, operands)
+
 
 @dataclass(frozen=True, slots=True)
 class IRFunction:
@@ -256,76 +288,16 @@ class IRFunction:
 
     @property
     def blocks(self) -> list[IRBlock]:
-        return [IRBlock(self, index) for index in range(self.header.first_block, self.header.last_block)]
+        module, arrays, blocks = self.module, self.module.arrays, []
+        for index in range(self.header.first_block, self.header.last_block):
+            first, last = arrays.block_start[index : index + 2].tolist()
+            line = module.lines[arrays.line[first] - 1]
+            name = "" if line.startswith("define ") else label_name(line).strip('"')
+            successors = arrays.successor[slice(*arrays.successor_start[index : index + 2])] - self.header.first_block
+            instructions = [module.instruction(row) for row in range(first, last)]
+            blocks.append(IRBlock(index, name, instructions, successors.tolist()))
+        return blocks
 
     @property
     def instructions(self) -> Iterator[IRInstruction]:
-        return (IRInstruction(self.module, index) for index in range(self.header.first, self.header.last))
-
-
-@dataclass(frozen=True, slots=True)
-class IRBlock:
-    """View of one basic block; ``index`` counts over the module."""
-
-    function: IRFunction = field(repr=False)
-    index: int
-
-    @property
-    def name(self) -> str:
-        """Label without ``%`` and quotes; "" for an entry block that LLVM prints without one."""
-        module = self.function.module
-        line = module.lines[module.arrays.line[module.arrays.block_start[self.index]] - 1]
-        return "" if line.startswith("define ") else label_name(line).strip('"')
-
-    @property
-    def instructions(self) -> list[IRInstruction]:
-        module = self.function.module
-        first, last = module.arrays.block_start[self.index : self.index + 2].tolist()
-        return [IRInstruction(module, index) for index in range(first, last)]
-
-    @property
-    def successors(self) -> list[int]:
-        """Block numbers in the function, in successor order (0 = true branch)."""
-        arrays = self.function.module.arrays
-        first, last = arrays.successor_start[self.index : self.index + 2]
-        return [int(block) - self.function.header.first_block for block in arrays.successor[first:last]]
-
-
-@dataclass(frozen=True, slots=True)
-class IRInstruction:
-    """View of one instruction; ``index`` counts over the module."""
-
-    module: IRModule = field(repr=False)
-    index: int
-
-    @property
-    def form(self) -> Form:
-        return self.module.forms[int(self.module.arrays.form[self.index])]
-
-    @property
-    def opcode(self) -> str:
-        return self.form.opcode
-
-    @property
-    def text(self) -> str:
-        """Canonical text on one line."""
-        return self.module.lines[int(self.module.arrays.line[self.index])].strip()
-
-    @property
-    def statement(self) -> str:
-        """Normalised text (normalisation ``locals``)."""
-        return self.form.statement
-
-    @property
-    def result(self) -> str | None:
-        """Name of the result without ``%``, or None."""
-        return self.module.local_names(self.index)[0].strip('"') if self.form.has_result else None
-
-    @property
-    def operands(self) -> list[IROperand]:
-        """Operands in LLVM 10's order."""
-        arrays, names, operands = self.module.arrays, self.module.local_names(self.index), []
-        for row, operand in enumerate(self.form.operands, arrays.operand_start[self.index]):
-            text = operand.text if operand.slot < 0 else (operand.text or "%") + names[operand.slot]
-            operands.append(IROperand(OperandKind(arrays.operand_kind[row]).name.lower(), operand.type, text))
-        return operands
+        return map(self.module.instruction, range(self.header.first, self.header.last))

@@ -247,11 +247,8 @@ class Parser:
         return "".join([*pieces, self.text[at:]]).strip()
 
 
-def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, list[str]]:
-    """Parse a ``define`` or ``declare`` line.
-
-    Returns name, return type, arguments, whether it is variadic, and the names of the arguments as printed.
-    """
+def parse_header(line: str) -> tuple[tuple[str, str, tuple[IRArgument, ...], bool], list[str]]:
+    """Name, return type, arguments and whether it is variadic, of a ``define`` or ``declare`` line; printed names."""
     parser = Parser(line)
     parser.at = 1
     while not parser.at_type():
@@ -273,4 +270,4 @@ def parse_header(line: str) -> tuple[str, str, tuple[IRArgument, ...], bool, lis
         printed_names.append(printed)
         arguments.append(IRArgument(printed.strip('"'), type_text))
         parser.accept(",")
-    return name, return_type, tuple(arguments), is_variadic, printed_names
+    return (name, return_type, tuple(arguments), is_variadic), printed_names

@@ -116,18 +116,10 @@ def load_input(given: Input, options: ReadOptions) -> InputBytes:
     path = str(given.value)
     if not given.language:
         return read_input(path, max_bytes=options.max_bytes)
-    data = _compiled(given, options)
-    with open(path, "rb") as source:
-        return InputBytes(given.name, data, "text", hashlib.file_digest(source, "sha256").hexdigest())
-
-
-def _compiled(given: Input, options: ReadOptions) -> bytes:
-    """The IR of a source file."""
     if given.problem:
         raise CompileError(f"{given.name}: {given.problem}")
-    memory = options.memory_limit or default_worker().memory_limit
-    return compile_source(
-        str(given.value),
+    data = compile_source(
+        path,
         given.language,
         cflags=(*given.flags, *options.cflags),
         compiler=options.compiler,
@@ -135,9 +127,11 @@ def _compiled(given: Input, options: ReadOptions) -> bytes:
         source_name=given.source,
         dialect=options.dialect,
         timeout=options.timeout,
-        memory_limit=memory,
+        memory_limit=options.memory_limit or default_worker().memory_limit,
         max_bytes=options.max_bytes,
     )
+    with open(path, "rb") as source:
+        return InputBytes(given.name, data, "text", hashlib.file_digest(source, "sha256").hexdigest())
 
 
 def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True) -> IRModule:

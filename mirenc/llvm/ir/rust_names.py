@@ -134,7 +134,10 @@ class _Symbol:
         elif letter == "C":
             text = self._identifier()[0]
         elif letter == "N":
-            text = self._nested(is_value)
+            space, path, (name, number) = self._take("[a-zA-Z]")[0], self._item(is_value=is_value), self._identifier()
+            kind = {"C": "closure", "S": "shim"}.get(space, space)
+            own = name if space.islower() else f"{{{kind}{':' if name else ''}{name}#{number}}}"
+            text = f"{path}::{own}" if own else path
         elif letter == "I":
             text = f"{self._item(is_value=is_value)}{'::' if is_value else ''}<{', '.join(self._items())}>"
         elif letter == "T":
@@ -145,13 +148,6 @@ class _Symbol:
         if len(text) > _MAX_LENGTH:
             raise ValueError(self.text)
         return text
-
-    def _nested(self, is_value: bool) -> str:
-        space, path, (name, number) = self._take("[a-zA-Z]")[0], self._item(is_value=is_value), self._identifier()
-        if space.islower():
-            return f"{path}::{name}" if name else path
-        kind = {"C": "closure", "S": "shim"}.get(space, space)
-        return f"{path}::{{{kind}{':' if name else ''}{name}#{number}}}"
 
     def _function(self) -> str:
         unsafe, foreign = self._take(f"(?:G{_NUMBER})?(U?)(KC?)?").groups()

@@ -2,24 +2,19 @@
 
 import os
 import re
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from mirenc.base.arrays import Int64
-from mirenc.llvm.analysis.loops import LoopForest
-from mirenc.llvm.analysis.profile import annotated_lines
+from mirenc.llvm.analysis.loops import LoopForest, ways_in
 from mirenc.llvm.inputs.file_kind import language_of
+from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.ir.symbols import unescaped
 
-# Only other attachments may follow, unlike the same words inside a string.
-_NUMBER = re.compile(r"(\d+)(?:, ![-\w.$\\]+ !\d+)*$")
 _OF_FUNCTION = re.compile(r" !dbg !(\d+)[^\"]*\{$")
-_NODE = re.compile(r"!(\d+) = ")
 # LLVM prints these fields first and in this order.
-_LOCATION = re.compile(r"!\d+ = (?:distinct )?!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
+_LOCATION = re.compile(r"!DILocation\(line: (\d+),(?: column: \d+,)? scope: !(\d+)")
 _LINE = re.compile(r"\bline: (\d+)")
 _FILE = re.compile(r"\bfile: !(\d+)")
 _UNIT = re.compile(r"^!llvm\.dbg\.cu = !\{!(\d+)\}$", re.MULTILINE)  # of a module with one compile unit
@@ -46,12 +41,13 @@ class Places:
 
     def __init__(self, module: IRModule) -> None:
         self._module = module
-        self._places: dict[int, Place] = {}  # by DILocation
-        self._files: dict[int, str] = {}  # by scope
+        self._nodes = metadata_nodes(module.annotated)
+        self._places: dict[str, Place] = {"": NOWHERE}  # by number of the DILocation
+        self._files: dict[str, str] = {}  # by that of the scope
         self._names: dict[tuple[str, str], str] = {}  # by what `_named` has
         if language_of(module.name) and (unit := _UNIT.search(module.annotated)):
             # A source that mirenc compiled, perhaps with flags that map its folder to another.
-            self._names[self._named(int(unit[1]))] = module.name
+            self._names[self._named(unit[1])] = module.name
         self._names["", ""] = ""
 
     def of_instruction(self, instruction: int) -> Place:
@@ -71,91 +67,57 @@ class Places:
         match = _OF_FUNCTION.search(annotated_lines(self._module)[self._module.headers[function].line])
         if match is None:
             return NOWHERE
-        begins = _LINE.search(_bare(self._nodes[int(match[1])]))
-        return Place(self._file_of(int(match[1])), int(begins[1]) if begins else 0)
+        begins = _LINE.search(_bare(self._nodes[match[1]]))
+        return Place(self._file_of(match[1]), int(begins[1]) if begins else 0)
 
     def of_loop(self, forest: LoopForest, loop: int) -> Place:
         """Where a loop begins, by the rule of LLVM's ``Loop::getStartLoc``."""
         if not self._module.annotated:
             return NOWHERE
-        header = int(forest.header[loop])
-        sources, starts = self._sources
-        before = set(sources[starts[header] : starts[header + 1]].tolist())
-        latches = {block for block in before if forest.contains(loop, block)}
-        location = self._loop_location({self._attached(self._terminator(block), "llvm.loop") for block in latches})
-        if location is None and len(before - latches) == 1:
-            location = self._preheader_location(*(before - latches))
-        if location is None:
-            location = self._attached(self._terminator(header), "dbg")
-        return self._location(location)
+        latches, outside = ways_in(self._module, forest, loop)
+        ends = self._module.arrays.block_start[1:] - 1  # terminator of each block
+        location = self._loop_location({self._attached(ends[block], "llvm.loop") for block in latches})
+        if not location and len(outside) == 1:
+            # The terminator of a preheader: a block that has the loop as its only successor.
+            (block,) = outside
+            opcode = self._module.forms[self._module.arrays.form[ends[block]]].opcode
+            ways = np.diff(self._module.arrays.successor_start[block : block + 2])
+            location = self._attached(ends[block], "dbg") if ways == 1 and opcode not in _SPECIAL else ""
+        return self._location(location or self._attached(ends[forest.header[loop]], "dbg"))
 
     def inlined(self, function: int) -> frozenset[str]:
         """Source names of the functions that were inlined into a function, by the locations of its instructions."""
         head, names, seen = self._module.headers[function], set(), set()
         rows = range(head.first, head.last) if self._module.annotated else ()
         for node in {self._attached(row, "dbg") for row in rows}:
-            while node is not None and node not in seen and (outer := _INLINED.search(self._nodes[node])):
+            while node and node not in seen and (outer := _INLINED.search(self._nodes[node])):
                 seen.add(node)
                 line = self._nodes[node]
                 while "!DISubprogram(" not in line and (scope := _SCOPE.search(_bare(line))):
-                    line = self._nodes[int(scope[1])]
+                    line = self._nodes[scope[1]]
                 names |= {unescaped(name) for name in _NAME.findall(line)}
-                node = int(outer[1])
+                node = outer[1]
         return frozenset(names)
 
-    def _loop_location(self, loop_nodes: set[int | None]) -> int | None:
+    def _loop_location(self, loop_nodes: set[str]) -> str:
         """First location in the ``!llvm.loop`` node of a loop, if all latches have the same node."""
-        if len(loop_nodes) != 1 or (node := loop_nodes.pop()) is None:
-            return None
-        references = [int(number) for number in re.findall(r"!(\d+)", _bare(self._nodes[node]))]
-        if references[1:2] != [node]:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
-            return None
-        return next((number for number in references[2:] if _LOCATION.match(self._nodes.get(number, ""))), None)
+        node = loop_nodes.pop() if len(loop_nodes) == 1 else ""
+        own, *references = re.findall(r"!(\d+)", _bare(self._nodes.get(node, ""))) or [""]
+        if own != node:  # "!36 = distinct !{!36, ...": a loop's own node names itself first
+            return ""
+        return next((number for number in references if _LOCATION.match(self._nodes.get(number, ""))), "")
 
-    def _preheader_location(self, block: int) -> int | None:
-        """Location of the terminator of a block that has the loop as its only successor."""
-        start, terminator = self._module.arrays.successor_start, self._terminator(block)
-        special = self._module.forms[self._module.arrays.form[terminator]].opcode in _SPECIAL
-        return None if special or start[block + 1] - start[block] != 1 else self._attached(terminator, "dbg")
+    def _attached(self, instruction: int, kind: str) -> str:
+        return attached_number(self._module, instruction, kind)
 
-    def _terminator(self, block: int) -> int:
-        return int(self._module.arrays.block_start[block + 1]) - 1
-
-    @cached_property
-    def _sources(self) -> tuple[Int64, Int64]:
-        """Sources of all edges sorted by target, and where each target's begin."""
-        arrays = self._module.arrays
-        source = np.repeat(np.arange(self._module.block_count), np.diff(arrays.successor_start))
-        order = np.argsort(arrays.successor, kind="stable")
-        starts = np.searchsorted(arrays.successor[order], np.arange(self._module.block_count + 1))
-        return source[order], starts
-
-    @cached_property
-    def _nodes(self) -> dict[int, str]:
-        """Lines of numbered metadata nodes."""
-        lines = (line for line in annotated_lines(self._module) if line.startswith("!"))
-        return {int(match[1]): line for line in lines if (match := _NODE.match(line))}
-
-    def _attached(self, instruction: int, kind: str) -> int | None:
-        """Number of the node attached to an instruction: ``dbg`` or ``llvm.loop``."""
-        if not self._module.annotated:
-            return None
-        line = annotated_lines(self._module)[self._module.arrays.line[instruction]]
-        mark = f", !{kind} !"
-        at = line.rfind(mark)
-        match = _NUMBER.match(line, at + len(mark)) if at >= 0 else None
-        return int(match[1]) if match else None
-
-    def _location(self, node: int | None) -> Place:
+    def _location(self, node: str) -> Place:
         """Place that a ``DILocation`` names: its line, and the file of its scope."""
-        if node is None:
-            return NOWHERE
         if node not in self._places:
             match = _LOCATION.match(self._nodes[node])
-            self._places[node] = Place(self._file_of(int(match[2])), int(match[1])) if match else NOWHERE
+            self._places[node] = Place(self._file_of(match[2]), int(match[1])) if match else NOWHERE
         return self._places[node]
 
-    def _file_of(self, scope: int) -> str:
+    def _file_of(self, scope: str) -> str:
         if scope not in self._files:
             named = self._named(scope)
             if named not in self._names:
@@ -163,10 +125,10 @@ class Places:
             self._files[scope] = self._names[named]
         return self._files[scope]
 
-    def _named(self, scope: int) -> tuple[str, str]:
+    def _named(self, scope: str) -> tuple[str, str]:
         """File of a scope, by debug information, and the folder that it is relative to; "" where unknown."""
         file = _FILE.search(_bare(self._nodes[scope]))
-        strings = _STRING.findall(self._nodes[int(file[1])])[:2] if file else []
+        strings = _STRING.findall(self._nodes[file[1]])[:2] if file else []
         name, folder = (*map(unescaped, strings), "", "")[:2]
         return os.path.normpath(name) if name else "", folder if os.path.isabs(folder) else ""
 

@@ -92,12 +92,8 @@ def statements_of(module: IRModule, normalisation: str = "locals") -> Statements
     replaces local names by ``%``, drops attributes, alignment, linkage and debug records, and demangles symbols, so
     that statements of different programs can be equal. Raises ValueError: unknown normalisation.
     """
-    if normalisation not in module.statements:
-        module.statements[normalisation] = _statements(module, normalisation)
-    return module.statements[normalisation]
-
-
-def _statements(module: IRModule, normalisation: str) -> Statements:
+    if normalisation in module.statements:
+        return module.statements[normalisation]
     if normalisation not in NORMALISATIONS:
         raise ValueError(f"unknown normalisation {normalisation!r}; available: {', '.join(NORMALISATIONS)}")
     table = Rows[str]()
@@ -109,7 +105,9 @@ def _statements(module: IRModule, normalisation: str) -> Statements:
         head += [table[_without_groups(line)] for line in module.global_lines]
         body = np.array([table[_without_groups(module.lines[line])] for line in module.arrays.line], dtype=np.int32)
     row = np.concatenate([np.array(head, dtype=np.int32), body])
-    return Statements(normalisation, list(table), row, len(module.type_lines), len(head))
+    statements = Statements(normalisation, list(table), row, len(module.type_lines), len(head))
+    module.statements[normalisation] = statements
+    return statements
 
 
 def _without_groups(line: str) -> str:

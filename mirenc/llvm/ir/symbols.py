@@ -4,6 +4,8 @@ import itertools
 import re
 from collections.abc import Callable
 
+from mirenc.llvm.ir.lines import DEFINED
+
 _ESCAPE = re.compile(rb"\\(\\|[0-9A-Fa-f]{2})")
 _MANGLED = re.compile(r"@(_{1,3}Z[\w$.]+)")
 _RUST_HASH = re.compile(r"::h[0-9a-f]{16}$")
@@ -20,7 +22,6 @@ _LOCAL_ARRAY = re.compile(
     r"(?:undef|poison)(?=,|$)",
     re.MULTILINE,
 )
-_DEFINED = re.compile(r"^define [^\n]*?(@[-\w$.]+)\(", re.MULTILINE)
 
 
 def strip_parameters(name: str) -> str:
@@ -65,14 +66,10 @@ def display_symbols(text: str, demangle: Callable[[list[str]], list[str]] | None
         for name, plain in zip(mangled, demangle(mangled), strict=True):
             if plain != name:
                 shown["@" + name] = "@" + strip_parameters(_RUST_HASH.sub("", plain))
-    return shown | dict.fromkeys(_local_arrays(text), "%")
-
-
-def _local_arrays(text: str) -> list[str]:
-    """Arrays in local memory: globals in LLVM, but their names are local ones, which are shown as `%`."""
-    arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])  # LLVM prints globals before functions
-    prefixes = tuple(f"{function}." for function in _DEFINED.findall(text)) if arrays else ()
-    return [name for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)]
+    # Arrays in local memory are globals in LLVM, but their names are local ones. LLVM prints globals before functions.
+    arrays = _LOCAL_ARRAY.findall(text.partition("\ndefine ")[0])
+    prefixes = tuple(f"@{function}." for function in DEFINED.findall(text)) if arrays else ()
+    return shown | {name: "%" for name, in_space_3 in arrays if in_space_3 or name.startswith(prefixes)}
 
 
 def unescaped(text: str) -> str:

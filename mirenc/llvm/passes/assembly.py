@@ -64,11 +64,9 @@ _AARCH64 = {
 }
 
 
-def _compiled(classes: dict[str, str]) -> list[tuple[int, re.Pattern[str]]]:
-    return [(_PLACE[name], re.compile(f"(?:{pattern})")) for name, pattern in classes.items()]
-
-
-_X86_CLASSES, _AARCH64_CLASSES = _compiled(_X86), _compiled(_AARCH64)
+_X86_CLASSES, _AARCH64_CLASSES = (
+    [(_PLACE[name], re.compile(f"(?:{pattern})")) for name, pattern in classes.items()] for classes in (_X86, _AARCH64)
+)
 
 
 @dataclass

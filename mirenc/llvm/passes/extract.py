@@ -13,22 +13,21 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from mirenc.base.errors import IRParseError
-from mirenc.llvm.ir.lines import OPENING, balanced
+from mirenc.llvm.ir.lines import NAME, OPENING, balanced
 
-_WORD = r'(?:"[^"]*"|[-a-zA-Z$._0-9]+)'
 # What an entry may refer to; quoted text and remarks refer to nothing. LLVM spells a quote inside a string `\22`.
-_REFERENCE = re.compile(rf'([@%#!]{_WORD})|"[^"]*"|;[^\n]*')
-_NAMED = re.compile(rf"(?:attributes )?([@%#!]{_WORD}) = ")
-_FUNCTION = re.compile(rf"(?:define|declare) [^\n]*?(@{_WORD})\(")
-_VARIABLE = re.compile(rf"@{_WORD} = ((?:[\w()]+ )*?)(global|constant) ")
-_ALIAS = re.compile(rf"@{_WORD} = ((?:[\w()]+ )*?)(?:alias|ifunc) ")
+_REFERENCE = re.compile(rf'([@%#!]{NAME})|"[^"]*"|;[^\n]*')
+_NAMED = re.compile(rf"(?:attributes )?([@%#!]{NAME}) = ")
+_FUNCTION = re.compile(rf"(?:define|declare) [^\n]*?(@{NAME})\(")
+_VARIABLE = re.compile(rf"@{NAME} = ((?:[\w()]+ )*?)(global|constant) ")
+_ALIAS = re.compile(rf"@{NAME} = ((?:[\w()]+ )*?)(?:alias|ifunc) ")
 _LINKAGES = "private|internal|available_externally|linkonce|weak|common|appending|linkonce_odr|weak_odr|external"
 _LINKAGE = re.compile(rf"\b({_LINKAGES}) ")
-_COMDAT = re.compile(rf'("[^"]*")|,? comdat(?:\(\${_WORD}\)|(?=[ ,]|$))', re.MULTILINE)
+_COMDAT = re.compile(rf'("[^"]*")|,? comdat(?:\(\${NAME}\)|(?=[ ,]|$))', re.MULTILINE)
 # What may follow a declaration's attributes and belongs to definitions.
 _DEFINED = re.compile(r" (?:section|partition|comdat|align|gc|prefix|prologue|personality|!|\{)(?![\w=])| ![a-z]")
 _ALIGNMENT = re.compile(r", align \d+(?=, |$)")
-_BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{_WORD}), ")
+_BLOCK_ADDRESS = re.compile(rf"\bblockaddress\((@{NAME}), ")
 _SUFFIX = re.compile(r"\*|(?: addrspace)?(?: ?\()")
 _KEPT_METADATA = ("!llvm.module.flags", "!llvm.dbg.cu")  # the second is what the verifier asks of debug information
 
@@ -180,7 +179,7 @@ def _type_end(text: str, start: int) -> tuple[int, int]:
     if text[start] in OPENING:
         end = balanced(text, start)
     else:
-        word = re.compile(rf"%?{_WORD}").match(text, start)
+        word = re.compile(rf"%?{NAME}").match(text, start)
         assert word is not None
         end = word.end()
     parameters = 0

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 from mirenc.base.errors import ToolchainError
 from mirenc.llvm.child.parsing_worker import llvmlite_folder
-from mirenc.llvm.passes.size_after_passes import Engine, Failed
+from mirenc.llvm.passes.size_after_passes import Engine, EngineLimits, Failed
 
 _CHILD = Path(__file__).parents[1] / "child"
 
@@ -22,19 +22,13 @@ class SharedEngine(Engine):
     """
 
     def __init__(
-        self,
-        version: int | None = None,
-        *,
-        library: str | None = None,
-        timeout: float | None = None,
-        memory_limit: int | None = None,
+        self, version: int | None = None, *, library: str | None = None, **limits: Unpack[EngineLimits]
     ) -> None:
         service, names = _CHILD / "libllvm_pass_service.py", [library] if library else list(_names(version))
-        options: dict[str, Any] = {"kind": "shared library", "advice": f"Type: apt-get install libllvm{version or 19}"}
-        options |= {"timeout": timeout, "memory_limit": memory_limit}
-        super().__init__(service, names, **options)
-        self._watching = Engine(service, ["-print-changed", *names], **options)
-        self.deciding = Engine(service, ["-inline-cost-full", *names], **options)
+        kind, advice = "shared library", f"Type: apt-get install libllvm{version or 19}"
+        super().__init__(service, names, kind=kind, advice=advice, **limits)
+        self._watching = Engine(service, ["-print-changed", *names], kind=kind, advice=advice, **limits)
+        self.deciding = Engine(service, ["-inline-cost-full", *names], kind=kind, advice=advice, **limits)
         """The same library, where LLVM's inliner takes the cost of a call from its ``"function-inline-cost"``.
 
         Without the option it stops reckoning, and does not come to the attribute, once the cost is too high. All its
@@ -69,23 +63,15 @@ class EmbeddedEngine(Engine):
     them.
     """
 
-    def __init__(self, *, timeout: float | None = None, memory_limit: int | None = None) -> None:
+    def __init__(self, **limits: Unpack[EngineLimits]) -> None:
         folder = llvmlite_folder()
         if not folder:
             raise ToolchainError("llvmlite is not installed. Type: pip install llvmlite")
-        super().__init__(
-            _CHILD / "llvmlite_pass_service.py",
-            [folder],
-            kind="llvmlite",
-            advice="Type: pip install --force-reinstall --no-deps llvmlite",
-            timeout=timeout,
-            memory_limit=memory_limit,
-        )
+        advice = "Type: pip install --force-reinstall --no-deps llvmlite"
+        super().__init__(_CHILD / "llvmlite_pass_service.py", [folder], kind="llvmlite", advice=advice, **limits)
 
 
-def find_engine(
-    pipelines: Iterable[str], *, prefer: str = "", timeout: float | None = None, memory_limit: int | None = None
-) -> Engine:
+def find_engine(pipelines: Iterable[str], *, prefer: str = "", **limits: Unpack[EngineLimits]) -> Engine:
     """The first engine that knows all lists: shared libraries from the newest to the oldest, then llvmlite's LLVM.
 
     A shared library of the major version of ``prefer`` is asked before all others. Limits are as for an `Engine`.
@@ -93,7 +79,7 @@ def find_engine(
     """
     pipelines = list(dict.fromkeys(pipelines))
     unknown = []
-    for engine in _engines(major_of(prefer) if prefer else None, timeout=timeout, memory_limit=memory_limit):
+    for engine in _engines(major_of(prefer) if prefer else None, **limits):
         missing = next((pipeline for pipeline in pipelines if not engine.knows(pipeline)), None)
         if missing is None:
             return engine
@@ -109,7 +95,7 @@ def major_of(version: str) -> int:
     return int(version.partition(".")[0])
 
 
-def _engines(first: int | None, **limits: Any) -> Iterator[Engine]:
+def _engines(first: int | None, **limits: Unpack[EngineLimits]) -> Iterator[Engine]:
     """Every engine that starts here, in the order they are preferred."""
     versions: list[int | None] = [first, None] if first else [None]
     for version in versions:  # grows by those below the newest, which is found in one go: a failed start is a process

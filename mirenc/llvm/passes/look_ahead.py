@@ -46,9 +46,10 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
     """
     text, loops = marked(module)
     place = loops.index((loop.symbol, loop.header))
-    free = loop_node(len(loops))
-    text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=loop_node(place))
-    endings = [_ending(place, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
+    node, free = loop_node(place), loop_node(len(loops))
+    text = with_hint(_functions(text)[loop.symbol], _STILL, free, but=node)
+    own = f"!{node} = distinct !{{!{node}, !{node + 1}}}\n"
+    endings = [with_hint(own, () if hint is None else hint.nodes(), free + len(_STILL)) for hint in hints]
     return [
         answer and _loop_code(answer[0], loops_of(str(answer[1], "utf-8"), loop.symbol), place + 1)
         for answer in _answers(module, text, endings, vector_bits, loop)
@@ -58,12 +59,6 @@ def look_ahead(module: IRModule, loop: Region, hints: Sequence[Hint | None], vec
 @functools.lru_cache(maxsize=1)  # asked for each loop of a module in turn
 def _functions(text: str) -> dict[str, str]:
     return dict(extract_functions(text))
-
-
-def _ending(place: int, hint: Sequence[str], free: int) -> str:
-    """The node of the loop at a place, with a hint."""
-    node = loop_node(place)
-    return with_hint(f"!{node} = distinct !{{!{node}, !{node + 1}}}\n", hint, free)
 
 
 def _answers(module: IRModule, text: str, endings: list[str], bits: int, loop: Region) -> list[Answer | None]:

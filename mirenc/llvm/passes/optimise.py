@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Literal, NamedTuple
 
 from mirenc.base.errors import ConfigError, IRParseError
-from mirenc.llvm.ir.lines import balanced, without_hints
+from mirenc.llvm.ir.lines import DEFINED, NAME, balanced, without_hints
 
 Form = Literal["plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 
@@ -29,19 +29,16 @@ FORMS = ("plain", *PASSES)
 PASSES_OF = "LLVM 22"
 """The LLVM whose passes these are, that of the only llvmlite that setup.cfg allows."""
 
-_NAME = r'("[^"]*"|[-a-zA-Z$._0-9]+)'
-_BEFORE_NAME = r'^define (?:"[^"]*"|[^"@\n])*'  # names of types may have an @ in quotes
-_DEFINED = re.compile(rf"{_BEFORE_NAME}@{_NAME}\(", re.MULTILINE)
-_BODY = re.compile(rf"{_BEFORE_NAME}@{_NAME}\(.*?^\}}$", re.MULTILINE | re.DOTALL)
+_BODY = re.compile(rf"{DEFINED.pattern}.*?^\}}$", re.MULTILINE | re.DOTALL)
 _LINKAGE = re.compile(
     r"^define (?:(?:private|internal|available_externally|linkonce|linkonce_odr|weak|weak_odr) )?"
     r"((?:dso_local |dso_preemptable )?)(?:dllimport )?"
 )
 _LOCAL_VARIABLE = re.compile(
-    rf"^(@{_NAME} = )(?:private|internal) (?=(?:[a-z_]+(?:\([^)\n]*\))? )*global )", re.MULTILINE
+    rf"^(@({NAME}) = )(?:private|internal) (?=(?:[a-z_]+(?:\([^)\n]*\))? )*global )", re.MULTILINE
 )
 # What needs the body of a function: an alias, an ifunc, the address of a block.
-_NEEDS_BODIES = re.compile(rf"^@{_NAME} = [^\n\"]*\b(?:alias|ifunc) |\bblockaddress\(", re.MULTILINE)
+_NEEDS_BODIES = re.compile(rf"^@({NAME}) = [^\n\"]*\b(?:alias|ifunc) |\bblockaddress\(", re.MULTILINE)
 _GROUP = re.compile(r"^attributes #\d+ = \{[^\n]* optnone [^\n]*\}$", re.MULTILINE)
 _ANY_GROUP = re.compile(r"^attributes #\d+ = \{[^\n]*\}$", re.MULTILINE)
 _OPTNONE = re.compile(r" (?:noinline|optnone)(?= )")
@@ -66,7 +63,7 @@ def check_form(form: str) -> None:
 
 def has_definitions(text: str) -> bool:
     """Whether canonical text defines a function."""
-    return _DEFINED.search(text) is not None
+    return DEFINED.search(text) is not None
 
 
 def formed(
@@ -82,15 +79,15 @@ def formed(
     # Passes for speed inline what was not inlined for size: -O2 of an -Oz build is nearly that of the -O2 build.
     unwanted = _OF_DEBUG if "attributes" in PASSES[form] else _FOR_SIZE
     text = _ANY_GROUP.sub(lambda group: _without(unwanted, group[0]), text)
-    names = set(_DEFINED.findall(text))
+    names = set(DEFINED.findall(text))
     if any(name.isdecimal() for name in names):  # one that is called so stands in quotes
         raise IRParseError("functions without names, which passes number anew")
     optimised = run(text, form)
-    missing = names.difference(_DEFINED.findall(optimised))
+    missing = names.difference(DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):
         return FormedText(optimised, "")
     alone = with_bodies(run(only(text, missing), form), missing)
-    if lost := missing.difference(_DEFINED.findall(alone)):
+    if lost := missing.difference(DEFINED.findall(alone)):
         raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost))} although a linker could see it")
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
@@ -127,15 +124,13 @@ def with_bodies(text: str, names: Collection[str]) -> str:
     """Canonical text in which other functions than ``names`` are declared, not defined."""
 
     def declared(match: re.Match[str]) -> str:
+        if match[1] in names:
+            return match[0]
+        # Its calling convention, type, address space and attributes.
         header = match[0][: match[0].index("\n")]
-        return match[0] if match[1] in names else _declaration(header, match.end(1) - match.start())
+        end = balanced(header, match.end(1) - match.start())
+        found = _AFTER_ARGUMENTS.match(header, end)
+        words = "" if found is None else "".join(word or "" for word in found.groups())
+        return _LINKAGE.sub(r"declare \1", header[:end]) + words
 
     return _BODY.sub(declared, text)
-
-
-def _declaration(header: str, end_of_name: int) -> str:
-    """A declaration for a ``define`` line: its calling convention, type, address space and attributes."""
-    end = balanced(header, end_of_name)
-    found = _AFTER_ARGUMENTS.match(header, end)
-    words = "" if found is None else "".join(word or "" for word in found.groups())
-    return "declare " + _LINKAGE.sub(r"define \1", header[:end]).removeprefix("define ") + words

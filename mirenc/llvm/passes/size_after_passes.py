@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict, Unpack
 
 from mirenc.base.child_process import Answer, ChildProcess, EndedError
 from mirenc.base.errors import IRParseError, PassError, ToolchainError
@@ -61,28 +61,27 @@ class Failed:
     problem: str
 
 
+class EngineLimits(TypedDict, total=False):
+    """Limits of an `Engine`: seconds for one list on one module, 60 by default; bytes of address space, 4 GiB."""
+
+    timeout: float | None
+    memory_limit: int | None
+
+
 class Engine:
     """Runs lists of passes in a child process; `mirenc.llvm.passes.find_llvm` has those there are.
 
     One is one process with one module at a time: for two at once make two. A closed one starts again when it is asked.
     ``service`` and its ``arguments`` are what the child loads, ``kind`` says how LLVM is reached, ``advice`` what to
-    type where it cannot be started. One list on one module may take ``timeout`` seconds, 60 by default, and LLVM
-    ``memory_limit`` bytes of address space, 4 GiB by default.
+    type where it cannot be started.
     """
 
     def __init__(
-        self,
-        service: Path,
-        arguments: Sequence[str],
-        *,
-        kind: str,
-        advice: str,
-        timeout: float | None = None,
-        memory_limit: int | None = None,
+        self, service: Path, arguments: Sequence[str], *, kind: str, advice: str, **limits: Unpack[EngineLimits]
     ) -> None:
-        self.timeout = timeout or _TIMEOUT
+        self.timeout = limits.get("timeout") or _TIMEOUT
         self._kind, self._advice = kind, advice
-        self._child = ChildProcess(service, arguments, memory_limit or _MEMORY_LIMIT)
+        self._child = ChildProcess(service, arguments, limits.get("memory_limit") or _MEMORY_LIMIT)
 
     def __enter__(self) -> Self:
         return self
@@ -158,13 +157,16 @@ class Engine:
             except EndedError as ended:
                 if ended.status == "start":
                     raise self._start_error(ended) from None
-                answers, failed = ended.answers, [_failed(ended)]
+                reason = ": ".join(filter(None, (ended.ending, ended.problem)))
+                answers, failed = ended.answers, [Failed("crash" if ended.ending else ended.status, reason)]
                 # Otherwise each list would end a process of its own.
                 if not answers:
                     raise IRParseError(f"LLVM did not survive reading the module: {failed[0].problem}") from None
             (reading, _), *answers = answers
             if reading["status"] == "input":
-                raise _unreadable(reading["problem"])
+                lines = [line for line in reading["problem"].splitlines() if not line.endswith(" parsing error")]
+                found = f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}"
+                raise IRParseError(found, diagnostic=reading["problem"])
             for answer, data in answers:
                 status = answer.pop("status")
                 results.append((answer, data) if status == "ok" else Failed(status, **answer))
@@ -180,14 +182,3 @@ class Engine:
 
     def _start_error(self, ended: EndedError) -> ToolchainError:
         return ToolchainError(f"LLVM cannot be started ({self._kind}): {ended.problem}. {self._advice}")
-
-
-def _unreadable(problem: str) -> IRParseError:
-    lines = [line for line in problem.splitlines() if not line.endswith(" parsing error")]
-    return IRParseError(f"LLVM cannot read the module: {lines[0] if lines else 'no reason given'}", diagnostic=problem)
-
-
-def _failed(ended: EndedError) -> Failed:
-    if not ended.ending:
-        return Failed(ended.status, ended.problem)
-    return Failed("crash", f"{ended.ending}: {ended.problem}" if ended.problem else ended.ending)

@@ -7,10 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from mirenc.base.child_process import Answer, ChildProcess, EndedError
-from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.loops import find_loops, ways_in
 from mirenc.llvm.analysis.regions import block_name
 from mirenc.llvm.child.parsing_worker import llvmlite_folder
 from mirenc.llvm.ir.module import IRModule
@@ -104,12 +102,9 @@ def marked(module: IRModule) -> tuple[str, tuple[Key, ...]]:
     nodes = []
     for row in sorted(set(range(len(forest))) - set(forest.parent.tolist())):
         node = loop_node(len(loops))
-        header = int(forest.header[row])
-        for block in np.flatnonzero(forest.innermost == row).tolist():
-            first, last = arrays.successor_start[block : block + 2]
-            if header in arrays.successor[first:last].tolist():  # a latch
-                lines[arrays.line[arrays.block_start[block + 1] - 1]] += f", !llvm.loop !{node}"
-        loops.append((module.headers[int(forest.function[row])].name, block_name(module, header)))
+        for latch in ways_in(module, forest, row)[0]:
+            lines[arrays.line[arrays.block_start[latch + 1] - 1]] += f", !llvm.loop !{node}"
+        loops.append((module.headers[int(forest.function[row])].name, block_name(module, int(forest.header[row]))))
         nodes.append(f"!{node} = distinct !{{!{node}, !{node + 1}}}")
         nodes.append(f"!{node + 1} = !DILocation(line: {len(loops)}, scope: !2)")
     return "\n".join([*lines, *_HEAD, *nodes, ""]), tuple(loops)

@@ -90,14 +90,14 @@ def levels_of(project: str, file: str, language: str, levels: Sequence[str] | No
 
 
 def compile_programs(
-    programs: Iterable[Program], folder: IRFolder, *, workers: int, limits: Limits, advance: Advance = lambda *_: None
+    programs: Iterable[Program], folder: IRFolder, *, jobs: int, limits: Limits, advance: Advance = lambda *_: None
 ) -> None:
     """Compile programs at the levels that a folder of IR does not know; one that fails is one record, never an error.
 
-    The programs are taken chunk by chunk, so they may be longer than memory. ``workers`` compilers run at once.
+    The programs are taken chunk by chunk, so they may be longer than memory. ``jobs`` compilers run at once.
     """
     rest = iter(programs)
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(jobs) as pool:
         while chunk := list(itertools.islice(rest, CHUNK)):
             for program, _ in compile_chunk(pool, chunk, folder, limits):
                 advance(1, program.project)

@@ -47,7 +47,7 @@ def prepare_ir(
     out: Path,
     choices: Choices | None = None,
     *,
-    workers: int | None = None,
+    jobs: int | None = None,
     limits: Limits | None = None,
     retry_failed: bool = False,
     advance: Advance = lambda *_: None,
@@ -57,12 +57,12 @@ def prepare_ir(
 
     A run that was stopped goes on where it was. Programs that have left the source since then are removed, and those
     whose file or flags changed are compiled again; edited headers are noticed below a folder of sources only. As many
-    compilers run at once as ``workers``, or cores; with ``retry_failed`` they repeat what failed in an earlier run.
+    compilers run at once as ``jobs``, or cores; with ``retry_failed`` they repeat what failed in an earlier run.
 
     Raises ConfigError, IRFileError, ToolchainError: the source cannot be used, or nothing in it became IR. A program
     that does not compile is counted and reported, and no error.
     """
-    choices, limits, workers = choices or Choices(), limits or Limits(), workers or os.cpu_count() or 1
+    choices, limits, jobs = choices or Choices(), limits or Limits(), jobs or os.cpu_count() or 1
     kind = kind_of_source(source, with_reserved=choices.with_reserved)
     if kind == "ir":
         return source
@@ -74,7 +74,7 @@ def prepare_ir(
             # The programs twice, because their commands may be more than memory holds.
             stamps = {
                 (program.project, program.file, level): program.stamp
-                for program in programs(source, choices)
+                for program in programs(source, choices, lambda line: None)
                 for level in program.commands
             }
 
@@ -83,7 +83,7 @@ def prepare_ir(
                 return there and stamps.get(record.key) == record.stamp
 
             folder.keep_only(stays)
-        compile_programs(programs(source, choices, report), folder, workers=workers, limits=limits, advance=advance)
+        compile_programs(programs(source, choices, report), folder, jobs=jobs, limits=limits, advance=advance)
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,29 +53,6 @@ def find_sources(root: Path, *, with_reserved: bool = False) -> list[tuple[str, 
     return sorted(sources, key=lambda source: (digest(source[0]), source[0]))
 
 
-def compile_command(
-    compiler: Sequence[str],
-    language: str,
-    level: str,
-    file: str,
-    options: Sequence[str],
-    *,
-    cuda_path: Path | None = None,
-) -> tuple[str, ...]:
-    """Command of a clang or flang that compiles one file, named from where it runs, to text IR; the output is added."""
-    place = f"./{file}" if file.startswith("-") else file  # a name that begins with a dash would be an option
-    if language == "fortran":
-        # flang writes the absolute path into the IR of every file with I/O: this one is the same on every machine.
-        return (*compiler, "-S", "-emit-llvm", "-w", f"-{level}", *options, f"/proc/self/cwd/{file}")
-    command = [*compiler, *_COMMON, *_DIALECT[language], *LEVEL_FLAGS[level]]
-    if "ziglang" in compiler:
-        # zig cc adds these of its own; a user of clang expects clang's output.
-        command += ["-fno-sanitize=undefined", "-fno-stack-protector", "-g0"]
-    if cuda_path is not None and language == "cuda":
-        command.append(f"--cuda-path={cuda_path}")
-    return (*command, *spelled_for(compiler, options), place)
-
-
 def _find_compilers(languages: Collection[str], choices: Choices, report: Report) -> dict[str, list[str]]:
     """The command for each language; one without a compiler is reported and left out. ToolchainError if all are."""
     compilers = {}
@@ -100,28 +77,32 @@ def _find_compilers(languages: Collection[str], choices: Choices, report: Report
 def make_program(
     choices: Choices, compiler: Sequence[str], options: Sequence[str], *, file: str, place: str = "", **fields: Any
 ) -> Program:
-    """A program of a file that lies at ``place`` where its compiler runs; ``fields`` are the others of `Program`."""
-    project, language = fields["project"], fields["language"]
-    return Program(
-        file=file,
-        compiler="zig cc" if "ziglang" in compiler else Path(compiler[0]).name,
-        commands={
-            level: compile_command(compiler, language, level, place or file, options, cuda_path=choices.toolkit)
-            for level in levels_of(project, file, language, choices.levels)
-        },
-        **fields,
-    )
+    """A program of a file that lies at ``place`` where its clang or flang runs; ``fields`` are others of `Program`."""
+    project, language, is_zig, place = fields["project"], fields["language"], "ziglang" in compiler, place or file
+    levels = levels_of(project, file, language, choices.levels)
+    if language == "fortran":
+        # flang writes the absolute path into the IR of every file with I/O: this one is the same on every machine.
+        front: tuple[str, ...] = ("-S", "-emit-llvm", "-w")
+        back = [*options, f"/proc/self/cwd/{place}"]
+        level_flags: Mapping[str, tuple[str, ...]] = {level: (f"-{level}",) for level in levels}
+    else:
+        front, level_flags = (*_COMMON, *_DIALECT[language]), LEVEL_FLAGS
+        # zig cc adds these of its own; a user of clang expects clang's output.
+        back = ["-fno-sanitize=undefined", "-fno-stack-protector", "-g0"] if is_zig else []
+        back += [f"--cuda-path={choices.toolkit}"] if choices.toolkit is not None and language == "cuda" else []
+        # A name that begins with a dash would be an option.
+        back += [*spelled_for(compiler, options), f"./{place}" if place.startswith("-") else place]
+    commands = {level: (*compiler, *front, *level_flags[level], *back) for level in levels}
+    name = "zig cc" if is_zig else Path(compiler[0]).name
+    return Program(file=file, compiler=name, commands=commands, **fields)
 
 
-def source_programs(
-    folder: Path, choices: Choices | None = None, report: Report = lambda line: None
-) -> Iterator[Program]:
+def source_programs(folder: Path, choices: Choices, report: Report) -> Iterator[Program]:
     """Programs of a folder of sources. Its first folders are the projects; one without folders is a project itself.
 
     Every folder with headers is searched, after the system's, so that many sources compile without their build system.
     ``report`` is told what is left out. IRFileError: no source file there. ToolchainError: no compiler for any of them.
     """
-    choices = choices or Choices()
     projects = _projects(folder, choices.with_reserved, report)
     languages = {language for _, _, sources in projects for _, language in sources}
     if not languages:
@@ -153,15 +134,12 @@ def _projects(folder: Path, with_reserved: bool, report: Report) -> list[tuple[s
     return projects
 
 
-def command_programs(
-    path: Path, choices: Choices | None = None, report: Report = lambda line: None
-) -> Iterator[Program]:
+def command_programs(path: Path, choices: Choices, report: Report) -> Iterator[Program]:
     """Programs of a ``compile_commands.json``, or of the one in a folder, whatever compiler its entries name.
 
     A project is the first folder below the folder that all files share; files right in it are a project of its name.
     ``report`` is told what is left out. ConfigError: no such file, or no source in it. ToolchainError: no compiler.
     """
-    choices = choices or Choices()
     path = path / COMMANDS if path.is_dir() else path
     commands = read_commands(path, _LANGUAGE_OF, report)
     shared = Path(os.path.commonpath([command.file.parent for command in commands]))

@@ -16,8 +16,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mirenc.model.kinds import TextKind
-from mirenc.model.layers import BERT_STD, Array, Backend, Depthwise, Layers, Linear, Norm
+from mirenc.model.kinds import BERT_STD, Array, Backend, Depthwise, Layers, Linear, Norm, TextKind
 
 
 class ConvolutionConfig(TextKind):
@@ -59,7 +58,7 @@ class ConvolutionConfig(TextKind):
     def declare(self, max_length: int) -> Layers:
         channels, wide = self.channels, self.expansion * self.channels
         declared: Layers = {"project": Linear(self.embedding, channels, std=BERT_STD), "norm_in": Norm(channels)}
-        for block in (f"blocks.{number}" for number in range(self.layers)):
+        for block in self.blocks:
             declared |= {
                 f"{block}.depthwise": Depthwise(channels, self.width),
                 f"{block}.norm": Norm(channels),
@@ -72,14 +71,25 @@ class ConvolutionConfig(TextKind):
             "pool2": Linear(self.feed_forward, self.hidden, std=BERT_STD),
         }
 
+    @property
+    def blocks(self) -> list[str]:
+        """Names of the blocks."""
+        return [f"blocks.{number}" for number in range(self.layers)]
+
+    def first_states(self, backend: Backend, ids: Array) -> Array:
+        """States of tokens before the first convolution, when they know nothing of their place. (...) -> (..., C)."""
+        return backend.norm("norm_in", backend.linear("project", backend.embedding("token", ids)))
+
+    def next_states(self, backend: Backend, block: str, x: Array, near: Array) -> Array:
+        """States after a block from those before it and D h, their convolution. Shapes: two (..., C) -> (..., C)."""
+        wide = backend.gelu(backend.linear(f"{block}.expand", backend.norm(f"{block}.norm", near)))
+        return backend.add(x, backend.linear(f"{block}.contract", wide))
+
     def states(self, backend: Backend, ids: Array, real: Array | None) -> Array:
-        linear, norm = backend.linear, backend.norm
-        # Before the first convolution a token knows nothing of its place.
-        x = backend.per_value(lambda piece: norm("norm_in", linear("project", backend.embedding("token", piece))), ids)
-        for block in (f"blocks.{number}" for number in range(self.layers)):
-            y = norm(f"{block}.norm", backend.depthwise(f"{block}.depthwise", x, real))  # (B, T, C)
-            x = backend.add(x, linear(f"{block}.contract", backend.gelu(linear(f"{block}.expand", y))))
-        return norm("norm_out", x)
+        x = self.first_states(backend, ids)
+        for block in self.blocks:
+            x = self.next_states(backend, block, x, backend.depthwise(f"{block}.depthwise", x, real))  # (B, T, C)
+        return backend.norm("norm_out", x)
 
     def pool(self, backend: Backend, states: Array, real: Array | None) -> Array:
         pooled = backend.concatenate([backend.token_mean(states, real), backend.token_max(states, real)])  # (B, 2 C)

@@ -20,8 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.kinds import GraphKind
-from mirenc.model.layers import Array, Backend, Embedding, Layers, Linear, Norm, Weight
+from mirenc.model.kinds import Array, Backend, Embedding, GraphKind, Layers, Linear, Norm, Weight
 
 # Positions from here on are one relation.
 LAST_POSITION = 3

@@ -13,8 +13,7 @@ Deviation: the paper calls the latent "two-dimensional"; it is read as an N x d 
 from typing import Any, ClassVar, Literal
 
 from mirenc.model.graph import Flow, NodeKind
-from mirenc.model.kinds import GraphKind
-from mirenc.model.layers import Array, Backend, Embedding, GraphConvolution, Layers, Norm
+from mirenc.model.kinds import Array, Backend, Embedding, GraphConvolution, GraphKind, Layers, Norm
 
 
 class GraphEncoderConfig(GraphKind):

@@ -11,8 +11,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from mirenc.model.kinds import TextKind
-from mirenc.model.layers import BERT_STD, Array, Backend, Embedding, Layers, Linear, Norm
+from mirenc.model.kinds import BERT_STD, Array, Backend, Embedding, Layers, Linear, Norm, TextKind
 
 
 class TextEncoderConfig(TextKind):

@@ -13,6 +13,7 @@ import numpy as np
 
 from mirenc.base.arrays import Int32, Int64, spread, starts
 from mirenc.llvm.ir.module import IRModule, OperandKind, Rows, global_name
+from mirenc.llvm.ir.read import parse_ir
 from mirenc.llvm.ir.statements import UNDEFINED_FUNCTION, hide_block_names, statements_of
 from mirenc.model.graph.schema import EXTERNAL, Flow, NodeKind, ProgramGraph
 
@@ -21,8 +22,13 @@ MOST_RETURNS = 8
 _PLAIN_NAME = re.compile(r"[-a-zA-Z$._0-9]+")
 
 
-def build_native(module: IRModule, *, normalisation: str = "locals") -> ProgramGraph:
-    """Build the graph of a module, with instructions' full texts in a normalisation of `mirenc.llvm.ir.statements`."""
+def build_graph(ir: IRModule | str | bytes, *, normalisation: str = "locals") -> ProgramGraph:
+    """Build a module's graph in ProGraML's schema, from a module, or IR as text or bitcode.
+
+    ``normalisation``, ``none`` or ``locals``, is of the instructions' full texts. Raises for text or bitcode as
+    `mirenc.llvm.parse_ir`.
+    """
+    module = ir if isinstance(ir, IRModule) else parse_ir(ir)
     arrays = module.arrays
     nodes = _Nodes(module)
     kind, ref = arrays.operand_kind, arrays.operand_ref.astype(np.int64)  # (P,)

@@ -29,7 +29,7 @@ from mirenc.llvm.inputs.level_paths import is_level
 from mirenc.llvm.sources.ir_folder import stamp_of
 from mirenc.model.sample import GRAPH_ARRAYS, no_graph
 from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
-from mirenc.pretrain.corpus.reading import PART_ARRAYS, Part, PartModule, function_hashes, read_chunk
+from mirenc.pretrain.corpus.reading import PART_ARRAYS, Part, function_hashes, read_chunk
 from mirenc.pretrain.corpus.store import Corpus, CorpusModule, ModuleInfo, write_corpus
 
 _CHUNK = 64
@@ -66,7 +66,7 @@ def build_corpus(
     sources: Mapping[str, Mapping[str, str]] | None = None,
     reserved: UInt64 | None = None,
     max_nodes: int = 20_000,
-    workers: int = 1,
+    jobs: int = 1,
     advance: Advance = lambda count: None,
 ) -> tuple[Corpus, BuildReport]:
     """Read IR files into a corpus folder.
@@ -77,7 +77,7 @@ def build_corpus(
 
     ``config`` is for a new tokenizer, trained on the distinct statements of the corpus; ``tokenizer`` is used instead.
     A module with a function of ``reserved`` ((F,), from `hashes_of_ir`) is left out; one whose graph has more than
-    ``max_nodes`` is kept without it. ``workers`` processes read; ``advance`` is called with how many more files are
+    ``max_nodes`` is kept without it. ``jobs`` processes read; ``advance`` is called with how many more files are
     done.
 
     Raises ConfigError: no file could be read, or all of them have a function kept for evaluation. Raises
@@ -89,7 +89,7 @@ def build_corpus(
     report = BuildReport(files=len(files))
     seen: set[str] = set()
     kept: dict[Path, list[int]] = {}  # numbers of the modules of a part
-    for path in _read_parts(files, root, parts, config.normalisation, options, workers, advance):
+    for path in _read_parts(files, root, parts, config.normalisation, options, jobs, advance):
         read = Part.load(path)
         report.failures += read.failures
         report.empty += read.empty
@@ -125,7 +125,8 @@ def build_corpus(
                     graph, report.without_graph = no_graph(), report.without_graph + 1
                 report.modules += 1
                 merged = CorpusModule(statement_row=row[order], statement_count=module.statement_count[order], **graph)
-                yield _info(module, root, sources or {}), merged
+                origin: dict[str, Any] = module_origin(Path(module.path), root, sources or {})
+                yield ModuleInfo(**origin, **module.facts), merged
 
     write_corpus(folder, modules(), tokenizer, *texts.encode(tokenizer))
     (Path(folder) / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
@@ -154,7 +155,7 @@ def _read_parts(
     folder: Path,
     normalisation: str,
     options: ReadOptions | None,
-    workers: int,
+    jobs: int,
     advance: Advance,
 ) -> list[Path]:
     """Paths of all parts, in the files' order; those missing are read first."""
@@ -175,10 +176,10 @@ def _read_parts(
                 chunks.append(chunk)
                 targets.append(parts[-1])
     pool = None
-    if workers > 1 and len(chunks) > 1:
+    if jobs > 1 and len(chunks) > 1:
         # spawn: a forked child would share the parent's connection to LLVM.
         context, limit = multiprocessing.get_context("spawn"), (default_worker().memory_limit,)
-        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_start_process, initargs=limit)
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_process, initargs=limit)
     apply = map if pool is None else pool.map
     try:
         finished = apply(read_chunk, chunks, targets, itertools.repeat(normalisation), itertools.repeat(options))
@@ -186,7 +187,7 @@ def _read_parts(
             advance(len(chunk))
     except BrokenProcessPool:
         found = f"{root}: a reading process was ended from outside, as a system short of memory does"
-        advice = "What was read is kept: type the same again, with fewer --jobs (Python: workers=)"
+        advice = "What was read is kept: type the same again, with fewer --jobs (Python: jobs=)"
         raise IRResourceError(f"{found}. {advice}") from None
     finally:
         if pool is not None:
@@ -251,11 +252,6 @@ class _Texts:
                 pieces.append(ids[np.arange(ids.shape[1]) < length[:, None]])
                 lengths.append(length)
         return np.concatenate(pieces), np.concatenate(lengths)
-
-
-def _info(module: PartModule, root: Path, sources: Mapping[str, Mapping[str, str]]) -> ModuleInfo:
-    origin: dict[str, Any] = module_origin(Path(module.path), root, sources)
-    return ModuleInfo(**origin, **module.facts)
 
 
 def module_origin(path: Path, root: Path, sources: Mapping[str, Mapping[str, str]]) -> dict[str, str]:

@@ -35,7 +35,7 @@ from mirenc.pretrain.corpus.packing import from_bytes, pack, to_bytes, unpack
 MIN_INSTRUCTIONS = 5  # shorter functions (getters, wrappers) are alike in unrelated programs
 MOST_INSTRUCTIONS, MOST_NODES = 3500, 8000  # of a module: a step holds some hundred
 SPELLINGS: tuple[Spelling, ...] = ("plain", "unnamed", "written")  # in the order of the token ids
-# Columns by the entries they describe; the sizes of the modules are under the first name.
+# Columns by the entries they describe, whose name they begin with; the sizes of the modules are under it.
 COLUMNS = {
     "node": ("node_row", "node_kind", "node_argument"),
     "edge": ("edge_source", "edge_target", "edge_flow", "edge_position"),

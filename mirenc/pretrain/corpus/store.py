@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from mirenc.base.arrays import Int32, Int64, Integer, UInt16
+from mirenc.base.arrays import Int32, Int64, Integer, UInt16, spread, starts
 from mirenc.base.errors import ConfigError
 from mirenc.base.writing import delivered
 from mirenc.model.sample import GRAPH_ARRAYS, GraphArrays
@@ -166,10 +166,8 @@ class Corpus(CorpusModule):
 
     def token_places(self, rows: Integer, *, inner: bool = False) -> Int64:
         """Where in ``text_ids`` the tokens of some texts stand, end to end; ``inner`` leaves out first and last."""
-        cut = int(inner)
-        lengths = np.maximum(self.text_start[rows + 1] - self.text_start[rows] - 2 * cut, 0)
-        first: Int64 = self.text_start[rows] + cut - (np.cumsum(lengths) - lengths)
-        return np.arange(int(lengths.sum())) + np.repeat(first, lengths)
+        first = self.text_start[rows] + int(inner)
+        return spread(first, np.maximum(self.text_start[rows + 1] - int(inner), first))[0]
 
     def padded_ids(self, rows: Integer, width: int | None = None) -> Int64:
         """Token ids of some texts, padded to ``width`` or the longest. Shapes: (B,) -> (B, T)."""
@@ -201,14 +199,14 @@ class Corpus(CorpusModule):
                 columns[name].fill(0)
         columns["edge_index"] = np.stack([columns.pop("edge_source"), columns.pop("edge_target")])
         for name in ("statement", "node", "edge"):
-            columns[f"{name}_start"] = _starts(columns.pop(f"{name}_sizes"))
+            columns[f"{name}_start"] = starts(columns.pop(f"{name}_sizes"))
         numbers = ModuleInfo._fields.index("functions")  # the first of them
         rows: list[list[Any]] = list(csv.reader(io.StringIO(data["manifest.csv"].decode())))[1:]
         return cls(
             tokenizer=IRTokenizer.from_json(data["tokenizer.json"].decode(), where=str(source / "tokenizer.json")),
             infos=[ModuleInfo(*row[:numbers], *map(int, row[numbers:])) for row in rows],
             text_ids=texts["text_ids"].astype(np.uint16),
-            text_start=_starts(texts["text_length"].astype(np.int64)),
+            text_start=starts(texts["text_length"].astype(np.int64)),
             ordered=ordered,
             **columns,
         )
@@ -280,10 +278,6 @@ def _shard(modules: Sequence[CorpusModule]) -> bytes:
         columns[f"{name.partition('_')[0]}_sizes"] = np.array([part.shape[-1] for part in parts])
     columns["edge_source"], columns["edge_target"] = columns.pop("edge_index")
     return to_bytes({name: pack(columns[name], differences=name in _ALIKE) for name in _COLUMNS})
-
-
-def _starts(sizes: Integer) -> Int64:
-    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes, dtype=np.int64)])
 
 
 def hold_out(

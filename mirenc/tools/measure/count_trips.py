@@ -39,7 +39,7 @@ _SAID = re.compile(r"mirenc (\d+) (\d+)$")
 def mean_trip_count(kernel: MeasuredKernel, toolchain: Toolchain) -> float:
     """Mean iterations of a C kernel's loop, of all its entries in one call of the driver.
 
-    Executions of its body, as `mirenc.llvm.analysis.trip_counts.constant_trip_count` has them. 0 where none enters it,
+    Executions of its body, as `mirenc.llvm.analysis.trip_counts.constant_trip_counts` has them. 0 where none enters it,
     or where it does not build with counters or does not come to a good end. Raises CompileError: there is no such loop.
     """
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:

@@ -1,23 +1,13 @@
-"""Sizes and counts of a GPU driver, trip counts of a loop: ``n * n + 1``, read with `ast` and never run as Python."""
+"""Sizes and counts of a GPU driver, trip counts of a loop: ``n * n + 1``, which may be arithmetic and nothing else."""
 
 import ast
-import operator
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import CodeType
 
 from mirenc.base.errors import ConfigError
 
 Number = int | float
-_Value = Callable[[Mapping[str, Number]], Number]
 
-_BINARY: Mapping[type[ast.operator], Callable[[Number, Number], Number]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
-_CALLS: Mapping[str, Callable[..., Number]] = {"max": max, "min": min}
 # Long enough for any size; short enough that neither the parser nor a product of numbers gets out of hand.
 _LONGEST = 200
 
@@ -27,12 +17,12 @@ class Expression:
     """Arithmetic over a few names; ``text`` is as it was written."""
 
     text: str
-    _value: _Value = field(repr=False, compare=False)
+    _code: CodeType = field(repr=False, compare=False)
 
     def __call__(self, **names: Number) -> Number:
         """Its value; every name that it uses must be given. A division by zero is a `ConfigError`."""
         try:
-            return self._value(names)
+            return eval(self._code, {"__builtins__": {"max": max, "min": min}}, names)
         except ZeroDivisionError:
             values = ", ".join(f"{name} = {value}" for name, value in names.items())
             raise ConfigError(f"{self.text!r} divides by zero where {values}") from None
@@ -45,25 +35,27 @@ def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
     if len(text) > _LONGEST:
         raise ConfigError(f"an expression of {len(text)} characters; at most {_LONGEST}")
     try:
-        tree = ast.parse(text.strip(), mode="eval").body
+        tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError):
         raise ConfigError(f"{text!r} is no expression; {allowed}") from None
 
-    def value_of(node: ast.expr) -> _Value:
+    def check(node: ast.expr) -> None:
+        operands: list[ast.expr] = []
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-                return lambda values: number
+                pass
             case ast.Name(id=name) if name in names:
-                return lambda values: values[name]
-            case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-                inner = value_of(operand)
-                return (lambda values: -inner(values)) if isinstance(sign, ast.USub) else inner
-            case ast.BinOp(left=left, op=operation, right=right) if type(operation) in _BINARY:
-                first, second, function = value_of(left), value_of(right), _BINARY[type(operation)]
-                return lambda values: function(first(values), second(values))
-            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _CALLS and len(args) > 1:
-                parts = [value_of(arg) for arg in args]
-                return lambda values: _CALLS[name](*(part(values) for part in parts))
-        raise ConfigError(f"{ast.unparse(node)!r} in {text!r}; {allowed}")
+                pass
+            case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+                operands = [operand]
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub() | ast.Mult() | ast.FloorDiv() | ast.Mod(), right=right):
+                operands = [left, right]
+            case ast.Call(func=ast.Name(id="max" | "min"), args=operands, keywords=[]) if len(operands) > 1:
+                pass
+            case _:
+                raise ConfigError(f"{ast.unparse(node)!r} in {text!r}; {allowed}")
+        for operand in operands:
+            check(operand)
 
-    return Expression(text, value_of(tree))
+    check(tree.body)
+    return Expression(text, compile(tree, "<expression>", "eval"))

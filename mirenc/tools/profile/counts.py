@@ -19,7 +19,8 @@ import numpy as np
 from mirenc.base.arrays import Bool, Float64, Int64
 from mirenc.base.errors import IRFileError
 from mirenc.llvm import IRModule, parse_ir
-from mirenc.llvm.analysis.profile import Flow, annotated_lines
+from mirenc.llvm.analysis.profile import Flow
+from mirenc.llvm.ir.metadata import annotated_lines
 from mirenc.llvm.passes.find_llvm import find_engine
 from mirenc.tools.profile.repair import repair_counts
 

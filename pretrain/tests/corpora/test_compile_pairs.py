@@ -1,7 +1,5 @@
 """Programs of a recipe for search: which packages are taken, and crates of Rust among them."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

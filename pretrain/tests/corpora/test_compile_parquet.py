@@ -1,7 +1,5 @@
 """Parquet with bitcode: the columns of the public ComPile corpus, in a small file of our own making."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable
@@ -22,10 +20,11 @@ import compile_parquet
 
 BITCODE = b"BC\xc0\xde"
 WRAPPED = b"\xde\xc0\x17\x0b"
+Parquet = Callable[..., Path]
 
 
 @pytest.fixture
-def parquet(tmp_path: Path) -> Callable[..., Path]:
+def parquet(tmp_path: Path) -> Parquet:
     """Write rows of (package_source, content, language) in ComPile's layout, two to a row group."""
 
     def write(
@@ -56,7 +55,7 @@ def unpack(path: Path, out: Path, limits: Limits | None = None) -> tuple[dict[st
     return statuses, sum(done)
 
 
-def test_each_row_is_one_record(parquet: Callable[..., Path], tmp_path: Path) -> None:
+def test_each_row_is_one_record(parquet: Parquet, tmp_path: Path) -> None:
     path = parquet(
         [
             ("zlib", BITCODE + b"one", "c"),
@@ -89,7 +88,7 @@ def test_each_row_is_one_record(parquet: Callable[..., Path], tmp_path: Path) ->
     }
 
 
-def test_row_groups_that_are_known_are_not_read(parquet: Callable[..., Path], tmp_path: Path) -> None:
+def test_row_groups_that_are_known_are_not_read(parquet: Parquet, tmp_path: Path) -> None:
     rows = [(f"p{n}", BITCODE + bytes([n]), "c") for n in range(6)]
     path = parquet(rows)
     whole, _ = unpack(path, tmp_path / "whole")
@@ -102,7 +101,7 @@ def test_row_groups_that_are_known_are_not_read(parquet: Callable[..., Path], tm
     assert unpack(path, tmp_path / "whole")[1] == 0
 
 
-def test_addresses_become_folders_that_stay_different(parquet: Callable[..., Path], tmp_path: Path) -> None:
+def test_addresses_become_folders_that_stay_different(parquet: Parquet, tmp_path: Path) -> None:
     sources = ["https://host.example/a/b", "https://host.example/a_b", "../../outside", "", "x" * 300, "plain-1.0"]
     path = parquet([(source, BITCODE + bytes([n]), "c") for n, source in enumerate(sources)])
     unpack(path, tmp_path / "ir")
@@ -113,7 +112,7 @@ def test_addresses_become_folders_that_stay_different(parquet: Callable[..., Pat
     assert max(map(len, folders)) < 120
 
 
-def test_a_level_column_is_used(parquet: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_level_column_is_used(parquet: Parquet, tmp_path: Path) -> None:
     path = parquet(
         [("p", BITCODE + b"1", "c"), ("p", BITCODE + b"2", "c")],
         opt_level=pyarrow.array(["O2", None], pyarrow.string()),
@@ -122,7 +121,7 @@ def test_a_level_column_is_used(parquet: Callable[..., Path], tmp_path: Path) ->
     assert {p.parent.name for p in (tmp_path / "ir").rglob("*.bc")} == {"O2", "unknown"}
 
 
-def test_content_declared_as_large_binary_or_text(parquet: Callable[..., Path], tmp_path: Path) -> None:
+def test_content_declared_as_large_binary_or_text(parquet: Parquet, tmp_path: Path) -> None:
     for name, kind in (("a.parquet", pyarrow.large_binary()), ("b.parquet", pyarrow.large_string())):
         content = pyarrow.array([b"BC\xc0\xde" + name.encode()], pyarrow.large_binary()).view(kind)
         parquet([("p", b"", "c")], name, content=content)
@@ -144,9 +143,7 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         unpack(path, tmp_path / "ir")
 
 
-def test_a_file_that_changed_is_read_again_and_files_of_one_name_stay_apart(
-    parquet: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_file_that_changed_is_read_again_and_files_of_one_name_stay_apart(parquet: Parquet, tmp_path: Path) -> None:
     for name in ("c", "rust"):
         (tmp_path / name).mkdir()
         parquet([("p", BITCODE + name.encode(), name)], f"{name}/train.parquet")
@@ -165,6 +162,6 @@ def test_a_file_that_changed_is_read_again_and_files_of_one_name_stay_apart(
     assert (tmp_path / "ir" / found[0]).is_file()
 
 
-def test_where_nothing_is_bitcode_it_says_so(parquet: Callable[..., Path], tmp_path: Path) -> None:
+def test_where_nothing_is_bitcode_it_says_so(parquet: Parquet, tmp_path: Path) -> None:
     with pytest.raises(IRFileError, match=r"nothing in it became IR. .*log.jsonl has a line for each try"):
         unpack(parquet([("p", b"text", "c")]), tmp_path / "ir")

@@ -1,7 +1,5 @@
 """Debian source packages: what a recipe may say, what is fetched, which files are compiled how, and where it stops."""
 
-from __future__ import annotations
-
 import sys
 import tarfile
 from collections import Counter
@@ -16,6 +14,8 @@ from mirenc.llvm.sources.compile_programs import Choices
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
+Archive = Callable[[str, dict[str, str]], None]
+Build = Callable[..., list[str]]
 REPOSITORY = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(REPOSITORY / "pretrain"))
 
@@ -25,7 +25,7 @@ from debian_recipe import Package, read_recipe  # noqa: E402
 
 
 @pytest.fixture
-def archive(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> Callable[[str, dict[str, str]], None]:
+def archive(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> Archive:
     """Pack files as what apt-get downloads for a package."""
 
     def pack(name: str, files: dict[str, str]) -> None:
@@ -37,7 +37,7 @@ def archive(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> Cal
 
 
 @pytest.fixture
-def build(tmp_path: Path) -> Callable[..., list[str]]:
+def build(tmp_path: Path) -> Build:
     """Write a recipe and compile it; returns what was reported."""
 
     def run(text: str, out: str = "ir", work: str = "work", levels: list[str] | None = None) -> list[str]:
@@ -46,7 +46,7 @@ def build(tmp_path: Path) -> Callable[..., list[str]]:
         said: list[str] = []
         with IRFolder(tmp_path / out) as folder:
             compile_recipe(
-                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), workers=2, report=said.append
+                read_recipe(path), folder, tmp_path / work, Choices(levels=levels), jobs=2, report=said.append
             )
         return said
 
@@ -112,7 +112,7 @@ def test_a_recipe_for_testing_may_have_reserved_packages_and_says_what_is_held_o
 
 
 def test_a_reserved_package_comes_whole_and_copies_in_others_stay_out(
-    archive: Callable[..., None], fake_tools: FakeTools, tmp_path: Path
+    archive: Archive, fake_tools: FakeTools, tmp_path: Path
 ) -> None:
     archive("bzip2", {"bzlib.c": "int b;"})
     archive("zlib", {"contrib/bzlib.c": "int c;", "z.c": "int z;"})
@@ -124,7 +124,7 @@ def test_a_reserved_package_comes_whole_and_copies_in_others_stay_out(
             folder,
             tmp_path / "work",
             Choices(levels=["Oz-start"], compiler="clang-19"),
-            workers=1,
+            jobs=1,
         )
         assert [(record.project, record.file) for record in folder.kept()] == [("bzip2", "bzlib.c"), ("zlib", "z.c")]
     commands = compilations(fake_tools)
@@ -137,7 +137,7 @@ def ir_of(folder: Path) -> set[str]:
 
 
 def test_the_command_makes_a_folder_that_follows_its_recipe(
-    archive: Callable[..., None], fake_tools: FakeTools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    archive: Archive, fake_tools: FakeTools, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive("alpha", {"a.c": "int a;"})
     archive("beta", {"b.c": "int b;"})
@@ -158,12 +158,12 @@ def test_the_command_makes_a_folder_that_follows_its_recipe(
 
 
 def test_where_nothing_becomes_ir_it_says_so_and_begins_anew(
-    archive: Callable[..., None], fake_tools: FakeTools, tmp_path: Path
+    archive: Archive, fake_tools: FakeTools, tmp_path: Path
 ) -> None:
     archive("alpha", {"a.c": "#error"})
     path = tmp_path / "recipe.toml"
     path.write_text("[[package]]\nname = 'alpha'\n", encoding="utf-8")
-    given = {"choices": Choices(["O2"]), "workers": 1, "report": [].append}
+    given = {"choices": Choices(["O2"]), "jobs": 1, "report": [].append}
     with pytest.raises(IRFileError, match=r"ir: nothing became IR. .*log.jsonl has a line for each try"):
         make_ir(read_recipe(path), tmp_path / "ir", **given)
     (tmp_path / "ir-work/alpha/src/a.c").write_text("int a;")
@@ -183,28 +183,22 @@ def test_limits_of_a_recipe(tmp_path: Path) -> None:
     path = tmp_path / "recipe.toml"
     path.write_text("seconds = 7\nmax_project_bytes = 100\n[[package]]\nname = 'zlib'\ncap = 3\n", encoding="utf-8")
     recipe = read_recipe(path)
-    assert recipe.limits.seconds == 7
-    assert recipe.limits.max_project_bytes == 100
-    assert recipe.limits.max_file_bytes == 1_500_000
-    assert recipe.packages[0].cap == 3
-    assert recipe.packages[0].languages == ("c",)
+    limits = recipe.limits
+    assert (limits.seconds, limits.max_project_bytes, limits.max_file_bytes) == (7, 100, 1_500_000)
+    assert (recipe.packages[0].cap, recipe.packages[0].languages) == (3, ("c",))
 
 
 # -- fetching ------------------------------------------------------------------------------------------
 def test_packages_are_fetched_once_and_compiled(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools, tmp_path: Path
+    archive: Archive, build: Build, fake_tools: FakeTools, tmp_path: Path
 ) -> None:
     archive("alpha", {"src/a.c": "int a;", "src/bad.c": "#error", "include/a.h": ""})
     archive("beta", {"b.c": "int b;"})
     text = "[[package]]\nname = 'alpha'\n[[package]]\nname = 'gone'\n[[package]]\nname = 'beta'\n"
     said = build(text, levels=["O0", "O2"])
-    rows = kept(tmp_path / "ir")
-    assert [(row.project, row.version, row.file, row.opt_level) for row in rows] == [
-        ("alpha", "1.5", "src/a.c", "O0"),
-        ("alpha", "1.5", "src/a.c", "O2"),
-        ("beta", "1.5", "b.c", "O0"),
-        ("beta", "1.5", "b.c", "O2"),
-    ]
+    found = [(row.project, row.version, row.file, row.opt_level) for row in kept(tmp_path / "ir")]
+    files = (("alpha", "src/a.c"), ("beta", "b.c"))
+    assert found == [(project, "1.5", file, level) for project, file in files for level in ("O0", "O2")]
     assert "gone: no usable source archive: E: Unable to find a source package for gone" in said
     assert "alpha 1.5: 1 of 2 sources are in, 1 failed now; corpus 0 MB" in said
     assert "    1 x src/bad.c:1:2: error: told so" in said
@@ -214,9 +208,7 @@ def test_packages_are_fetched_once_and_compiled(
     assert [call[-1] for call in again] == ["gone"]  # apt-get asks for what it did not get, no more
 
 
-def test_without_deb_src_it_says_what_to_type(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools
-) -> None:
+def test_without_deb_src_it_says_what_to_type(archive: Archive, build: Build, fake_tools: FakeTools) -> None:
     archive("alpha", {"a.c": "int a;"})
     fake_tools.add("no-deb-src", "")
     with pytest.raises(ToolchainError, match=r"knows no source packages. Type: sed -i .*deb-src.* && apt-get update"):
@@ -232,7 +224,7 @@ def test_without_deb_src_it_says_what_to_type(
     ],
 )
 def test_a_missing_program_is_named(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools, program: str, advice: str
+    archive: Archive, build: Build, fake_tools: FakeTools, program: str, advice: str
 ) -> None:
     archive("alpha", {"a.c": "int a;"})
     (fake_tools.folder / program).unlink()
@@ -240,7 +232,7 @@ def test_a_missing_program_is_named(
         build("[[package]]\nname = 'alpha'\n")
 
 
-def test_fortran_and_cuda_ask_for_what_they_need(build: Callable[..., list[str]], fake_tools: FakeTools) -> None:
+def test_fortran_and_cuda_ask_for_what_they_need(build: Build, fake_tools: FakeTools) -> None:
     with pytest.raises(ToolchainError, match=r"not on PATH: flang-new-19. Type: apt-get install flang-19"):
         build("[[package]]\nname = 'lapack'\nlanguages = ['fortran']\n")
     with pytest.raises(ToolchainError, match="Give their folder with --cuda-path"):
@@ -248,7 +240,7 @@ def test_fortran_and_cuda_ask_for_what_they_need(build: Callable[..., list[str]]
 
 
 def test_sources_in_place_need_no_apt_get(
-    build: Callable[..., list[str]], fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree
+    build: Build, fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree
 ) -> None:
     (fake_tools.folder / "apt-get").unlink()
     write_tree(tmp_path / "work" / "alpha" / "src", {"a.c": "int a;"})
@@ -256,9 +248,7 @@ def test_sources_in_place_need_no_apt_get(
     assert [(row.file, row.version) for row in kept(tmp_path / "ir")] == [("a.c", "")]
 
 
-def test_files_and_prepare_come_before_compiling(
-    archive: Callable[..., None], build: Callable[..., list[str]], tmp_path: Path
-) -> None:
+def test_files_and_prepare_come_before_compiling(archive: Archive, build: Build, tmp_path: Path) -> None:
     archive("alpha", {"a.c": "int a;"})
     recipe = """
 [[package]]
@@ -275,7 +265,7 @@ files = { "lines/add.txt" = "int %s;" }
 
 
 def test_a_package_may_have_several_tables(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools, tmp_path: Path
+    archive: Archive, build: Build, fake_tools: FakeTools, tmp_path: Path
 ) -> None:
     fake_tools.add("flang-new-19", (fake_tools.folder / "clang-19").read_text())
     archive("lapack", {"c/a.c": "int a;", "f/b.f90": "subroutine b"})
@@ -323,18 +313,14 @@ def test_files_are_not_written_through_a_link_of_the_archive(tmp_path: Path) -> 
     assert (root / "inside" / "near.h").read_text() == "x"
 
 
-def test_a_failing_prepare_is_reported_and_not_fatal(
-    archive: Callable[..., None], build: Callable[..., list[str]], tmp_path: Path
-) -> None:
+def test_a_failing_prepare_is_reported_and_not_fatal(archive: Archive, build: Build, tmp_path: Path) -> None:
     archive("alpha", {"a.c": "int a;"})
     assert "alpha: `false` failed; going on without" in build("[[package]]\nname = 'alpha'\nprepare = 'false'\n")
     assert len(kept(tmp_path / "ir")) >= 2
 
 
 # -- which files, and how ------------------------------------------------------------------------------
-def test_which_files_are_compiled(
-    archive: Callable[..., None], build: Callable[..., list[str]], tmp_path: Path
-) -> None:
+def test_which_files_are_compiled(archive: Archive, build: Build, tmp_path: Path) -> None:
     texts = (
         *("src/a.c", "src/b.cpp", "src/Tests/t.c", "debian/x.c", "win32/w.c", "src/old/o.c", "doc/d.c"),
         *("deps/lua-5.3/l.c", "src/sqlite3.c", "fuzz/f.c"),
@@ -352,9 +338,7 @@ keep_folders = ["fuzz"]
     assert [row.file for row in kept(tmp_path / "ir")] == ["fuzz/f.c", "src/a.c"]
 
 
-def test_a_command_has_what_the_recipe_says(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools
-) -> None:
+def test_a_command_has_what_the_recipe_says(archive: Archive, build: Build, fake_tools: FakeTools) -> None:
     archive("zlib", {"zlib.h": "", "z.c": "declare"})
     archive("alpha", {"a.c": "int a;", "inc/a.h": "", "sub/deep/b.h": "", "tiff/pre.h": "", "win32/w.h": ""})
     recipe = """
@@ -383,22 +367,18 @@ name = "zlib"
 
 
 def test_two_compilers_take_turns_by_file(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools, tmp_path: Path
+    archive: Archive, build: Build, fake_tools: FakeTools, tmp_path: Path
 ) -> None:
     archive("alpha", {f"f{number}.c": f"int x{number};" for number in range(20)})
     build("[[package]]\nname = 'alpha'\n", levels=["O0", "O2"])
-    compiler_of: dict[str, set[str]] = {}
-    for row in kept(tmp_path / "ir"):
-        compiler_of.setdefault(row.file, set()).add(row.compiler)
-    assert all(len(names) == 1 for names in compiler_of.values())  # both levels by the same one
-    assert set.union(*compiler_of.values()) == {"clang-14", "clang-19"}
+    by = {(row.file, row.compiler) for row in kept(tmp_path / "ir")}
+    assert len(by) == 20  # both levels by the same one
+    assert {compiler for _, compiler in by} == {"clang-14", "clang-19"}
     # By hand: printf alpha/f0.c | sha256sum; the 16th hexadecimal digit is a, so the number is even.
-    assert compiler_of["f0.c"] == {"clang-14"}
+    assert ("f0.c", "clang-14") in by
 
 
-def test_fortran_goes_to_flang(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools
-) -> None:
+def test_fortran_goes_to_flang(archive: Archive, build: Build, fake_tools: FakeTools) -> None:
     fake_tools.add("flang-new-19", (fake_tools.folder / "clang-19").read_text())
     archive("lapack", {"inc/x.fh": "", "solve.f90": "subroutine solve"})
     build("[[package]]\nname = 'lapack'\nlanguages = ['fortran']\nopenmp = true\n")
@@ -410,9 +390,7 @@ def test_fortran_goes_to_flang(
 
 
 # -- where it stops ------------------------------------------------------------------------------------
-def test_the_cap_counts_sources_that_are_in(
-    archive: Callable[..., None], build: Callable[..., list[str]], tmp_path: Path
-) -> None:
+def test_the_cap_counts_sources_that_are_in(archive: Archive, build: Build, tmp_path: Path) -> None:
     archive("alpha", {f"f{n}.c": f"int x{n};" for n in range(100)})
     # The first chunk of 24 brings about 12; what fails does not count.
     archive("beta", {f"f{n}.c": "#error" if n % 2 else f"int y{n};" for n in range(100)})
@@ -422,18 +400,14 @@ def test_the_cap_counts_sources_that_are_in(
     assert 15 < counts["beta"] <= 30
 
 
-def test_a_package_whose_first_chunk_fails_is_dropped(
-    archive: Callable[..., None], build: Callable[..., list[str]], fake_tools: FakeTools
-) -> None:
+def test_a_package_whose_first_chunk_fails_is_dropped(archive: Archive, build: Build, fake_tools: FakeTools) -> None:
     archive("alpha", {f"f{n}.c": "#error" for n in range(60)})
     said = build("[[package]]\nname = 'alpha'\n", levels=["O2"])
     assert len(compilations(fake_tools)) == 24
     assert "alpha 1.5: 0 of 60 sources are in, 24 failed now; corpus 0 MB" in said
 
 
-def test_project_and_corpus_end_at_their_bytes(
-    archive: Callable[..., None], build: Callable[..., list[str]], tmp_path: Path
-) -> None:
+def test_project_and_corpus_end_at_their_bytes(archive: Archive, build: Build, tmp_path: Path) -> None:
     for name in ("alpha", "beta", "gamma"):
         archive(name, {f"f{n}.c": f"{name} {n} {'x' * 1000}" for n in range(60)})
     packages = "".join(f"[[package]]\nname = '{name}'\n" for name in ("alpha", "beta", "gamma"))
@@ -443,9 +417,7 @@ def test_project_and_corpus_end_at_their_bytes(
     assert counts == {"alpha": 48, "beta": 24}
 
 
-def test_a_build_stopped_inside_a_chunk_ends_as_a_whole_one(
-    archive: Callable[..., None], build: Callable[..., list[str]], tmp_path: Path
-) -> None:
+def test_a_build_stopped_inside_a_chunk_ends_as_a_whole_one(archive: Archive, build: Build, tmp_path: Path) -> None:
     archive("alpha", {f"f{n}.c": f"{n % 50} {'x' * 1000}" for n in range(90)})
     archive("beta", {f"f{n}.c": f"beta {n} {'x' * 1000}" for n in range(60)})
     text = "max_project_bytes = 30_000\nmax_bytes = 40_000\n[[package]]\nname = 'alpha'\n[[package]]\nname = 'beta'\n"

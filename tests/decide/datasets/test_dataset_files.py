@@ -65,12 +65,6 @@ def test_a_cut_gzip_is_damaged(tmp_path: Path, keep: int) -> None:
         read_table(tmp_path, "x.csv")
 
 
-def test_what_is_no_gzip_is_damaged(tmp_path: Path) -> None:
-    (tmp_path / "x.csv.gz").write_bytes(b"a,b\n1,2\n")
-    with pytest.raises(DatasetError, match=r"damaged .*Not a gzipped file"):
-        read_table(tmp_path, "x.csv")
-
-
 def test_a_column_that_is_needed_and_missing_is_named(tmp_path: Path) -> None:
     (tmp_path / "x.csv").write_bytes(b"kernel,cost\na,1\n")
     with pytest.raises(TaskError, match=r"x\.csv: no column 'time', 'size'\. .* mirenc datasets verify"):

@@ -8,7 +8,7 @@ import pytest
 from decide.datasets.toy_dataset import write_packed, write_plain
 
 from mirenc.base.errors import DatasetError
-from mirenc.decide.datasets.dataset_registry import DATASETS, data_root, dataset_folder
+from mirenc.decide.datasets.dataset_registry import data_root, dataset_folder
 
 
 def test_a_folder_given_beats_the_variable_beats_the_users(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,14 +60,3 @@ def test_a_miss_says_what_was_looked_for_and_what_to_type(root: Path) -> None:
     assert "does not exist" not in message
     with pytest.raises(DatasetError, match="nowhere does not exist"):
         dataset_folder("toy", root / "nowhere")
-
-
-def test_the_published_datasets_do_not_take_each_others_folder(root: Path) -> None:
-    """Both hold kernels_ir."""
-    folder = root / "device_mapping"
-    (folder / "kernels_ir").mkdir(parents=True)
-    (folder / "cgo17-amd.669.csv").write_bytes(b"")
-    assert set(DATASETS) >= {"device_mapping", "thread_coarsening"}
-    assert dataset_folder("device_mapping", folder) == folder
-    with pytest.raises(DatasetError):
-        dataset_folder("thread_coarsening", folder)

@@ -76,14 +76,6 @@ def test_other_content_than_published_is_not_kept_and_the_rest_is_delivered(root
     assert files_below(root / "toy") == ["kernels/a.ll", "kernels/c.ll", "table.csv"]
 
 
-def test_other_content_does_not_replace_what_is_there(root: Path, site: Site) -> None:
-    folder = write_plain(root / "toy")
-    (folder / "table.csv").write_bytes(b"kernel,cost,mine\n")
-    site.answers["/v1/table.csv"] = b"<html>"
-    assert list(fetch_toy(root)) == ["table.csv"]
-    assert (folder / "table.csv").read_bytes() == b"kernel,cost,mine\n"
-
-
 def test_an_address_that_is_gone_fails_alone(root: Path, site: Site) -> None:
     del site.answers["/v1/kernels/a.ll"]  # the first file asked for
     failures = fetch_toy(root)

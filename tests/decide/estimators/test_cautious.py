@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -17,8 +14,6 @@ from mirenc.decide import (
     PairHead,
     RidgeHead,
     Settings,
-    load_head,
-    save_head,
 )
 from mirenc.decide.estimators.chooser import cost_ratios, preferences
 from mirenc.decide.estimators.ensemble import best_margin
@@ -79,14 +74,6 @@ def test_the_margin_by_hand() -> None:
     assert best_margin(preference, costs, 0, 0.25) == pytest.approx((0.15, 0.4 / 4))
 
 
-@pytest.mark.parametrize(
-    ("change", "word"), [({"default": 3}, "default is 3"), ({"most_slow": 2.0}, "most_slow is 2.0; allowed: a share")]
-)
-def test_parameters_out_of_range_are_refused(change: dict[str, Any], word: str) -> None:
-    with pytest.raises(ConfigError, match=word):
-        CautiousEnsembleHead(MEMBERS, **change).fit(*made(50))
-
-
 def test_a_single_member_is_cross_validated_for_the_margin() -> None:
     head = CautiousEnsembleHead(MEMBERS).fit(*made())
     assert set(head.scores_) == {"ridge"}
@@ -116,16 +103,6 @@ def test_proposals_hedge_against_errors_that_settings_share() -> None:
     few = np.zeros_like(preference)
     few[:, 2] = 1.0
     assert set(head.propose(few, 3).ravel().tolist()) == {2}
-
-
-def test_a_hedging_head_is_saved_with_its_errors(tmp_path: Path) -> None:
-    features, costs = made(100)
-    head = HedgingEnsembleHead(MEMBERS).fit(features, costs)
-    again, _ = load_head(save_head(head, tmp_path))
-    assert again.errors_.shape == (100, 3)
-    preference = head.predict_proba(features)
-    np.testing.assert_array_equal(again.propose(preference, 2), head.propose(preference, 2))
-    np.testing.assert_array_equal(head.errors_[:, 0], 0)
 
 
 def test_answers_are_averaged_over_views_of_the_settings() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,38 @@ def test_more_context_columns_than_columns_are_refused(name: str) -> None:
         if changes.keys() <= HEADS[name].get_params().keys():
             with pytest.raises(ConfigError, match=f"context_columns {allowed}"):
                 fit(clone(HEADS[name]).set_params(**changes), name)
+
+
+WRONG = (0, -1.0, np.nan, np.inf, "1")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "values", "allowed"),
+    [
+        ("ridge", "alpha", WRONG, "a number above 0"),
+        ("ridge number", "alpha", WRONG, "a number above 0"),
+        ("landmarks", "alpha", WRONG, "a number above 0"),
+        ("landmarks", "length_scale", WRONG, "a number above 0"),
+        ("landmarks", "landmarks", (0,), "a whole number from 1 up"),
+        *(("cost", parameter, WRONG, "a number above 0") for parameter in ("clip", "length_scale", "noise")),
+        ("pairs, ridge", "clip", WRONG, "a number above 0"),
+        ("pairs, ridge", "components", (0,), "a whole number from 1 up"),
+        ("pairs, ridge", "most_pairs", (2.5,), "a whole number from 1 up"),
+        ("ratio trees", "default", (4, -1), "0 to 3, the columns of costs"),
+        ("mlp", "hidden", (64, (64, 0), (64, 3.5)), "a tuple of widths"),
+        ("mlp", "epochs", (0, True), "a whole number from 1 up"),
+        ("mlp", "batch_size", ("auto",), "a whole number from 1 up"),
+        ("mlp", "alpha", (-1, np.nan), "a number from 0 up"),
+        ("mlp", "learning_rate", (0, None), "a number above 0"),
+        ("ensemble", "picks", (0, 2.5), "a whole number from 1 up"),
+        ("cautious ensemble", "default", (4,), "a column of the costs"),
+        ("cautious ensemble", "most_slow", (2.0,), "a share, 0 to 1"),
+    ],
+)
+def test_a_parameter_out_of_range_is_named(name: str, parameter: str, values: tuple[Any, ...], allowed: str) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=rf"^{parameter} is {re.escape(repr(value))}; allowed: {allowed}"):
+            fit(clone(HEADS[name]).set_params(**{parameter: value}), name)
 
 
 @pytest.mark.parametrize("name", CHOOSERS)

@@ -11,7 +11,6 @@ from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from mirenc.base.errors import ConfigError
 from mirenc.decide import LandmarkLabels, LandmarkRegressor, RidgeHead, RidgeLabels, RidgeRegressor
 from mirenc.decide.estimators import linear
 from mirenc.decide.estimators.chooser import preferences, relative_log_costs
@@ -120,22 +119,3 @@ def test_blocks_of_rows_are_as_all_together(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(linear, "_BLOCK", 64)
     again = clone(head).fit(features, costs[:, 0])
     np.testing.assert_allclose(again.predict(features), head.predict(features), rtol=0, atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("head", "words"),
-    [
-        *(
-            (kind(alpha), "alpha is")
-            for kind in (RidgeHead, RidgeRegressor)
-            for alpha in (0, -1.0, np.nan, np.inf, "1")
-        ),
-        (LandmarkRegressor(1, alpha=0), "alpha is 0"),
-        (LandmarkRegressor(1, length_scale=-1.0), "length_scale"),
-        (LandmarkRegressor(1, landmarks=0), "landmarks is 0"),
-    ],
-)
-def test_a_parameter_out_of_range_is_named(head: Any, words: str) -> None:
-    features, costs = table()
-    with pytest.raises(ConfigError, match=words):
-        head.fit(features, target_of(head, costs))

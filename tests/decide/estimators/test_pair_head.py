@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression
 
-from mirenc.base.errors import ConfigError, HeadError
+from mirenc.base.errors import HeadError
 from mirenc.decide import BoostedRegressor, PairHead, RidgeRegressor, Settings, load_head, save_head
 from mirenc.decide.estimators.chooser import preferences
 
@@ -161,25 +160,6 @@ def test_settings_of_which_nothing_is_known_are_a_column_each() -> None:
     first, second = clone(BOOSTED).fit(features, costs), clone(BOOSTED).fit(features, costs, given)
     np.testing.assert_array_equal(first.predict_proba(features), second.predict_proba(features, given))
     assert first.predict(features).shape == (120,)
-
-
-# -- refusals ------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
-    ("parameters", "word"),
-    [
-        ({"context_columns": -1}, "context_columns is -1; allowed: 0 to 4"),
-        ({"context_columns": 5}, "context_columns is 5"),
-        ({"clip": 0}, "clip is 0"),
-        ({"clip": np.inf}, "clip is inf"),
-        ({"components": 0}, "components is 0"),
-        ({"most_pairs": 2.5}, "most_pairs is 2.5"),
-        ({"use_code": False}, "context_columns is 0; allowed: 1 to 4"),
-    ],
-)
-def test_a_parameter_out_of_range_is_named(parameters: dict[str, Any], word: str) -> None:
-    features, costs, _ = valley()
-    with pytest.raises(ConfigError, match=word):
-        PairHead(RidgeRegressor(), **parameters).fit(features, costs, shared(120))
 
 
 def test_what_does_not_fit_is_refused() -> None:

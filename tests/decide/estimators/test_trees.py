@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from every_head import labels_table
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     ExtraTreesClassifier,
@@ -15,7 +15,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
-from mirenc.base.errors import ConfigError, HeadError
+from mirenc.base.errors import HeadError
 from mirenc.decide import (
     BoostedChances,
     BoostedRegressor,
@@ -149,19 +149,6 @@ def test_components_are_of_the_different_pieces_of_code() -> None:
     np.testing.assert_allclose(once.axes_, often.axes_)
 
 
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"context_columns": 40}, "context_columns is 40; allowed: 0 to 31"),
-        ({"use_code": False}, "context_columns is 0"),
-        ({"default": 20}, "default is 20; allowed: 0 to 19"),
-    ],
-)
-def test_parameters_out_of_range_are_refused(change: dict[str, Any], word: str) -> None:
-    with pytest.raises(ConfigError, match=word):
-        RatioTreesHead(**change).fit(*ratio_table(rows=20))
-
-
 def test_rows_without_the_default_are_refused() -> None:
     features, costs = ratio_table(rows=20)
     costs[3, 0] = np.nan
@@ -170,15 +157,6 @@ def test_rows_without_the_default_are_refused() -> None:
 
 
 # -- TreesLabels ---------------------------------------------------------------------------------------
-def labels_table(rows: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """A label by the sign of a column, one by a product of two, one that nobody can tell."""
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(rows, 5))
-    return features, np.stack(
-        [features[:, 0] > 0, features[:, 1] * features[:, 2] > 0, rng.random(rows) < 0.1], axis=1
-    ).astype(np.float64)
-
-
 def test_trees_are_those_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     features, labels = labels_table()
     features = features.astype(np.float32).astype(np.float64)

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
-from mirenc.base.errors import ConfigError, IRFileError, ModelError, UnreadableIRWarning
+from mirenc.base.errors import ConfigError, IRFileError, ModelError, TaskError, UnreadableIRWarning
 from mirenc.decide.estimators.mlp import MLPHead
 from mirenc.decide.features.ir_embedder import IREmbedder
 from mirenc.encoder import Encoder, load
@@ -109,6 +109,46 @@ def test_one_input_is_not_a_list(single: object) -> None:
 def test_what_is_no_list_of_inputs_is_refused(inputs: object, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         embedder(on_error="skip").transform(inputs)
+
+
+# -- functions -----------------------------------------------------------------------------------------
+PAIRS = [(FILES[1], "shift_right"), (FILES[0], "dot_product"), (FILES[1], "insertion_sort")]
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [PAIRS, [list(pair) for pair in PAIRS], np.array(PAIRS, dtype=object), np.array([(str(a), b) for a, b in PAIRS])],
+    ids="pairs lists objects strings".split(),
+)
+def test_functions_are_the_encoders_rows_in_the_order_of_the_pairs(inputs: object, tiny: Encoder) -> None:
+    out = embedder(level="function").fit(inputs).transform(inputs)
+    sort = tiny.embed_parts(FILES[1], level="function", form="O2")
+    expected = [sort.part("both")[sort.functions.index("shift_right")], tiny.embed(FILES[0], level="function")[0]]
+    assert_same_vectors(out, np.stack([*expected, sort.part("both")[sort.functions.index("insertion_sort")]]))
+
+
+def test_a_function_that_is_not_there_is_an_error_or_a_row_of_nan() -> None:
+    inputs = [PAIRS[1], (FILES[0], "dot_prodct")]
+    with pytest.raises(
+        TaskError, match=r"dot_product\.ll: no function 'dot_prodct' with a body; did you mean 'dot_pro"
+    ):
+        embedder(level="function").transform(inputs)
+    with pytest.warns(UnreadableIRWarning, match="1 inputs cannot be embedded"):
+        out = embedder(level="function", on_error="skip").transform(inputs)
+    assert np.isnan(out).all(axis=1).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (FILES, r"input 0 is .*; allowed at level function: a pair of input and function"),
+        ([(FILES[0], "")], "input 0 has the function ''"),
+        (np.array([str(FILES[0])]), r"shape \(1,\); allowed: \(n, 2\)"),
+    ],
+)
+def test_what_is_no_list_of_pairs_is_refused(inputs: object, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        embedder(level="function").transform(inputs)
 
 
 # -- inputs that cannot be read ------------------------------------------------------------------------

@@ -99,16 +99,18 @@ def test_a_variant_names_its_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "text"), [("runtime_cpu", ""), ("transfer", "nan"), ("wgsize", "fast"), ("mem", "inf")]
+    ("change", "message"),
+    [
+        *(
+            ({"dataset": "B", column: text}, rf"record 2 \(npb-3\.3-BT-add/B\): column '{column}' is '{text}'")
+            for column, text in (("runtime_cpu", ""), ("transfer", "nan"), ("wgsize", "fast"), ("mem", "inf"))
+        ),
+        ({"benchmark": "npb-3.3-CG-zero"}, r"record 2 \(npb-3\.3-CG-zero/A\): no IR of this kernel"),
+    ],
 )
-def test_a_number_that_is_none_is_named_by_row_and_column(column: str, text: str, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=rf"record 2 \(npb-3\.3-BT-add/B\): column '{column}' is '{text}'"):
-        load(tmp_path, ROW, ROW | {"dataset": "B", column: text})
-
-
-def test_a_kernel_without_ir_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"record 2 \(npb-3\.3-CG-zero/A\): no IR of this kernel"):
-        load(tmp_path, ROW, ROW | {"benchmark": "npb-3.3-CG-zero"})
+def test_a_broken_row_is_named(change: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(TaskError, match=message):
+        load(tmp_path, ROW, ROW | change)
 
 
 def test_a_table_of_a_header_alone_is_refused(tmp_path: Path) -> None:

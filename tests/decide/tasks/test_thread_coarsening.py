@@ -67,31 +67,29 @@ def test_the_order_of_lines_does_not_matter(tmp_path: Path) -> None:
     assert first.samples == second.samples or str(first.samples) == str(second.samples)  # NaN is not NaN
 
 
-@pytest.mark.parametrize("text", ["nan", "inf", "fast"])
-def test_a_time_that_is_none_is_named_by_kernel_and_factor(text: str, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=rf"scan, factor 2: column 'runtime_Tahiti' is '{text}'"):
-        load(tmp_path, row("scan", 1), row("scan", 2, runtime_Tahiti=text))
+SCAN = row("scan", 1)
 
 
-def test_a_factor_that_is_none_of_the_settings_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"record 2 \(scan, factor 3\): factor 3 is none of 1, 2, 4, 8, 16, 32"):
-        load(tmp_path, row("scan", 1), row("scan", 3))
-    with pytest.raises(TaskError, match=r"record 1 \(scan, factor \): column 'cf' is ''"):
-        load(tmp_path, row("scan", 1) | {"cf": ""})
-
-
-def test_a_factor_given_twice_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"record 3 \(scan, factor 2\): .* twice"):
-        load(tmp_path, row("scan", 1), row("scan", 2), row("scan", 2))
-
-
-def test_a_kernel_without_its_baseline_or_ir_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match="kernel 'scan' has no time for factor 1"):
-        load(tmp_path, row("scan", 2))
-    with pytest.raises(TaskError, match=r"\(scan on Tahiti\): no cost of the default '1'"):
-        load(tmp_path, row("scan", 1, runtime_Tahiti=""), row("scan", 2))
-    with pytest.raises(TaskError, match="no IR of kernel 'sobel'"):
-        load(tmp_path, row("scan", 1), row("sobel", 1))
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        *(
+            ((SCAN, row("scan", 2, runtime_Tahiti=text)), rf"scan, factor 2: column 'runtime_Tahiti' is '{text}'")
+            for text in ("nan", "inf", "fast")
+        ),
+        ((SCAN, row("scan", 3)), r"record 2 \(scan, factor 3\): factor 3 is none of 1, 2, 4, 8, 16, 32"),
+        ((SCAN | {"cf": ""},), r"record 1 \(scan, factor \): column 'cf' is ''"),
+        ((SCAN, row("scan", 2), row("scan", 2)), r"record 3 \(scan, factor 2\): .* twice"),
+        ((row("scan", 2),), "kernel 'scan' has no time for factor 1"),
+        ((row("scan", 1, runtime_Tahiti=""), row("scan", 2)), r"\(scan on Tahiti\): no cost of the default '1'"),
+        ((SCAN, row("sobel", 1)), "no IR of kernel 'sobel'"),
+    ],
+)
+def test_a_broken_table_is_refused_by_kernel_and_factor(
+    rows: tuple[dict[str, str], ...], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(TaskError, match=message):
+        load(tmp_path, *rows)
 
 
 # -- features ------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def test_innermost_loops_by_line(tmp_path: Path) -> None:
 def test_loops_of_templates_and_ranges(tmp_path: Path, compiler: str) -> None:
     module = read(tmp_path, TEMPLATE, "loops.cpp")
     found = sorted((loop.line, TASK.context.from_ir(module, loop)["trip_count"]) for loop in TASK.regions(module))
-    # clang 14 compares pointers in the last, which `constant_trip_count` does not follow: not known.
+    # clang 14 compares pointers in the last, which `constant_trip_counts` does not follow: not known.
     assert found == [(3, 0), (3, 0), (11, 0 if compiler == "clang-14" else 64)]
 
 

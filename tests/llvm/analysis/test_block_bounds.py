@@ -1,7 +1,5 @@
 """What kernels say of their blocks: as three clangs write it, and as other compilers and other LLVMs do."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -54,61 +52,60 @@ def written(attributes: str = "", attached: str = "", nodes: str = "") -> BlockB
     return block_bounds(parse_ir(f'target triple = "nvptx64-nvidia-cuda"\n{text}'), "k")
 
 
+SPIRV = "!spirv.ExecutionMode = !{!0}\n!0 = "
+ANNOTATED = "!nvvm.annotations = !{!0}\n!0 = "
+TWO_SIDES = """!nvvm.annotations = !{!0, !1}
+!0 = !{ptr @k, !"maxntidy", i32 8}
+!1 = !{ptr @k, !"maxntidx", i32 16}"""
+ALL_SIDES = (
+    f"""{ANNOTATED}!{{ptr @k, !"reqntidx", i32 32, !"reqntidy", i32 4, !"reqntidz", i32 1, !"minctasm", i32 2}}"""
+)
+OPENCL = """!opencl.kernels = !{!0}
+!0 = !{ptr @k, !1, !2}
+!1 = !{!"kernel_arg_type", !"float*"}
+!2 = !{!"reqd_work_group_size", i32 64, i32 2, i32 1}"""
+
+
 @pytest.mark.parametrize(
-    ("said", "most", "required", "blocks"),
+    ("attributes", "most", "required", "blocks"),
     [
-        ({"attributes": '"nvvm.maxntid"="64"'}, 64, (), 0),
-        ({"attributes": '"nvvm.maxntid"="32,4,2"'}, 256, (), 0),  # of the product
-        ({"attributes": '"nvvm.maxntid"="256" "nvvm.minctasm"="4" "nvvm.maxnreg"="32"'}, 256, (), 4),
-        ({"attributes": '"nvvm.reqntid"="64"'}, math.inf, (64, 1, 1), 0),
-        ({"attributes": '"nvvm.reqntid"="16,8,2" "nvvm.maxntid"="1024"'}, 1024, (16, 8, 2), 0),
+        ('"nvvm.maxntid"="64"', 64, (), 0),
+        ('"nvvm.maxntid"="32,4,2"', 256, (), 0),  # of the product
+        ('"nvvm.maxntid"="256" "nvvm.minctasm"="4" "nvvm.maxnreg"="32"', 256, (), 4),
+        ('"nvvm.reqntid"="64"', math.inf, (64, 1, 1), 0),
+        ('"nvvm.reqntid"="16,8,2" "nvvm.maxntid"="1024"', 1024, (16, 8, 2), 0),
+        ('"amdgpu-flat-work-group-size"="1,512"', 512, (), 0),
+    ],
+)
+def test_attributes(attributes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
+    found = written(attributes)
+    assert (found.most, found.required, found.blocks) == (most, required, blocks)
+
+
+@pytest.mark.parametrize(
+    ("attached", "nodes", "most", "required", "blocks"),
+    [
         # Before LLVM 20: one annotation a side, in any order.
-        ({"nodes": '!nvvm.annotations = !{!0}\n!0 = !{ptr @k, !"kernel", i32 1, !"maxntidx", i32 96}'}, 96, (), 0),
+        ("", ANNOTATED + '!{ptr @k, !"kernel", i32 1, !"maxntidx", i32 96}', 96, (), 0),
+        ("", ANNOTATED + '!{ptr @k, !"maxntidy", i32 8, !"maxntidx", i32 16}', 128, (), 0),
         (
-            {
-                "nodes": '!nvvm.annotations = !{!0, !1}\n!0 = !{ptr @k, !"maxntidy", i32 8}\n'
-                '!1 = !{ptr @k, !"maxntidx", i32 16}'
-            },
-            128,
-            (),
-            0,
-        ),
-        (
-            {
-                "nodes": '!nvvm.annotations = !{!0}\n!0 = !{ptr @k, !"reqntidx", i32 32, !"reqntidy", i32 4, '
-                '!"reqntidz", i32 1, !"minctasm", i32 2, !"maxnreg", i32 40}'
-            },
+            "",
+            ANNOTATED + '!{ptr @k, !"reqntidx", i32 32, !"reqntidy", i32 4, !"minctasm", i32 2}',
             math.inf,
             (32, 4, 1),
             2,
         ),
-        ({"attached": "!reqd_work_group_size !0 ", "nodes": "!0 = !{i32 8, i32 8, i32 1}"}, math.inf, (8, 8, 1), 0),
-        ({"attached": "!work_group_size_hint !0 ", "nodes": "!0 = !{i32 8, i32 8, i32 1}"}, math.inf, (), 0),
-        ({"attributes": '"amdgpu-flat-work-group-size"="1,512"'}, 512, (), 0),
-        (
-            {
-                "nodes": "!opencl.kernels = !{!0}\n!0 = !{ptr @k, !1, !2}\n"
-                '!1 = !{!"kernel_arg_type", !"float*"}\n!2 = !{!"reqd_work_group_size", i32 64, i32 2, i32 1}'
-            },
-            math.inf,
-            (64, 2, 1),
-            0,
-        ),
-        (
-            {"nodes": "!spirv.ExecutionMode = !{!0}\n!0 = !{ptr @k, i32 17, i32 128, i32 1, i32 1}"},
-            math.inf,
-            (128, 1, 1),
-            0,
-        ),
+        ("!reqd_work_group_size !0 ", "!0 = !{i32 8, i32 8, i32 1}", math.inf, (8, 8, 1), 0),
+        ("!work_group_size_hint !0 ", "!0 = !{i32 8, i32 8, i32 1}", math.inf, (), 0),
+        ("", OPENCL, math.inf, (64, 2, 1), 0),
+        ("", SPIRV + "!{ptr @k, i32 17, i32 128, i32 1, i32 1}", math.inf, (128, 1, 1), 0),
         # SPIR-V's mode 18 is a hint; and what another kernel says is not this one's.
-        ({"nodes": "!spirv.ExecutionMode = !{!0}\n!0 = !{ptr @k, i32 18, i32 128, i32 1, i32 1}"}, math.inf, (), 0),
-        ({"nodes": "!spirv.ExecutionMode = !{!0}\n!0 = !{ptr @kk, i32 17, i32 128, i32 1, i32 1}"}, math.inf, (), 0),
+        ("", SPIRV + "!{ptr @k, i32 18, i32 128, i32 1, i32 1}", math.inf, (), 0),
+        ("", "define void @kk() {\n  ret void\n}\n" + SPIRV + "!{ptr @kk, i32 17, i32 128, i32 1}", math.inf, (), 0),
     ],
 )
-def test_all_spellings(said: dict[str, str], most: float, required: tuple[int, ...], blocks: int) -> None:
-    if "@kk" in said.get("nodes", ""):
-        said = said | {"nodes": "define void @kk() {\n  ret void\n}\n" + said["nodes"]}
-    found = written(**said)
+def test_metadata(attached: str, nodes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
+    found = written(attached=attached, nodes=nodes)
     assert (found.most, found.required, found.blocks) == (most, required, blocks)
 
 

@@ -1,7 +1,5 @@
 """When a function is the same: every change of the code is seen, and no change of a name or of metadata."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,12 +1,10 @@
 """How often blocks ran, by a profile: against counters of a run."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from mirenc.llvm import parse_ir
-from mirenc.llvm.analysis.profile import profiled_flow
+from mirenc.llvm.analysis.profile import Flow, profiled_flow
 
 NEST = """
 define void @nest(i1 %c, i32 %x) !prof !0 {
@@ -42,9 +40,14 @@ define void @never() {
 """
 
 
-def test_flow_goes_by_the_shares_of_each_branch_whatever_its_scale() -> None:
-    flow = profiled_flow(parse_ir(NEST))
+def flow_of(text: str) -> Flow:
+    flow = profiled_flow(parse_ir(text))
     assert flow is not None
+    return flow
+
+
+def test_flow_goes_by_the_shares_of_each_branch_whatever_its_scale() -> None:
+    flow = flow_of(NEST)
     #       entry outer inner after one two latch out, and the function that has no count
     wanted = [7, 70, 280, 70, 21, 14, 70, 7, 0]
     np.testing.assert_allclose(flow.blocks, wanted, rtol=1e-6)
@@ -57,15 +60,13 @@ def test_flow_goes_by_the_shares_of_each_branch_whatever_its_scale() -> None:
 
 
 def test_ways_that_nobody_counted_share_evenly_and_are_not_told() -> None:
-    flow = profiled_flow(parse_ir(NEST.replace(", !prof !2", "")))
-    assert flow is not None
+    flow = flow_of(NEST.replace(", !prof !2", ""))
     np.testing.assert_allclose(flow.blocks[3:7], [70, 70 / 3, 70 / 3, 70], rtol=1e-6)
     assert flow.told.tolist() == [True, True, True, False, True, True, True, True, True]
 
 
 def test_a_loop_that_nothing_leaves_does_not_run_for_ever() -> None:
-    flow = profiled_flow(parse_ir(NEST.replace("i32 9, i32 1}", "i32 9, i32 0}")))
-    assert flow is not None
+    flow = flow_of(NEST.replace("i32 9, i32 1}", "i32 9, i32 0}"))
     assert flow.blocks[6] == pytest.approx(7e9, rel=1e-3)
 
 
@@ -83,8 +84,7 @@ off:
 }
 !0 = !{!"function_entry_count", i64 7}
 """
-    flow = profiled_flow(parse_ir(throws))
-    assert flow is not None
+    flow = flow_of(throws)
     np.testing.assert_allclose(flow.blocks, [7, 7, 0], atol=1e-6)
     assert flow.told.all()
 
@@ -101,8 +101,7 @@ define void @g() !prof !0 {
 }
 !0 = !{!"function_entry_count", i64 7}
 """
-    flow = profiled_flow(parse_ir(endless))
-    assert flow is not None
+    flow = flow_of(endless)
     assert flow.blocks.tolist() == [0, 0, 7]
 
 

@@ -1,12 +1,11 @@
 """Both LLVMs that run passes: figures worked out by hand or by ``opt`` and ``llc``; what fails costs itself alone."""
 
-from __future__ import annotations
-
 import random
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -75,13 +74,7 @@ def test_lists_do_not_see_each_other(engine: Engine) -> None:
     assert together[1] == together[4]
     assert engine.run_all(SORTING, reversed(lists)) == together[::-1]
     for pipeline, result in zip(lists, together, strict=True):
-        alone = engine.run(SORTING, pipeline)
-        assert isinstance(result, Optimised)
-        assert (alone.instructions, alone.text_bytes, alone.digest) == (
-            result.instructions,
-            result.text_bytes,
-            result.digest,
-        )
+        assert replace(engine.run(SORTING, pipeline), ir=b"") == result
 
 
 def test_a_list_that_is_not_known_costs_itself(engine: Engine) -> None:
@@ -211,14 +204,8 @@ def test_a_library_that_is_not_there_is_told() -> None:
 def test_constructors_are_where_loaders_look_for_them(shared: SharedEngine) -> None:
     functions = "".join(f"define void @f{at}() {{\n  ret void\n}}\n" for at in range(5))
     entry = "{{ i32, ptr, ptr }} {{ i32 {}, ptr @f{}, ptr {} }}"
-    constructors = [
-        (65535, 0, "null"),
-        (200, 1, "null"),
-        (65535, 2, "@shared"),
-        (65535, 3, "@elsewhere"),
-        (65535, 4, "null"),
-    ]
-    listed = ", ".join(entry.format(*constructor) for constructor in constructors)
+    keys = ("null", "null", "@shared", "@elsewhere", "null")
+    listed = ", ".join(entry.format(200 if at == 1 else 65535, at, key) for at, key in enumerate(keys))
     module = f"""target triple = "x86_64-pc-linux-gnu"
 $shared = comdat any
 @shared = linkonce_odr global i32 0, comdat

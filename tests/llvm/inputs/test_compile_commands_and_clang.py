@@ -5,8 +5,6 @@ is clang with the entry's words and ``-S -emit-llvm``. Where mirenc leaves flags
 IR equals that of the command without them at -O2.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shlex
@@ -129,53 +127,6 @@ def test_the_ir_is_that_of_the_own_command(case: Case, compiler: str, tmp_path: 
     assert case.target.partition("-")[2] in ours.text.partition("target triple =")[2].partition("\n")[0]
 
 
-SPELLINGS = [
-    "-DX=1 -UX",
-    "-D X=2",
-    "--define-macro X=3",
-    "--define-macro=X=4",
-    "-DX=5 --undefine-macro X",
-    "'-DS=\"a b\"' -DX='(1 + 2)'",
-    "-Wp,-DX=6 -DX=7",
-    "-DX=8 -Wp,-UX",
-    '-Wp,-DX=9,-DS=\\"p\\" -Wp,-MMD,x.d',
-    "-Wp,-MD,x.d -Wp,-Iinc -DHEADER",
-    "-Xpreprocessor -DX=10 -DX=11",
-    "-Xclang -DX=12 -UX",
-    "-DHEADER -I inc",
-    "-DHEADER --include-directory=inc",
-    "-DHEADER --include-directory inc",
-    "-DHEADER -iprefix ./ -iwithprefixbefore inc",
-    "-isystem-after inc -DX=13",
-    "-DHEADER -cxx-isystem inc -x c++",
-    "-include inc/k.h",
-    "--include inc/k.h",
-    "--include=inc/k.h -std=gnu99",
-    "-imacros inc/k.h",
-    "--imacros=inc/k.h",
-    "--std=c89",
-    "-ansi",
-    "--std c++17 --language c++",
-    "--language=c++",
-    "-x c++ -fno-rtti",
-    "-xc++",
-    "-fPIC -fvisibility=hidden -fno-strict-aliasing -fno-plt",
-    "-fshort-enums -funsigned-char -fwrapv -ffp-contract=off",
-    "-march=x86-64-v3 -mtune=generic",
-    "-m32",
-    "-mllvm -unroll-threshold=7",
-    "-ffast-math",
-    "-fno-math-errno -fomit-frame-pointer -fno-inline",
-    "--target=aarch64-linux-gnu",
-    "-target arm-linux-gnueabihf -mfloat-abi=hard",
-    "-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong",
-    "-ffunction-sections -fdata-sections -fcommon",
-    "-fmacro-prefix-map=src=elsewhere",
-    "-static -shared -L. -lm -Wl,-z,now -Xlinker -O1 -Wall -Werror=format -pipe -MD -MF x.d -MT y -MP -MQ z",
-    "-pthread -fopenmp -pg",
-]
-
-
 SOURCE = """
 #ifdef HEADER
 #include "k.h"
@@ -203,25 +154,6 @@ int f(float *x, char *y, int n) {
   return s + ++calls + sizeof(long) + VERSION;
 }
 """
-
-
-@pytest.mark.needs("clang")
-@pytest.mark.parametrize("flags", SPELLINGS)
-def test_flags_are_what_they_are_to_clang(flags: str, compiler: str, tmp_path: Path) -> None:
-    (tmp_path / "inc").mkdir()
-    (tmp_path / "inc/k.h").write_text("#define K 20\n")
-    (tmp_path / "a.c").write_text(SOURCE, encoding="utf-8")
-    entry = {"directory": str(tmp_path), "file": "a.c", "command": f"cc {flags} -O2 -c a.c"}
-    (tmp_path / "x.json").write_text(json.dumps([entry]))
-    said: list[str] = []
-    (given,) = expand_inputs([tmp_path / "x.json"], said.append, ReadOptions(compiler=compiler))
-    before = sorted(tmp_path.rglob("*"))
-    ours = read_ir(given, options=ReadOptions(compiler=compiler))
-    assert said == []
-    assert sorted(tmp_path.rglob("*")) == before  # no dependencies, no temporary files
-    own = [compiler, *shlex.split(flags), "-O2", "-S", "-emit-llvm", "-w", "a.c", "-o", str(tmp_path / "own.ll")]
-    subprocess.run(own, cwd=tmp_path, check=True)
-    assert ours.content_hash == read_ir(tmp_path / "own.ll").content_hash
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """Flags that a compiler refuses: which ones its words mean, and what follows for the source."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -29,6 +27,14 @@ def expand(path: Path, **options: object) -> tuple[Input, list[str]]:
     return given, said
 
 
+def fake_compiler(folder: Path, words: str, gone: str = "") -> str:
+    """A compiler that says some words and fails, unless the shell code ``gone`` ends it before."""
+    (folder / "words").write_text(f"{words}\n")
+    (folder / "cc").write_text(f'#!/bin/sh\n{gone}cat "{folder}/words" >&2\nexit 1\n')
+    (folder / "cc").chmod(0o755)
+    return str(folder / "cc")
+
+
 @pytest.mark.parametrize(
     ("words", "refused"),
     [
@@ -51,13 +57,9 @@ def expand(path: Path, **options: object) -> tuple[Input, list[str]]:
 )
 def test_a_compilers_words_name_a_flag(tmp_path: Path, words: str, refused: str) -> None:
     flags = "-fone -ftwo -mabi=lp64 -mcpu=cortex-m99 -mthumb -fvisibility=bar -mllvm -no -Xclang -inner --target=arm"
-    compiler = tmp_path / "cc"
     # Says it until the flag is gone, as a compiler does.
     gone = f'case "$* " in *"{refused} "*) ;; *) exit 0 ;; esac\n' if refused else ""
-    (tmp_path / "words").write_text(f"{words}\n")
-    compiler.write_text(f'#!/bin/sh\n{gone}cat "{tmp_path}/words" >&2\nexit 1\n')
-    compiler.chmod(0o755)
-    found, problem = refused_flags([str(compiler)], list(split_flags(flags.split())), ".c")
+    found, problem = refused_flags([fake_compiler(tmp_path, words, gone)], list(split_flags(flags.split())), ".c")
     assert ([" ".join(flag) for flag in found], problem) == ([refused] if refused else [], "")
 
 
@@ -136,14 +138,10 @@ def test_flags_left_out_are_a_warning_in_python(tmp_path: Path) -> None:
     ],
 )
 def test_the_error_quotes_the_compilers_error_line(tmp_path: Path, words: str) -> None:
-    (tmp_path / "words").write_text(words)
-    compiler = tmp_path / "cc"
-    compiler.write_text(f'#!/bin/sh\ncat "{tmp_path}/words" >&2\nexit 1\n')
-    compiler.chmod(0o755)
     (tmp_path / "a.c").write_text("int x;\n")
     cause = next(line for line in words.splitlines() if "error: " in line)
     with pytest.raises(CompileError) as raised:
-        compile_source(tmp_path / "a.c", "c", compiler=str(compiler))
+        compile_source(tmp_path / "a.c", "c", compiler=fake_compiler(tmp_path, words))
     assert f"refuses it: {cause}. Mend it" in str(raised.value)
 
 

@@ -1,7 +1,5 @@
 """What a source is compiled to: mirenc's flags, a dialect's, and the user's, which win."""
 
-from __future__ import annotations
-
 import pickle
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an input is, case by case."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

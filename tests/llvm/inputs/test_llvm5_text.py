@@ -1,7 +1,5 @@
 """`as_llvm5`: each rule by an example, and what it must leave alone."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.llvm import parse_ir
@@ -10,7 +8,8 @@ from mirenc.llvm.inputs.llvm5_text import as_llvm5
 
 def respelled(arguments: str, body: str) -> list[str]:
     """Instructions of a function after LLVM has read the new spelling."""
-    text = f"define i64 @f({arguments}) {{\n{body}}}\n"
+    lines = "".join(line if line.endswith(":\n") else f"  {line.lstrip()}" for line in body.splitlines(keepends=True))
+    text = f"define i64 @f({arguments}) {{\n{lines}}}\n"
     parse_ir(text)
     (function,) = parse_ir(as_llvm5(text)).functions
     return [instruction.text for instruction in function.instructions]
@@ -42,84 +41,70 @@ def test_one_instruction(line: str, wanted: str) -> None:
     assert respelled(arguments, f"  {line}\n  ret i64 0\n")[0] == wanted
 
 
-def test_a_copied_double_travels_as_an_integer() -> None:
-    body = "  %v = load double, ptr %p, align 8\n  store double %v, ptr %q, align 8\n  ret i64 0\n"
-    assert respelled("ptr %p, ptr %q", body) == [
-        "%mirenc.v = bitcast ptr %p to ptr",
-        "%v = load i64, ptr %mirenc.v, align 8",
-        "%mirenc.v.0 = bitcast ptr %q to ptr",
-        "store i64 %v, ptr %mirenc.v.0, align 8",
-        "ret i64 0",
-    ]
+COPY = "%v = load double, ptr %p, align 8\nstore double %v, ptr %q, align 8\n"
+COUNTER = """%rest = and i64 %n, 3
+{end}
+br label %loop
+loop:
+%i = phi i64 [ 0, %entry ], [ %i4, %loop ]
+%k = phi i64 [ {start}, %entry ], [ %k4, %loop ]
+%a = getelementptr i8, ptr %p, i64 %i
+store i8 0, ptr %a, align 1
+%i4 = add {flags} i64 %i, 4
+%k4 = add i64 %k, {step}
+%done = icmp eq i64 %k4, {limit}
+br i1 %done, label %out, label %loop
+out:
+ret i64 %rest
+"""
+INDEX = """br label %loop
+loop:
+%k = phi i64 [ 0, %entry ], [ %k1, %loop ]
+%a = getelementptr i8, ptr %p, i64 %k
+%k1 = add i64 %k, 1
+%done = icmp eq i64 %k1, %n
+br i1 %done, label %out, label %loop
+out:
+ret i64 0
+"""
+MASKS = "%low = and i64 %n, 3\n%odd = and i64 %n, 20\n%r = add i64 %low, %odd\n"
+# Instructions, and how LLVM 5 would have written them.
+RULES = {
+    "a copied double travels as an integer": (
+        COPY,
+        """%mirenc.v = bitcast ptr %p to ptr
+%v = load i64, ptr %mirenc.v, align 8
+%mirenc.v.0 = bitcast ptr %q to ptr
+store i64 %v, ptr %mirenc.v.0, align 8
+""",
+    ),
+    "a double that is computed with stays one": (f"{COPY}%w = fadd double %v, %v\n",) * 2,
+    "sign extension of a low half": (
+        "%t = trunc i64 %n to i32\n%s = sext i32 %t to i64\n",
+        "%mirenc.s = shl i64 %n, 32\n%s = ashr exact i64 %mirenc.s, 32\n",
+    ),
+    "a sum of a low half is wide, and a cast is compared second": (
+        "%t = trunc i64 %n to i32\n%s = add i32 %t, 1\n%m = add nsw i32 %x, -2\n%c = icmp sgt i32 %s, %m\n",
+        """%mirenc.s = add i64 %n, 1
+%s = trunc i64 %mirenc.s to i32
+%m = add nsw i32 %x, -2
+%c = icmp slt i32 %m, %s
+""",
+    ),
+    "the counter of an unrolled loop goes down": (
+        COUNTER.format(end="%end = and i64 %n, -4", start="0", flags="nuw nsw", step="4", limit="%end"),
+        COUNTER.format(end="%end = sub nsw i64 %n, %rest", start="%end", flags="nsw", step="-4", limit="0"),
+    ),
+    "a counter that is an index goes up": (INDEX, INDEX),
+    "a mask that is no remainder stays": (MASKS, MASKS),
+}
 
 
-def test_a_double_that_is_computed_with_stays_one() -> None:
-    copy = "  %v = load double, ptr %p, align 8\n  store double %v, ptr %q, align 8\n"
-    body = copy + "  %w = fadd double %v, %v\n  ret i64 0\n"
-    assert respelled("ptr %p, ptr %q", body)[:2] == [
-        "%v = load double, ptr %p, align 8",
-        "store double %v, ptr %q, align 8",
-    ]
-
-
-def test_sign_extension_of_a_low_half() -> None:
-    body = "  %t = trunc i64 %x to i32\n  %s = sext i32 %t to i64\n  ret i64 %s\n"
-    assert respelled("i64 %x", body) == [
-        "%mirenc.s = shl i64 %x, 32",
-        "%s = ashr exact i64 %mirenc.s, 32",
-        "ret i64 %s",
-    ]
-
-
-def test_a_sum_of_a_low_half_is_wide_and_a_cast_is_compared_second() -> None:
-    body = (
-        "  %t = trunc i64 %x to i32\n  %s = add i32 %t, 1\n  %m = add nsw i32 %n, -2\n  %c = icmp sgt i32 %s, %m\n"
-        "  %r = sext i1 %c to i64\n  ret i64 %r\n"
-    )
-    assert respelled("i64 %x, i32 %n", body)[:4] == [
-        "%mirenc.s = add i64 %x, 1",
-        "%s = trunc i64 %mirenc.s to i32",
-        "%m = add nsw i32 %n, -2",
-        "%c = icmp slt i32 %m, %s",
-    ]
-
-
-def test_the_counter_of_an_unrolled_loop_goes_down() -> None:
-    body = (
-        "entry:\n  %rest = and i64 %n, 3\n  %end = and i64 %n, -4\n  br label %loop\n"
-        "loop:\n  %i = phi i64 [ 0, %entry ], [ %i4, %loop ]\n  %k = phi i64 [ 0, %entry ], [ %k4, %loop ]\n"
-        "  %p = getelementptr i8, ptr %a, i64 %i\n  store i8 0, ptr %p, align 1\n"
-        "  %i4 = add nuw nsw i64 %i, 4\n  %k4 = add i64 %k, 4\n  %c = icmp eq i64 %k4, %end\n"
-        "  br i1 %c, label %out, label %loop\nout:\n  ret i64 %rest\n"
-    )
-    assert respelled("ptr %a, i64 %n", body) == [
-        "%rest = and i64 %n, 3",
-        "%end = sub nsw i64 %n, %rest",
-        "br label %loop",
-        "%i = phi i64 [ 0, %entry ], [ %i4, %loop ]",
-        "%k = phi i64 [ %end, %entry ], [ %k4, %loop ]",
-        "%p = getelementptr i8, ptr %a, i64 %i",
-        "store i8 0, ptr %p, align 1",
-        "%i4 = add nsw i64 %i, 4",
-        "%k4 = add i64 %k, -4",
-        "%c = icmp eq i64 %k4, 0",
-        "br i1 %c, label %out, label %loop",
-        "ret i64 %rest",
-    ]
-
-
-def test_a_counter_that_is_an_index_goes_up() -> None:
-    body = (
-        "entry:\n  br label %loop\nloop:\n  %k = phi i64 [ 0, %entry ], [ %k1, %loop ]\n"
-        "  %p = getelementptr i8, ptr %a, i64 %k\n  %k1 = add i64 %k, 1\n  %c = icmp eq i64 %k1, %n\n"
-        "  br i1 %c, label %out, label %loop\nout:\n  ret i64 0\n"
-    )
-    assert "%k1 = add i64 %k, 1" in respelled("ptr %a, i64 %n", body)
-
-
-def test_a_mask_that_is_no_remainder_stays() -> None:
-    body = "  %low = and i64 %x, 3\n  %odd = and i64 %x, 20\n  %r = add i64 %low, %odd\n  ret i64 %r\n"
-    assert "%odd = and i64 %x, 20" in respelled("i64 %x", body)
+@pytest.mark.parametrize(("body", "wanted"), RULES.values(), ids=RULES)
+def test_a_rule(body: str, wanted: str) -> None:
+    body = "entry:\n" + body + "ret i64 0\n" * ("ret " not in body)
+    found = respelled("ptr %p, ptr %q, i64 %n, i32 %x", body)
+    assert found == [line for line in (wanted + "ret i64 0\n" * ("ret " not in wanted)).splitlines() if line[-1] != ":"]
 
 
 LOW_HALF = "  %h = shl i64 %i, 32\n  %o = ashr exact i64 %h, 30\n"

@@ -1,7 +1,5 @@
 """Pragmas before loops: where they go, and where nobody may write."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.llvm.inputs.pragmas import with_pragmas

@@ -1,7 +1,5 @@
 """`bring`: IR of another target becomes the dialect's, and what is the dialect's already stays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Kernels are found however clang marks them, and nothing else is; a linker keeps one of several copies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -59,31 +57,24 @@ define void @idle(ptr %p) {{
 """
 
 
-@pytest.mark.parametrize("query", ["get_global_id", "_Z12get_group_idj"])
-def test_an_unmarked_function_that_asks_for_its_work_item(query: str) -> None:
-    assert kernels_of(parse_ir(LOWERED.format(query=query))) == ["work"]
+SIMULATOR = "define i64 @get_global_id(i32 %d) {\n  ret i64 0\n}"
 
 
-def test_a_simulator_that_defines_the_question_is_none() -> None:
-    text = LOWERED.format(query="get_global_id").replace(
-        "declare i64 @get_global_id(i32)", "define i64 @get_global_id(i32 %d) {\n  ret i64 0\n}"
-    )
-    assert kernels_of(parse_ir(text)) == []
-
-
-def test_the_list_of_an_old_module() -> None:
-    text = "define void @f(ptr %p) {\n  ret void\n}\n!opencl.kernels = !{!0}\n!0 = !{ptr @f}\n"
-    assert kernels_of(parse_ir(text)) == ["f"]
-
-
-def test_an_argument_mark_and_a_quoted_name() -> None:
-    text = 'define void @"my kernel"(ptr %p) !kernel_arg_type !0 {\n  ret void\n}\n!0 = !{!"int*"}\n'
-    assert kernels_of(parse_ir(text)) == ["my kernel"]
-
-
-def test_a_declared_kernel_is_none() -> None:
-    text = "declare spir_kernel void @k(ptr)\ndefine void @f() {\n  ret void\n}\n"
-    assert kernels_of(parse_ir(text)) == []
+@pytest.mark.parametrize(
+    ("text", "kernels"),
+    [
+        # Unmarked functions that ask for their work item; a simulator that defines the question has none.
+        (LOWERED.format(query="get_global_id"), ["work"]),
+        (LOWERED.format(query="_Z12get_group_idj"), ["work"]),
+        (LOWERED.format(query="get_global_id").replace("declare i64 @get_global_id(i32)", SIMULATOR), []),
+        # The list of an old module; an argument's mark and a quoted name; a declared kernel.
+        ("define void @f(ptr %p) {\n  ret void\n}\n!opencl.kernels = !{!0}\n!0 = !{ptr @f}\n", ["f"]),
+        ('define void @"my k"(ptr %p) !kernel_arg_type !0 {\n  ret void\n}\n!0 = !{!"int*"}\n', ["my k"]),
+        ("declare spir_kernel void @k(ptr)\ndefine void @f() {\n  ret void\n}\n", []),
+    ],
+)
+def test_kernels_of_a_module(text: str, kernels: list[str]) -> None:
+    assert kernels_of(parse_ir(text)) == kernels
 
 
 def test_the_refusal_names_the_functions() -> None:

@@ -1,7 +1,5 @@
 """What the content hash leaves out, and what it does not."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

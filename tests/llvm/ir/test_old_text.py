@@ -1,7 +1,5 @@
 """Old text: what is mended, what is handed to an older clang, and what the advice says."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.base.errors import IRParseError

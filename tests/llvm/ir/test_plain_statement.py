@@ -1,7 +1,5 @@
 """One spelling of statements: by hand, and addresses against what LLVM's own optimiser makes of them."""
 
-from __future__ import annotations
-
 import random
 import re
 

@@ -1,7 +1,5 @@
 """Rust's symbol names: what rustc writes and what `llvm-cxxfilt` and binutils' ``c++filt`` make of it."""
 
-from __future__ import annotations
-
 import pytest
 
 from mirenc.llvm import parse_ir, regions_of

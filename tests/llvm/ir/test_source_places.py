@@ -1,21 +1,15 @@
-"""Source places: worked by hand, against opt's own start of a loop, and no part of anything else."""
-
-from __future__ import annotations
+"""Source places: worked by hand, and no part of anything else."""
 
 import re
-import subprocess
-from collections import Counter
 from pathlib import Path
 
 import pytest
-from llvm_loops import find_opts
 
 from mirenc.llvm import IRModule, Regions, parse_ir, read_ir, regions_of, statements_of
 from mirenc.llvm.ir.source_places import Places, source_name
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 PLACES = FIXTURES / "loops" / "places.ll"
-OPTS = find_opts()
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +43,9 @@ def test_blocks_and_instructions(module: IRModule) -> None:
     blocks = places(regions_of(module, "block", function="nest|no_pre"))
     assert [line for _, line in blocks.values()] == [4, 4, 7, 8, 8, 0, 14, 14, 15, 14, 0]
     assert blocks["nest:%done"] == ("", 0)  # line 0 is no line
-    instructions = [
-        (region.file, region.line) for region in regions_of(module, "instruction", function="no_pre").regions
-    ]
-    scope = "café/other.h"
-    assert instructions == [
-        ("", 0),
-        (scope, 14),
-        (scope, 14),
-        ("", 0),  # what looks like an attachment stands in a string
-        ("", 0),
-        (scope, 15),
-        (scope, 14),
-        ("", 0),
-    ]
+    instructions = regions_of(module, "instruction", function="no_pre").regions
+    lines = [0, 14, 14, 0, 0, 15, 14, 0]  # what looks like an attachment of the fourth stands in a string
+    assert [(one.file, one.line) for one in instructions] == [("café/other.h" if line else "", line) for line in lines]
 
 
 def without_debug_information(text: str) -> str:
@@ -89,47 +72,6 @@ def test_metadata_without_places_and_weights_is_not_kept(fixture_modules: dict[s
     having = {name for name, text in texts.items() if "!DILocation(" in text or "!prof !" in text}
     assert {name for name in texts if fixture_modules[name].annotated} == having
     assert 10 < len(having) < len(texts) / 5
-
-
-def forced(text: str, *, keep_locations: bool) -> str:
-    """All loops that have metadata ask to be unrolled and for nothing else: opt warns of each, with its place.
-
-    Without locations in the metadata LLVM looks at blocks.
-    """
-    locations = set(re.findall(r"^!(\d+) = (?:distinct )?!DILocation", text, re.MULTILINE)) if keep_locations else set()
-    number = 1 + max(map(int, re.findall(r"^!(\d+) =", text, re.MULTILINE)))
-
-    def rewritten(match: re.Match[str]) -> str:
-        kept = [reference for reference in match[2].split(", ") if reference[1:] in locations]
-        return f"!{match[1]} = distinct !{{{', '.join([f'!{match[1]}', *kept, f'!{number}'])}}}"
-
-    text = re.sub(r"^!(\d+) = distinct !\{!\1(.*)\}$", rewritten, text, flags=re.MULTILINE)
-    return f'{text}\n!{number} = !{{!"llvm.loop.unroll.enable"}}\n'
-
-
-def warned_places(path: Path, opt: str) -> Counter[tuple[str, int]]:
-    """Where opt says that a loop begins which it has not unrolled."""
-    command = [opt, "-passes=transform-warning", "-disable-output", str(path)]
-    run = subprocess.run(command, capture_output=True, encoding="utf-8", check=True)
-    found = re.findall(r"^warning: (.*):(\d+):\d+: loop not unrolled", run.stderr, re.MULTILINE)
-    return Counter((file.replace("<unknown>", ""), int(line)) for file, line in found)
-
-
-def assert_begins_as_opt_says(path: Path, opt: str, scratch: Path) -> int:
-    """Compare all loops that have metadata; how many there were."""
-    count = 0
-    for keep_locations in (True, False):
-        scratch.write_text(forced(path.read_text(encoding="utf-8"), keep_locations=keep_locations), encoding="utf-8")
-        expected = warned_places(scratch, opt)
-        found = Counter((region.file, region.line) for region in regions_of(read_ir(scratch), "loop").regions)
-        assert expected <= found, (path, keep_locations, expected - found)
-        count += expected.total()
-    return count
-
-
-@pytest.mark.needs("opt")  # of LLVM 15 or later: places.ll has opaque pointers
-def test_loops_begin_where_opt_says(tmp_path: Path) -> None:
-    assert assert_begins_as_opt_says(PLACES, OPTS[max(OPTS)], tmp_path / "forced.ll") == 2
 
 
 INLINED = """

@@ -1,7 +1,5 @@
 """A service without LLVM: it does what a list tells it, so that `Engine` and `ChildProcess` can be tested."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time
@@ -29,11 +27,6 @@ class FakePassService(PassService):
             time.sleep(1000)
         if pipeline == "eat":
             bytearray(1 << 34)
-        if pipeline == "eat in C++":
-            print("LLVM ERROR: out of memory", file=sys.stderr, flush=True)
-            os._exit(1)
-        if pipeline == "raise":
-            raise RuntimeError("a mistake of the library")
         if pipeline == "break":
             raise RefusedError("broken", "the result is broken")
         figures = {"instructions": len(bitcode), "text_bytes": codegen, "digest": pipeline}

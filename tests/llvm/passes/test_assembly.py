@@ -89,19 +89,8 @@ def test_x86() -> None:
     ]
     assert [loop.instructions for loop in (outside, rows, vector)] == [8, 4, 11]
     # An addition to memory loads and stores, a multiplication from memory loads.
-    assert counts(vector) == {
-        "load": 2,
-        "multiply": 1,
-        "vector": 1,
-        "shuffle": 1,
-        "gather": 1,
-        "convert": 1,
-        "mask": 1,
-        "store": 1,
-        "spill": 1,
-        "integer": 1,
-        "branch": 1,
-    }
+    once = "multiply vector shuffle gather convert mask store spill integer branch".split()
+    assert counts(vector) == {"load": 2} | dict.fromkeys(once, 1)
     assert counts(rows) == {"integer": 3, "load": 2, "store": 1, "branch": 1}
     assert counts(outside) == {"integer": 3, "branch": 1, "divide": 1, "float": 1, "shuffle": 1, "call": 1}
 
@@ -109,17 +98,8 @@ def test_x86() -> None:
 def test_aarch64() -> None:
     outside, vector = loops_of(AARCH64, "f")
     assert (vector.name, vector.depth, vector.bits) == ("vector.body", 1, 128)
-    assert counts(vector) == {
-        "load": 1,
-        "multiply": 1,
-        "shuffle": 1,
-        "convert": 1,
-        "mask": 1,
-        "vector": 1,
-        "store": 1,
-        "integer": 1,
-        "branch": 1,
-    }
+    once = "load multiply shuffle convert mask vector store integer branch".split()
+    assert counts(vector) == dict.fromkeys(once, 1)
     assert counts(outside) == {"branch": 1, "divide": 1, "float": 1, "move": 1, "call": 1, "integer": 1}
 
 

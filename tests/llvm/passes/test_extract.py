@@ -1,7 +1,5 @@
 """A function as a module of its own: what it needs is there, what others need is not, and it still is that function."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -65,10 +63,6 @@ attributes #2 = { minsize optsize }
 """
 
 
-def _defined(text: str) -> int:
-    return sum(not function.is_declaration for function in parse_ir(text).functions)
-
-
 def test_a_function_takes_what_it_reaches_and_nothing_else() -> None:
     modules = dict(extract_functions(MODULE))
     assert list(modules) == ["main", "helper", "shared"]
@@ -95,7 +89,7 @@ def test_a_function_takes_what_it_reaches_and_nothing_else() -> None:
     for absent in ("@table", "@lonely", "struct.unused", "comdat", "unused", "clang", "a.c"):
         assert absent not in modules["main"]
     for module in modules.values():
-        assert _defined(module) == 1
+        assert len(parse_ir(module).defined_functions) == 1
 
 
 def test_what_takes_another_functions_block_is_left_out_or_only_declared() -> None:
@@ -119,7 +113,7 @@ define ptr @thief() {
     assert list(modules) == ["jumper", "looker"]
     assert "blockaddress" in modules["jumper"]
     assert "@jumps = external dso_local constant [1 x ptr]\n" in modules["looker"]
-    assert [_defined(module) for module in modules.values()] == [1, 1]
+    assert [len(parse_ir(module).defined_functions) for module in modules.values()] == [1, 1]
 
 
 def test_typed_pointers_and_functions_of_them() -> None:
@@ -148,11 +142,11 @@ def test_every_function_of_real_modules_stays_itself(path: Path) -> None:
         pytest.skip("LLVM 22 refuses such old text")
     whole = read_ir(path)
     modules = dict(extract_functions(whole.text))
-    defined = [function for function in whole.functions if not function.is_declaration]
+    defined = whole.defined_functions
     assert sorted(modules) == sorted(function.name for function in defined)
     for function in defined[:3]:
         alone = parse_ir(modules.get(function.name) or modules[f'"{function.name}"'])
-        (itself,) = (each for each in alone.functions if not each.is_declaration)
+        (itself,) = alone.defined_functions
         assert itself.name == function.name
         opcodes = [instruction.opcode for instruction in itself.instructions]
         assert opcodes == [instruction.opcode for instruction in function.instructions]

@@ -1,7 +1,5 @@
 """Which passes fire: those whose work is there to do, and the same as ``opt`` says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess
@@ -76,21 +74,10 @@ def test_passes_that_fire_are_those_of_opt(tmp_path: Path, name: str) -> None:
         for function, module in list(extract_functions((FIXTURES / f"{name}.ll").read_text()))[:4]:
             source = tmp_path / "a.ll"
             source.write_text(module)
-            command = [
-                opt,
-                "-relocation-model=pic",
-                "-passes=default<O3>",
-                "-print-changed",
-                "-disable-output",
-                source,
-            ]
-            printed = subprocess.run(command, capture_output=True, text=True, check=True).stderr
-            told = [line for line in printed.splitlines() if line.startswith("*** ") and "omitted" not in line]
-            by_opt = {
-                found[1] for line in told if (found := re.match(r"\*\*\* IR Dump After (\S+?)(?:Pass)? on ", line))
-            }
-            by_opt |= {
-                found[1] for line in told if (found := re.fullmatch(r"\*\*\* IR Pass (\w+)Pass invalidated .*", line))
-            }
+            flags = ["-relocation-model=pic", "-passes=default<O3>", "-print-changed", "-disable-output"]
+            printed = subprocess.run([opt, *flags, source], capture_output=True, text=True, check=True).stderr
+            told = "\n".join(line for line in printed.splitlines() if "omitted" not in line)
+            by_opt = set(re.findall(r"^\*\*\* IR Dump After (\S+?)(?:Pass)? on ", told, re.MULTILINE))
+            by_opt |= set(re.findall(r"^\*\*\* IR Pass (\w+)Pass invalidated ", told, re.MULTILINE))
             assert engine.fires(module.encode(), ["default<O3>"]) == [by_opt], function
             assert by_opt

@@ -1,7 +1,5 @@
 """Sections and functions of object files, against objects made by hand."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

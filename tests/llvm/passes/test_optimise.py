@@ -9,6 +9,7 @@ from mirenc.base.errors import ConfigError, IRResourceError
 from mirenc.llvm import IRModule, ReadOptions, parse_ir
 from mirenc.llvm.child.parsing_worker import ParsingWorker
 from mirenc.llvm.ir.lines import without_hints
+from mirenc.llvm.ir.read import in_form
 from mirenc.llvm.passes.optimise import FORMS, only, without_optnone
 
 
@@ -47,10 +48,46 @@ def test_a_function_that_is_inlined_everywhere_is_kept_in_the_form(form: str) ->
     assert opcodes(module.deleted) == {"mul", "ret"}
 
 
-def test_a_module_of_functions_that_nobody_calls_keeps_them_all() -> None:
-    module = read(SUM.replace("dso_local", "internal"), "O2")
-    assert names(module) == ["sum", "square"]
-    assert module.deleted is None
+FORBIDDEN = """define i32 @f(i32 %x) local_unnamed_addr {
+  %y = tail call i32 @g(i32 %x)
+  ret i32 %y
+}
+define internal i32 @g(i32 %x) #0 {
+  %y = mul i32 %x, %x
+  ret i32 %y
+}
+attributes #0 = { noinline }
+"""
+WRITTEN = """@state = internal global i32 7
+define internal i32 @get() {
+  %v = load i32, ptr @state
+  ret i32 %v
+}
+define void @set(i32 %v) {
+  store i32 %v, ptr @state
+  ret void
+}
+"""
+# A module; its functions at -O2, and those that passes delete.
+KEPT = {
+    "a function that is inlined everywhere": (SUM, "sum", "square"),
+    "noinline of -O0": (SUM.replace(" optnone", ""), "sum", "square"),
+    "functions that nobody calls": (SUM.replace("dso_local", "internal"), "sum square", ""),
+    "noinline of an optimised module": (FORBIDDEN, "f g", ""),
+    # What a body is needed for has no second row.
+    "an alias": (f"@a = alias i32 (i32), ptr @sum\n{SUM}", "sum", "square"),
+    "the address of a block": (f"@a = global ptr blockaddress(@sum, %head)\n{SUM}", "sum", "square"),
+    "a target that llvmlite lacks": (f'target triple = "spir64-unknown-unknown"\n{SUM}', "sum", "square"),
+    # What stores into @state is gone with @set: were the variable local, its load would be folded to 7.
+    "a variable that others write": (WRITTEN, "set", "get"),
+}
+
+
+@pytest.mark.parametrize(("text", "kept", "deleted"), KEPT.values(), ids=KEPT)
+def test_which_functions_passes_keep(text: str, kept: str, deleted: str) -> None:
+    module = read(text, "O2")
+    assert (module.form, names(module), names(module.deleted)) == ("O2", kept.split(), deleted.split())
+    assert module.deleted is None or ("load" in opcodes(module.deleted)) == (deleted == "get")
 
 
 def test_optimising_twice_changes_no_opcodes() -> None:
@@ -59,16 +96,14 @@ def test_optimising_twice_changes_no_opcodes() -> None:
 
 
 def test_a_module_and_its_text_have_one_form() -> None:
-    from mirenc.llvm.ir.read import in_form
-
     hints = SUM.replace("ret i32 %9", "ret i32 %9, !x !0").replace("#0 {", "#0 !prof !1 {")
     hints += '!0 = !{!"x"}\n!1 = !{!"function_entry_count", i64 3}\n'
     assert in_form(parse_ir(hints), ReadOptions(form="O2")).text == read(hints, "O2").text
 
 
-def test_what_was_brought_to_a_form_is_not_brought_to_another() -> None:
-    from mirenc.llvm.ir.read import in_form
-
+def test_forms_that_are_refused() -> None:
+    with pytest.raises(ConfigError, match="unknown form 'O4'; available: plain, light, O1, O2, O3, Os, Oz"):
+        ReadOptions(form="O4")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="it is in the form O2, which is not undone"):
         in_form(read(SUM, "O2"), ReadOptions(form="Oz"))
 
@@ -80,42 +115,9 @@ def test_noinline_goes_only_where_it_stands_beside_optnone() -> None:
     assert [words.split() for words in groups] == [["nounwind"], ["noinline", "nounwind"]]
 
 
-@pytest.mark.parametrize("words", ["noinline optnone", "noinline"], ids=["optnone", "disable-O0-optnone"])
-def test_what_minus_o0_forbids_to_inline_is_inlined(words: str) -> None:
-    assert names(read(SUM.replace("noinline nounwind optnone", f"{words} nounwind"), "O2")) == ["sum"]
-
-
-def test_what_an_optimised_module_forbids_to_inline_is_not() -> None:
-    text = "define i32 @f(i32 %x) local_unnamed_addr {\n  %y = tail call i32 @g(i32 %x)\n  ret i32 %y\n}\n"
-    text += (
-        "define internal i32 @g(i32 %x) #0 {\n  %y = mul i32 %x, %x\n  ret i32 %y\n}\nattributes #0 = { noinline }\n"
-    )
-    assert names(read(text, "O2")) == ["f", "g"]
-
-
 def test_for_size_means_the_attributes_that_clang_gives() -> None:
     words = {form: {"minsize", "optsize"} & set(read(SUM, form).text.split()) for form in ("O2", "Os", "Oz")}
     assert words == {"O2": set(), "Os": {"optsize"}, "Oz": {"minsize", "optsize"}}
-
-
-def test_only_keeps_variables_that_other_functions_write() -> None:
-    # What stores into @state is gone: were the variable local, its load would be folded to 7.
-    text = """
-@state = internal global i32 7
-define internal i32 @get() {
-  %v = load i32, ptr @state
-  ret i32 %v
-}
-define void @set(i32 %v) {
-  store i32 %v, ptr @state
-  ret void
-}
-"""
-    module = read(text, "O2")
-    assert names(module) == ["set"]
-    assert module.deleted is not None
-    assert names(module.deleted) == ["get"]
-    assert "load" in opcodes(module.deleted)
 
 
 def test_only_turns_other_bodies_into_declarations() -> None:
@@ -129,27 +131,12 @@ def test_only_turns_other_bodies_into_declarations() -> None:
     assert "declare hidden fastcc i32 @g(ptr nonnull %x) #0" in lines
 
 
-@pytest.mark.parametrize(
-    "needs", ["@a = alias i32 (i32), ptr @sum", "@a = global ptr blockaddress(@sum, %head)"], ids=["alias", "address"]
-)
-def test_a_body_that_the_module_needs_stays_for_the_passes_and_has_no_second_row(needs: str) -> None:
-    module = read(f"{needs}\n{SUM}", "O2")
-    assert module.form == "O2"
-    assert names(module.deleted) == ["square"]
-
-
 def test_ir_that_the_passes_cannot_take_stays_plain(caplog: pytest.LogCaptureFixture) -> None:
     module = parse_ir(GROWS, options=ReadOptions(form="O2", max_bytes=2000))
     assert module.form == "plain"
     assert module.text == parse_ir(GROWS).text
     assert "not brought to O2" in caplog.text
     assert "plain" in caplog.text
-
-
-def test_a_target_that_llvmlite_lacks_has_passes_all_the_same() -> None:
-    module = read(f'target triple = "spir64-unknown-unknown"\n{SUM}', "O2")
-    assert module.form == "O2"
-    assert names(module) == ["sum"]
 
 
 def test_passes_that_die_cost_their_module_its_form_alone(
@@ -167,11 +154,6 @@ def test_passes_that_die_cost_their_module_its_form_alone(
     assert module.form == "plain"
     assert names(module) == ["sum", "square"]
     assert "not brought to O2" in caplog.text
-
-
-def test_unknown_form() -> None:
-    with pytest.raises(ConfigError, match="unknown form 'O4'; available: plain, light, O1, O2, O3, Os, Oz"):
-        ReadOptions(form="O4")  # type: ignore[arg-type]
 
 
 def test_functions_without_names_are_numbered_anew_by_passes_so_they_stay_plain(

@@ -1,7 +1,5 @@
 """What LLVM's vectorizer would choose for a loop, by the LLVM that comes with llvmlite."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,10 +1,6 @@
 """Many compilations, any of which may fail: what is kept, what is counted, what a second run does."""
 
-from __future__ import annotations
-
 import hashlib
-import os
-import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +19,6 @@ from mirenc.llvm.sources.compile_programs import (
     compile_chunk,
     compile_programs,
     levels_of,
-    run_quietly,
 )
 from mirenc.llvm.sources.ir_folder import IRFolder
 
@@ -59,7 +54,7 @@ def test_each_outcome_is_one_record(program: Callable[..., Program], tmp_path: P
     done: list[tuple[int, str]] = []
     with IRFolder(tmp_path / "ir") as folder:
         limits = Limits(seconds=2, max_file_bytes=2000)
-        compile_programs(programs, folder, workers=2, limits=limits, advance=lambda n, note: done.append((n, note)))
+        compile_programs(programs, folder, jobs=2, limits=limits, advance=lambda n, note: done.append((n, note)))
         assert statuses(folder) == {
             "good.c O0": "ok",
             "good.c O2": "ok",
@@ -94,7 +89,7 @@ def test_a_stopped_run_goes_on_where_it_was(
 ) -> None:
     programs = [program(f"{number}.c", f"int x{number % 20};") for number in range(CHUNK + 6)]
     with IRFolder(tmp_path / "whole") as folder:
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         whole = folder.kept()
 
     for stop_at in (3, 20, CHUNK):
@@ -106,34 +101,21 @@ def test_a_stopped_run_goes_on_where_it_was(
                 raise KeyboardInterrupt
 
         with IRFolder(tmp_path / "stopped") as folder, pytest.raises(KeyboardInterrupt):
-            compile_programs(programs, folder, workers=2, limits=Limits(), advance=killed)
+            compile_programs(programs, folder, jobs=2, limits=Limits(), advance=killed)
     with IRFolder(tmp_path / "stopped") as folder:
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         assert folder.kept() == whole
     names = [sorted(p.name for p in (tmp_path / run).rglob("*.ll")) for run in ("whole", "stopped")]
     assert names[0] == names[1]
     assert len(names[0]) == 40  # 20 different files at two levels
 
 
-def test_nothing_is_compiled_twice(program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools) -> None:
-    programs = [program("a.c", "int a;"), program("b.c", "#error")]
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-    fake_tools.forget()
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-        assert fake_tools.calls() == []
-    with IRFolder(tmp_path / "ir", retry_failed=True) as folder:
-        compile_programs(programs, folder, workers=1, limits=Limits())
-    assert [call[-3] for call in fake_tools.calls()] == ["b.c"]
-
-
 def test_a_level_added_later_is_compiled_alone(
     program: Callable[..., Program], tmp_path: Path, fake_tools: FakeTools
 ) -> None:
     with IRFolder(tmp_path / "ir") as folder:
-        compile_programs([program("a.c", "int a;", ("O2",))], folder, workers=1, limits=Limits())
-        compile_programs([program("a.c", "int a;", ("O1", "O2"))], folder, workers=1, limits=Limits())
+        compile_programs([program("a.c", "int a;", ("O2",))], folder, jobs=1, limits=Limits())
+        compile_programs([program("a.c", "int a;", ("O1", "O2"))], folder, jobs=1, limits=Limits())
         assert statuses(folder) == {"a.c O1": "ok", "a.c O2": "ok"}
     assert [call[1] for call in fake_tools.calls()] == ["-O2", "-O1"]
 
@@ -160,15 +142,6 @@ def test_limits_have_a_range() -> None:
         Limits.from_dict({"seconds": 0})
     with pytest.raises(ConfigError, match="unknown key 'max_file_byte'; did you mean 'max_file_bytes'"):
         Limits.from_dict({"max_file_byte": 5})
-
-
-@pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
-def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
-    begin = time.monotonic()
-    code, _ = run_quietly(["sh", "-c", "echo begun >&2; sh -c 'sleep 30; touch late'"], tmp_path, 0.5)
-    assert code is None
-    assert time.monotonic() - begin < 20
-    assert not (tmp_path / "late").exists()
 
 
 def test_two_programs_of_one_name_do_not_depend_on_which_is_done_first(

@@ -1,7 +1,5 @@
 """The folder of IR: nothing twice, nothing half, and a log from which a stopped run goes on."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path
@@ -11,17 +9,8 @@ import pytest
 from mirenc.base.errors import IRFileError
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord, origins_of
 
-RECORD = IRRecord(
-    project="zlib",
-    version="1.2",
-    file="src/a.c",
-    language="c",
-    opt_level="O0",
-    compiler="clang-19",
-    sha256_of_ir="aa",
-    ir_bytes=6,
-    status="ok",
-)
+ORIGIN = ("zlib", "1.2", "src/a.c", "c", "O0", "clang-19")  # project, version, file, language, level, compiler
+RECORD = IRRecord(*ORIGIN, sha256_of_ir="aa", ir_bytes=6, status="ok")
 
 
 def variant(**changes: str | int) -> IRRecord:
@@ -68,15 +57,6 @@ def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
         IRFolder(tmp_path)
 
 
-def test_what_is_kept_is_sorted_and_has_ir(tmp_path: Path) -> None:
-    other = variant(file="src/b.c", sha256_of_ir="bb")
-    with IRFolder(tmp_path) as folder:
-        folder.add(other, b"define")
-        folder.add(RECORD, b"define")
-        folder.add(variant(file="src/c.c", status="failed"))
-        assert folder.kept() == [RECORD, other]
-
-
 def test_a_later_record_replaces_the_earlier_one(tmp_path: Path) -> None:
     with IRFolder(tmp_path) as folder:
         folder.add(variant(status="failed", ir_bytes=0))
@@ -117,14 +97,8 @@ def test_origins_name_the_files_as_they_lie(tmp_path: Path) -> None:
     origins = origins_of(tmp_path)
     files = [path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.suffix in (".ll", ".bc")]
     assert set(origins) == set(files) == {"zlib/O0/src__a.c.ll", "zlib/O0/p__00000001.bc"}
-    assert origins["zlib/O0/src__a.c.ll"] == {
-        "project": "zlib",
-        "version": "1.2",
-        "file": "src/a.c",
-        "language": "c",
-        "opt_level": "O0",
-        "compiler": "clang-19",
-    }
+    names = ("project", "version", "file", "language", "opt_level", "compiler")
+    assert origins["zlib/O0/src__a.c.ll"] == dict(zip(names, ORIGIN, strict=True))
 
 
 def test_keep_only_forgets_records_their_ir_and_their_duplicates(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """One door for everything that a corpus can be made from."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -70,7 +68,7 @@ def test_every_source_becomes_a_folder_of_ir(kind: str, sources: dict[str, Path]
 
     def prepare() -> Path:
         advance = lambda count, note: done.append(count)  # noqa: E731
-        return prepare_ir(sources[kind], out, Choices(levels=["O2"]), workers=2, advance=advance, report=lines.append)
+        return prepare_ir(sources[kind], out, Choices(levels=["O2"]), jobs=2, advance=advance, report=lines.append)
 
     assert prepare() == out
     assert ir_names(out) == {"one/O2/a.c.ll", "two/O2/b.c.ll"}

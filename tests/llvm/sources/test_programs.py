@@ -1,7 +1,5 @@
 """Programs of a folder or a ``compile_commands.json``: which files, projects and compilers; and real IR of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +12,8 @@ from mirenc.base.errors import IRFileError, ToolchainError
 from mirenc.llvm import read_ir
 from mirenc.llvm.inputs.projects import header_flags, header_folders
 from mirenc.llvm.sources.compile_programs import Choices, Limits, Program, compile_programs
-from mirenc.llvm.sources.ir_folder import IRFolder
-from mirenc.llvm.sources.programs import command_programs, compile_command, find_sources, source_programs
+from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
+from mirenc.llvm.sources.programs import command_programs, find_sources, make_program, source_programs
 
 WriteTree = Callable[[Path, dict[str, str]], Path]
 
@@ -23,7 +21,7 @@ WriteTree = Callable[[Path, dict[str, str]], Path]
 def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     files = ("one/a.c", "one/src/b.cpp", "two/tests/c.c", "top.c", ".git/x.c", "two/.git/y.c", "two/readme.txt")
     write_tree(tmp_path / "code", dict.fromkeys(files, ""))
-    programs = list(source_programs(tmp_path / "code", Choices(levels=["O1"])))
+    programs = list(source_programs(tmp_path / "code", Choices(levels=["O1"]), print))
     assert sorted((program.project, program.file, program.language) for program in programs) == [
         ("code", "top.c", "c"),
         ("one", "a.c", "c"),
@@ -34,15 +32,10 @@ def test_first_folders_are_the_projects(fake_tools: FakeTools, tmp_path: Path, w
     assert {tuple(program.commands) for program in programs} == {("O1",)}
 
 
-def test_a_folder_without_folders_is_one_project(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
-    write_tree(tmp_path / "code", {"a.c": "", "b.c": ""})
-    assert {program.project for program in source_programs(tmp_path / "code")} == {"code"}
-
-
 def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"lua5.4/a.c": "", "mine/sqlite3.c": "", "mine/deps/lz4/x.c": "", "mine/a.c": ""})
     said: list[str] = []
-    programs = [program for program in source_programs(tmp_path, report=said.append) if program.project != "bin"]
+    programs = [program for program in source_programs(tmp_path, Choices(), said.append) if program.project != "bin"]
     assert [(program.project, program.file) for program in programs] == [("mine", "a.c")]
     assert said == ["lua5.4 is left out: it is reserved for evaluation"]
 
@@ -50,7 +43,7 @@ def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, wri
 def test_a_folder_without_sources(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"readme.txt": "", "a/x.h": ""})
     with pytest.raises(IRFileError, match=r"no source file below it. Give a folder with files that end in .*\.c"):
-        list(source_programs(tmp_path))
+        list(source_programs(tmp_path, Choices(), print))
 
 
 def test_links_and_folders_of_version_control_are_not_taken(tmp_path: Path, write_tree: WriteTree) -> None:
@@ -83,13 +76,16 @@ def test_header_folders_come_shallow_first_and_last_in_the_search(tmp_path: Path
     ],
 )
 def test_flags_of_a_language(language: str, wanted: str) -> None:
-    words = " ".join(compile_command(["clang"], language, "O2", "a", ["-DX", "--"], cuda_path=Path("toolkit")))
+    choices = Choices(["O2"], cuda_path=Path("/toolkit"))
+    program = make_program(choices, ["clang"], ["-DX", "--"], file="a", project="p", language=language, root=Path())
+    words = " ".join(program.commands["O2"])
     assert wanted in words
-    assert ("--cuda-path=toolkit" in words) == (language == "cuda")
+    assert ("--cuda-path=/toolkit" in words) == (language == "cuda")
 
 
 def test_a_name_that_begins_with_a_dash_is_no_option() -> None:
-    assert compile_command(["clang"], "c", "O2", "-rf.c", [])[-1] == "./-rf.c"
+    program = make_program(Choices(), ["clang"], [], file="-rf.c", project="p", language="c", root=Path())
+    assert program.commands["O2"][-1] == "./-rf.c"
 
 
 def test_languages_without_a_compiler_are_reported(
@@ -97,7 +93,7 @@ def test_languages_without_a_compiler_are_reported(
 ) -> None:
     write_tree(tmp_path / "code", {"p/a.c": "", "p/k.cu": "", "p/s.f90": ""})
     said: list[str] = []
-    programs = list(source_programs(tmp_path / "code", report=said.append))
+    programs = list(source_programs(tmp_path / "code", Choices(), said.append))
     assert [(program.file, program.compiler) for program in programs] == [("a.c", "clang-19")]
     assert len(said) == 2
     assert "cuda sources are left out: CUDA needs the toolkit's headers. Give their folder with --cuda-path" in said[0]
@@ -108,7 +104,7 @@ def test_languages_without_a_compiler_are_reported(
 def test_no_compiler_at_all_is_an_error(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path / "code", {"p/k.cl": "", "p/s.f90": ""})
     with pytest.raises(ToolchainError, match="apt-get install"):
-        list(source_programs(tmp_path / "code"))
+        list(source_programs(tmp_path / "code", Choices(), print))
 
 
 @pytest.mark.usefixtures("no_clang")
@@ -124,8 +120,8 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
         },
     )
     with IRFolder(tmp_path / "ir") as folder:
-        programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]))
-        compile_programs(programs, folder, workers=2, limits=Limits())
+        programs = source_programs(tmp_path / "code", Choices(levels=["O0", "O2"], cflags=["-DN=3"]), print)
+        compile_programs(programs, folder, jobs=2, limits=Limits())
         failed = [record for record in folder.records() if record.status != "ok"]
         assert {record.compiler for record in folder.kept()} == {"zig cc"}
     assert [(record.file, record.status) for record in failed] == [("c.c", "failed")]
@@ -143,26 +139,31 @@ def test_real_sources_become_real_ir(tmp_path: Path, write_tree: WriteTree) -> N
 
 
 # -- compile_commands.json ---------------------------------------------------------------------------
-@pytest.fixture
-def commands(tmp_path: Path) -> Callable[..., Path]:
-    """Write a compile_commands.json into a build folder."""
+def write_commands(folder: Path, entries: Any) -> Path:
+    """Write a compile_commands.json into the build folder of a project."""
+    path = folder / "code" / "build" / "compile_commands.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entries), encoding="utf-8")
+    return path
 
-    def write(entries: Any) -> Path:
-        path = tmp_path / "code" / "build" / "compile_commands.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(entries), encoding="utf-8")
-        return path
 
-    return write
+def compiled(path: Path, level: str, folder: Path) -> tuple[IRRecord, str]:
+    """The only record of a build's programs at one level, and its IR."""
+    with IRFolder(folder / "ir") as ir:
+        compile_programs(command_programs(path, Choices(levels=[level]), print), ir, jobs=1, limits=Limits())
+        (record,) = ir.records()
+        assert record.status == "ok", record.reason
+        return record, ir.path_of(record).read_text(encoding="utf-8")
 
 
 def by_file(programs: list[Program]) -> dict[str, Program]:
     return {f"{program.project}/{program.file}": program for program in programs}
 
 
-def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, commands: Callable[..., Path]) -> None:
+def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path) -> None:
     code = tmp_path / "code"
-    path = commands(
+    path = write_commands(
+        tmp_path,
         [
             {
                 "directory": str(code / "build"),
@@ -171,9 +172,9 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, 
             },
             {"directory": "../", "file": "lib/sub/b.cpp", "command": 'ccache g++ -DB="q r" -O3 -o b.o lib/sub/b.cpp'},
             {"directory": ".", "file": str(code / "main.c"), "command": "gcc -c /somewhere/main.c"},
-        ]
+        ],
     )
-    programs = by_file(list(command_programs(path, Choices(levels=["O1"]))))
+    programs = by_file(list(command_programs(path, Choices(levels=["O1"]), print)))
     assert set(programs) == {"app/a.c", "lib/sub/b.cpp", "code/main.c"}
     a, b, main = programs["app/a.c"], programs["lib/sub/b.cpp"], programs["code/main.c"]
     assert a.root == main.root == code / "build"
@@ -187,11 +188,11 @@ def test_both_forms_and_relative_folders(fake_tools: FakeTools, tmp_path: Path, 
     assert not {"-O3", "-o", "-c", "g++", "ccache"} & set(b.commands["O1"])
 
 
-def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path, commands: Callable[..., Path]) -> None:
+def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path) -> None:
     files = ["p/a.c", "p/a.c", "p/boot.S", "q/b.c", "q/lua/l.c", "q/sqlite3.c"]
     entries = [{"directory": "..", "file": file, "command": f"cc -DN{n} {file}"} for n, file in enumerate(files)]
     said: list[str] = []
-    programs = by_file(list(command_programs(commands(entries), report=said.append)))
+    programs = by_file(list(command_programs(write_commands(tmp_path, entries), Choices(), said.append)))
     assert set(programs) == {"p/a.c", "q/b.c"}
     assert "-DN0" in programs["p/a.c"].commands["O0"]  # of two entries the first
     assert [line.split(": ", 1)[1] for line in said] == [
@@ -202,23 +203,16 @@ def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path, com
 
 
 @pytest.mark.usefixtures("no_clang")
-def test_flags_of_another_compiler_do_not_stop_clang(
-    tmp_path: Path, commands: Callable[..., Path], write_tree: WriteTree
-) -> None:
+def test_flags_of_another_compiler_do_not_stop_clang(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path / "code", {"a.c": "int f(void) { return X; }\n"})
     command = "gcc -DX=1 -fno-gcc-only -fno-strict-aliasing -fno-gcc-only-either -c a.c"
-    path = commands([{"directory": "..", "file": "a.c", "command": command}])
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, Choices(levels=["O2"])), folder, workers=1, limits=Limits())
-        (record,) = folder.records()
-    assert record.status == "ok", record.reason
+    path = write_commands(tmp_path, [{"directory": "..", "file": "a.c", "command": command}])
+    record, _ = compiled(path, "O2", tmp_path)
     assert record.reason == "without -fno-gcc-only -fno-gcc-only-either"
 
 
 @pytest.mark.usefixtures("no_clang")
-def test_real_ir_knows_no_folder_of_this_machine(
-    tmp_path: Path, commands: Callable[..., Path], write_tree: WriteTree
-) -> None:
+def test_real_ir_knows_no_folder_of_this_machine(tmp_path: Path, write_tree: WriteTree) -> None:
     code = tmp_path / "code"
     write_tree(
         code,
@@ -228,12 +222,8 @@ def test_real_ir_knows_no_folder_of_this_machine(
         },
     )
     command = f"gcc -I{code}/inc -DNUMBER=77 -g -O3 -Werror -Wall -MD -MF a.d -o a.o -c {code}/app/a.c"
-    path = commands([{"directory": str(code / "build"), "file": f"{code}/app/a.c", "command": command}])
-    with IRFolder(tmp_path / "ir") as folder:
-        compile_programs(command_programs(path, Choices(levels=["O0"])), folder, workers=1, limits=Limits())
-        (record,) = folder.records()
-        assert record.status == "ok", record.reason
-        text = folder.path_of(record).read_text(encoding="utf-8")
+    path = write_commands(tmp_path, [{"directory": str(code / "build"), "file": f"{code}/app/a.c", "command": command}])
+    _, text = compiled(path, "O0", tmp_path)
     assert str(tmp_path) not in text
     assert "i32 77" in text
     assert "!DICompileUnit" not in text

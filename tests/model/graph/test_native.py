@@ -1,7 +1,5 @@
 """The native builder's own rule: edges from exits back to call sites stay linear in the nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from graph_rules import check_rules

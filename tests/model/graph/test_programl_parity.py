@@ -4,8 +4,6 @@ Fixtures are what a compiler writes, the cases of `typed_pointer_ir` what it wri
 test makes sure that the comparison sees every kind of fault.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Which projects are held out: none that an ancestor of the model saw."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -28,29 +26,30 @@ def test_projects_of_an_ancestor_are_not_held_out(seed: int) -> None:
     assert held(seed=seed, seen=trained) == first
 
 
-def test_a_large_project_is_held_out_where_nothing_else_was_unseen() -> None:
+def test_where_all_are_larger_than_the_share_the_smallest_unseen_one_is_held_out() -> None:
     assert held(0.01, seen={f"p{number}": "old" for number in range(9)}) == ["p9"]
+    assert hold_out(["a"] * 5 + ["b"] * 4 + ["c"] * 6, 0.01, 0, seen={}, named=()) == ["b"]
 
 
 def test_named_projects_are_held_out_and_no_others() -> None:
     assert held(named=["p3", "p7", "p8"], seen={"p1": "old"}) == ["p3", "p7", "p8"]
 
 
-def test_a_named_project_that_an_ancestor_saw_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="held_out: p7 was in the training of old-model"):
-        held(named=["p3", "p7"], seen={"p7": "old-model"})
-    with pytest.raises(ConfigError, match="no project 'p77' in the corpus"):
-        held(named=["p77"])
-
-
-def test_without_an_unseen_project_the_ancestors_are_named() -> None:
-    seen = dict.fromkeys(PROJECTS, "old") | {"p4": "older"}
-    with pytest.raises(ConfigError, match=r"no project is left .* p9\) were in the training of old and older"):
-        held(seen=seen)
-
-
-def test_one_project_at_least_is_left_to_train_on() -> None:
-    with pytest.raises(ConfigError, match="one at least must be left to train on"):
-        held(named=sorted(set(PROJECTS)))
+@pytest.mark.parametrize(
+    ("seen", "named", "complaint"),
+    [
+        ({"p7": "old-model"}, ["p3", "p7"], "held_out: p7 was in the training of old-model"),
+        ({}, ["p77"], "no project 'p77' in the corpus"),
+        (
+            dict.fromkeys(PROJECTS, "old") | {"p4": "older"},
+            [],
+            r"no project is left .* p9\) were in the training of old and older",
+        ),
+        ({}, sorted(set(PROJECTS)), "one at least must be left to train on"),
+    ],
+)
+def test_what_cannot_be_held_out_is_refused(seen: dict[str, str], named: list[str], complaint: str) -> None:
+    with pytest.raises(ConfigError, match=complaint):
+        held(seen=seen, named=named)
     with pytest.raises(ConfigError, match=r"1 project\(s\)"):
         hold_out(["only"] * 5, 0.1, 0, seen={}, named=())

@@ -1,7 +1,5 @@
 """Shards: what is written is read again, whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil
@@ -36,6 +34,12 @@ def folder(ir_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+@pytest.fixture
+def copy(folder: Path, tmp_path: Path) -> Path:
+    """A copy of it to damage."""
+    return Path(shutil.copytree(folder, tmp_path / "copy"))
+
+
 @pytest.mark.parametrize("differences", [True, False])
 @pytest.mark.parametrize(
     ("values", "planes"),
@@ -59,6 +63,8 @@ def test_packed_bytes_are_checked() -> None:
 def test_shards_hold_every_module(folder: Path, ir_folder: Path, tmp_path: Path) -> None:
     corpus = Corpus.load(folder)
     assert len(list(folder.glob("shard-*.zst"))) == -(-len(corpus) // 3) > 1
+    listing = json.loads((folder / "corpus.json").read_text())
+    assert (listing["modules"], listing["texts"]) == (len(corpus), len(corpus.text_length))
     one, _ = build_corpus(
         [ir_folder / name for name in corpus.names], ir_folder, tmp_path, TokenizerConfig(vocab_size=300)
     )
@@ -80,22 +86,22 @@ def test_the_order_of_operands_and_arguments_is_kept(folder: Path, ir_folder: Pa
     assert corpus.node_argument.max() > 1
 
 
-def as_format_2(folder: Path, target: Path) -> Path:
-    """A corpus as it was written before operands had an order."""
-    shutil.copytree(folder, target)
-    listing = json.loads((target / "corpus.json").read_text())
+@pytest.fixture
+def old(copy: Path) -> Corpus:
+    """The corpus as it was written before operands had an order."""
+    listing = json.loads((copy / "corpus.json").read_text())
     for name in list(listing["files"]):
         if name.startswith("shard-"):
-            columns = from_bytes((target / name).read_bytes())
+            columns = from_bytes((copy / name).read_bytes())
             data = to_bytes({key: value for key, value in columns.items() if key not in LATER})
-            (target / name).write_bytes(data)
+            (copy / name).write_bytes(data)
             listing["files"][name] = hashlib.sha256(data).hexdigest()
-    (target / "corpus.json").write_text(json.dumps(listing | {"format": 2}))
-    return target
+    (copy / "corpus.json").write_text(json.dumps(listing | {"format": 2}))
+    return Corpus.load(copy)
 
 
-def test_a_corpus_of_format_2_is_read_without_an_order(folder: Path, tmp_path: Path) -> None:
-    new, old = Corpus.load(folder), Corpus.load(as_format_2(folder, tmp_path / "old"))
+def test_a_corpus_of_format_2_is_read_without_an_order(folder: Path, old: Corpus) -> None:
+    new = Corpus.load(folder)
     assert not old.ordered
     assert old.digest == new.digest
     for number in range(len(new)):
@@ -105,8 +111,7 @@ def test_a_corpus_of_format_2_is_read_without_an_order(folder: Path, tmp_path: P
             np.testing.assert_array_equal(found, np.zeros_like(expected) if field.name in LATER else expected)
 
 
-def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, tmp_path: Path) -> None:
-    old = Corpus.load(as_format_2(folder, tmp_path / "old"))
+def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, old: Corpus) -> None:
     ordered, unordered = (ModelConfig(graph=DirectedGraphConfig(positions=positions)) for positions in (True, False))
     with pytest.raises(ConfigError, match=r"keeps no operand positions.*positions = false in \[graph\]"):
         check_order(ordered, old)
@@ -114,14 +119,7 @@ def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, t
         check_order(config, corpus)
 
 
-def test_loading_no_corpus_names_the_command_to_build_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="mirenc corpus build"):
-        Corpus.load(tmp_path)
-
-
-def test_a_damaged_or_missing_shard_is_named(folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+def test_a_damaged_or_missing_shard_is_named(copy: Path) -> None:
     shard = copy / "shard-00001.zst"
     data = bytearray(shard.read_bytes())
     data[20] ^= 1
@@ -133,21 +131,29 @@ def test_a_damaged_or_missing_shard_is_named(folder: Path, tmp_path: Path) -> No
         Corpus.load(copy)
 
 
-def test_another_format_is_refused(folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
-    listing = json.loads((copy / "corpus.json").read_text())
-    (copy / "corpus.json").write_text(json.dumps(listing | {"format": 99}))
-    with pytest.raises(ConfigError, match="format 99"):
-        Corpus.load(copy)
+@pytest.mark.parametrize(
+    ("listing", "complaint"),
+    [
+        (None, "mirenc corpus build"),
+        ('{"format": 99}', "format 99.* Build it again"),
+        *((text, r"corpus.json .*[Bb]uild") for text in ("[]", '{"format": 2, "files": []}')),
+        *((text, r"corpus.json .*[Bb]uild") for text in ('{"format": 2}', '{"format": 2, "files": {}}')),
+    ],
+)
+def test_a_folder_without_a_listing_that_can_be_read_is_refused(
+    listing: str | None, complaint: str, tmp_path: Path
+) -> None:
+    if listing is not None:
+        (tmp_path / "corpus.json").write_text(listing)
+    with pytest.raises(ConfigError, match=complaint):
+        Corpus.load(tmp_path)
 
 
-def test_a_half_written_corpus_is_refused(folder: Path, tmp_path: Path) -> None:
-    copy = tmp_path / "copy"
-    shutil.copytree(folder, copy)
+def test_a_half_written_corpus_is_refused(copy: Path) -> None:
+    tokenizer = Corpus.load(copy).tokenizer
     killed = (1 / 0 for _ in [0])  # a build that is killed right after it began to write
     with pytest.raises(ZeroDivisionError):
-        store.write_corpus(copy, killed, Corpus.load(folder).tokenizer, np.zeros(0, np.uint16), np.zeros(0, np.int32))
+        store.write_corpus(copy, killed, tokenizer, np.zeros(0, np.uint16), np.zeros(0, np.int32))
     with pytest.raises(ConfigError, match="no corpus"):
         Corpus.load(copy)
 
@@ -157,25 +163,6 @@ def test_split_keeps_projects_apart(corpus: Corpus) -> None:
     assert len(train) + len(held) == len(corpus)
     assert len(held) > 0
     assert not {corpus.projects[module] for module in train} & {corpus.projects[module] for module in held}
-
-
-def test_split_needs_two_projects(folder: Path) -> None:
-    with pytest.raises(ConfigError, match="1 project"):
-        Corpus.load(folder).split(0.1, seed=0)
-
-
-def test_split_of_projects_that_are_all_large_takes_the_smallest(corpus: Corpus) -> None:
-    _, held = corpus.split(0.01, seed=0)
-    sizes = {project: corpus.projects.count(project) for project in corpus.projects}
-    assert {corpus.projects[module] for module in held} <= {p for p in sizes if sizes[p] == min(sizes.values())}
-    assert len(held) == min(sizes.values())
-
-
-@pytest.mark.parametrize("listing", ["[]", '{"format": 2, "files": []}', '{"format": 2}', '{"format": 2, "files": {}}'])
-def test_a_listing_without_files_is_refused(listing: str, tmp_path: Path) -> None:
-    (tmp_path / "corpus.json").write_text(listing)
-    with pytest.raises(ConfigError, match=r"corpus.json .*[Bb]uild"):
-        Corpus.load(tmp_path)
 
 
 def test_another_corpus_has_another_digest(corpus: Corpus, folder: Path) -> None:

@@ -1,19 +1,16 @@
 """Corpora small enough to work figures out by hand, and one of the fixtures' IR."""
 
-from __future__ import annotations
-
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small_corpus import write_projects
 
 from mirenc.model.tokenizer import IRTokenizer
 from mirenc.pretrain.corpus import Corpus, ModuleInfo, build_corpus
 
-FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "ir"
 # Texts of some ids: so 10 is a name after 11, and grammar elsewhere.
 PIECES = {10: "word", 11: "@", 12: " 7"}
 MakeCorpus = Callable[..., Corpus]
@@ -33,24 +30,11 @@ def make_corpus() -> MakeCorpus:
 
     def make(texts: Sequence[Sequence[int]], modules: Sequence[tuple], vocabulary: int = 32) -> Corpus:
         infos = [
-            ModuleInfo(
-                name=name,
-                project=name.split("/", maxsplit=1)[0],
-                version="",
-                file=name,
-                language="",
-                opt_level="",
-                compiler="",
-                content_hash="",
-                functions=1,
-                instructions=1,
-                statements=sum(counts.values()),
-                nodes=nodes,
-                edges=len(edges),
-            )
+            ModuleInfo(name, name.partition("/")[0], "", name, *[""] * 4, 1, 1, sum(counts.values()), nodes, len(edges))
             for name, counts, nodes, edges in modules
         ]
         config = SimpleNamespace(max_length=64)
+        nodes = sum(nodes for _, _, nodes, _ in modules)
         ends = [end for *_, edges in modules for end in edges]
         return Corpus(
             tokenizer=SimpleNamespace(vocab_size=vocabulary, config=config, pieces=_pieces),  # type: ignore[arg-type]
@@ -60,9 +44,9 @@ def make_corpus() -> MakeCorpus:
             statement_row=np.array([row for _, counts, *_ in modules for row in counts], dtype=np.int32),
             statement_count=np.array([c for _, counts, *_ in modules for c in counts.values()], dtype=np.int32),
             statement_start=_starts([len(counts) for _, counts, *_ in modules]),
-            node_row=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int32),
-            node_kind=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int8),
-            node_argument=np.zeros(sum(nodes for _, _, nodes, _ in modules), dtype=np.int32),
+            node_row=np.zeros(nodes, dtype=np.int32),
+            node_kind=np.zeros(nodes, dtype=np.int8),
+            node_argument=np.zeros(nodes, dtype=np.int32),
             node_start=_starts([nodes for _, _, nodes, _ in modules]),
             edge_index=np.array([end[:2] for end in ends], dtype=np.int32).reshape(-1, 2).T,
             edge_flow=np.array([end[2] for end in ends], dtype=np.int8),
@@ -75,15 +59,9 @@ def make_corpus() -> MakeCorpus:
 
 @pytest.fixture(scope="session")
 def levels_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two projects at O0 and O2: what one compiler made is one project."""
-    root = tmp_path_factory.mktemp("levels")
-    for compiler, names in (("clang-14", ["numeric", "sorting", "structs"]), ("clang-19", ["control_flow", "reduce"])):
-        for level in ("O0", "O2"):
-            for name in names:
-                target = root / compiler / level / f"{name}.ll"
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(FIXTURES / compiler / level / f"{name}.ll", target)
-    return root
+    """Two projects at O0 and O2."""
+    projects = {"clang-14": ("clang-14", "numeric sorting structs"), "clang-19": ("clang-19", "control_flow reduce")}
+    return write_projects(tmp_path_factory.mktemp("levels"), projects)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,5 @@
 """All figures together: those that can be measured are numbers, the others say why they are not."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any
@@ -23,13 +21,15 @@ def model(model_config: ModelConfig, model_weights: dict[str, np.ndarray]) -> MI
     return TorchRuntime(model_config, model_weights).model
 
 
+def measured(model: MIREncoder, corpus: Corpus) -> dict[str, Any]:
+    train = np.array([module for module, name in enumerate(corpus.names) if name.startswith("clang-14")])
+    held, known = np.setdiff1d(np.arange(len(corpus)), train), corpus.text_counts(train.tolist()) > 0
+    return evaluate_model(model, corpus, held, baselines=Baselines.fit(corpus, train), known_texts=known)
+
+
 @pytest.fixture(scope="module")
 def figures(model: MIREncoder, levels_corpus: Corpus) -> dict[str, Any]:
-    train = np.array([module for module, name in enumerate(levels_corpus.names) if name.startswith("clang-14")])
-    held = np.setdiff1d(np.arange(len(levels_corpus)), train)
-    baselines = Baselines.fit(levels_corpus, train)
-    known = levels_corpus.text_counts(train.tolist()) > 0
-    return evaluate_model(model, levels_corpus, held, baselines=baselines, known_texts=known)
+    return measured(model, levels_corpus)
 
 
 def test_every_figure_is_there(figures: dict[str, Any]) -> None:
@@ -51,16 +51,7 @@ def test_every_figure_is_there(figures: dict[str, Any]) -> None:
 
 
 def test_figures_do_not_change(model: MIREncoder, levels_corpus: Corpus, figures: dict[str, Any]) -> None:
-    train = np.array([module for module, name in enumerate(levels_corpus.names) if name.startswith("clang-14")])
-    held = np.setdiff1d(np.arange(len(levels_corpus)), train)
-    again = evaluate_model(
-        model,
-        levels_corpus,
-        held,
-        baselines=Baselines.fit(levels_corpus, train),
-        known_texts=levels_corpus.text_counts(train.tolist()) > 0,
-    )
-    assert again == figures
+    assert measured(model, levels_corpus) == figures
 
 
 def test_one_module_without_edges(model: MIREncoder, make_corpus: Callable[..., Corpus]) -> None:

@@ -1,7 +1,5 @@
 """GAE and matching figures on graphs that can be worked out by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -14,7 +12,6 @@ from mirenc.model.mirencoder import Encoded
 from mirenc.model.tokenizer import CLS, SEP
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.evaluation import Baselines, NoFigureError, graphs as graph_figures
-from mirenc.pretrain.evaluation.baselines import draw_modules
 from mirenc.pretrain.graphs import join_graphs
 
 TEXTS = [[CLS, 10, SEP]]
@@ -67,12 +64,6 @@ def test_flow_figures_are_means(corpus: Corpus) -> None:
     assert (found["auc_degree_product"], found["average_precision_degree_product"]) == (0.5, 0)
     with pytest.raises(NoFigureError, match="10 edges"):
         graph_figures.flow_figures([])
-
-
-def test_modules_without_graph_are_left_out(corpus: Corpus) -> None:
-    rng = np.random.default_rng(0)
-    assert draw_modules(corpus, np.arange(3), 10, rng).tolist() == [0, 1]
-    assert len(draw_modules(corpus, np.arange(3), 1, rng)) == 1
 
 
 class Head(nn.Module):

@@ -1,7 +1,5 @@
 """MLM figures of models whose answers are known; kinds of the pieces of statements, marked by hand."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Function retrieval: ranks by hand, and which functions are in the pool."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -30,14 +28,12 @@ def test_ranks_by_hand() -> None:
     queries = np.array([[1.0, 0.0], [1.0, 1.0], [3.0, 3.1]])
     candidates = np.array([[5.0, 0.0], [0.1, 1.0], [3.0, 2.0]])
     # Cosines: 1, 0.10, 0.83; 0.71, 0.77, 0.98; 0.70, 0.79, 0.98.
-    found = ranks(queries, candidates)
-    assert found.tolist() == [1, 2, 1]
-    np.testing.assert_array_equal(ranks(sp.csr_matrix(queries), sp.csr_matrix(candidates)), found)
+    assert ranks(queries, candidates).tolist() == [1, 2, 1]
+    assert ranks(sp.csr_matrix(queries), sp.csr_matrix(candidates)).tolist() == [1, 2, 1]
 
 
 def test_equals_share_the_mean_of_their_ranks() -> None:
-    same = np.ones((4, 3))
-    assert ranks(same, same).tolist() == [2.5] * 4
+    assert ranks(np.ones((4, 3)), np.ones((4, 3))).tolist() == [2.5] * 4
     assert ranks(np.zeros((2, 3)), np.eye(2, 3)).tolist() == [1.5, 1.5]  # no direction at all
 
 
@@ -123,15 +119,8 @@ def test_retrieval_figures_by_hand(tmp_path: Path) -> None:
     # Text finds all; graph finds none, each query's graph being the next candidate's; opcodes are all the same;
     # statements find all but two, which have their statement in common.
     statement = ["same", "same", *map(str, range(2, 12))]
-    pairs = [
-        FunctionPair(
-            (tmp_path / "0", tmp_path / "2"),
-            str(n),
-            view(n, "add", statement[n], graph=(n + 1) % 12),
-            view(n, "add", statement[n]),
-        )
-        for n in range(12)
-    ]
+    views = [(view(n, "add", words, graph=(n + 1) % 12), view(n, "add", words)) for n, words in enumerate(statement)]
+    pairs = [FunctionPair((tmp_path / "0", tmp_path / "2"), str(n), *both) for n, both in enumerate(views)]
     found = retrieval_figures(pairs)
     assert (found["functions"], found["files"]) == (12, 1)
     assert found["text"] == {"recall_at_1": 1, "recall_at_10": 1, "mrr": 1}
@@ -156,12 +145,10 @@ def test_retrieval_of_the_fixtures(encoder: Encoder, levels_folder: Path) -> Non
     assert len(pairs) == 5
     found = evaluate_retrieval(encoder, pairs)
     names = [
-        {header.name for header in read_ir(path).headers if header.last - header.first >= 5}
+        [{header.name for header in read_ir(path).headers if header.last - header.first >= 5} for path in both]
         for both in pairs
-        for path in both
     ]
-    common = sum(len(names[number] & names[number + 1]) for number in range(0, 10, 2))
-    assert 10 <= found["functions"] <= common
+    assert 10 <= found["functions"] <= sum(len(query & candidate) for query, candidate in names)
     for part in ("text", "graph", "both", "opcode_histogram", "bag_of_statements"):
         assert 0 < found[part]["mrr"] <= 1
     # Its statements name the functions it calls: far better than chance.

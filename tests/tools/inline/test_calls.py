@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-
-import pytest
-
 from mirenc.llvm import parse_ir
 from mirenc.tools.inline import Call, calls_of
 
@@ -100,17 +96,3 @@ def test_what_passes_have_kept() -> None:
     assert calls.kept(MODULE) == [True, True, True]
     without = MODULE.replace("%b = tail call fastcc noundef i32 @small(i32 range(i32 0, 9) %a)", "%b = add i32 1, 2")
     assert calls.kept(without) == [True, False, True]
-
-
-@pytest.mark.needs("opt-19")
-def test_passes_keep_to_them() -> None:
-    text = MODULE.replace("noundef i32 @small(i32 range(i32 0, 9)", "noundef i32 @small(i32").replace("fastcc ", "")
-
-    def left(decisions: dict[int, bool]) -> int:
-        asked = calls_of(text).decided(decisions).encode()
-        words = ["opt-19", "-S", "-passes=default<Oz>"]
-        made = subprocess.run(words, input=asked, capture_output=True, check=True).stdout.decode()
-        return sum("call " in line and "@small(" in line for line in made.splitlines())
-
-    # Three calls are not to be inlined anyway.
-    assert [left({}), left({0: False}), left({0: False, 1: False})] == [3, 4, 5]

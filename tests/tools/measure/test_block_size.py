@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mirenc.base.errors import CompileError, ConfigError, IRFileError, TaskError, ToolchainError
+from mirenc.base.errors import CompileError, ConfigError, TaskError, ToolchainError
 from mirenc.decide.settings import Space
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks import block_size as block_shapes
@@ -38,6 +38,13 @@ value = "n"
 """
 
 
+def written(folder: Path, source: str = SOURCE, driver: str = DRIVER, suffix: str = "cl") -> Path:
+    (folder / "twice.driver.toml").write_text(driver)
+    path = folder / f"twice.{suffix}"
+    path.write_text(source)
+    return path
+
+
 def own(group: str, language: str = "cl") -> MeasuredKernel:
     return next(kernel for kernel in gpu_kernels(language) if kernel.group == group)
 
@@ -57,10 +64,9 @@ def test_one_build_serves_all_shapes(tmp_path: Path) -> None:
 
 @pytest.mark.needs("clang")
 def test_a_refused_shape_is_no_candidate(tmp_path: Path) -> None:
-    (tmp_path / "twice.cl").write_text(SOURCE)
-    (tmp_path / "twice.driver.toml").write_text("max_block = 64\npower_of_two = true\n" + DRIVER)
     method = BlockSizeMethod()
-    kernel = next(method.user_kernels([tmp_path / "twice.cl"], ANY))
+    path = written(tmp_path, driver="max_block = 64\npower_of_two = true\n" + DRIVER)
+    kernel = next(method.user_kernels([path], ANY))
     build = method.build(kernel, "a-cpu", tmp_path, method.find_compiler(None))
     refused = {cell.setting[0] for cell in build.cells if cell.problem}
     assert refused == {128, 256, 512, 1024, 2048, 4096}
@@ -93,11 +99,10 @@ def test_a_kernels_own_bounds_are_kept(tmp_path: Path, suffix: str, attribute: s
     source = SOURCE.replace("__kernel", f"__kernel {attribute}")
     if suffix == "cu":
         source = f'extern "C" __global__ void {attribute} twice(float *y, const int n)\n{{\n    y[0] = n;\n}}\n'
-    (tmp_path / f"twice.{suffix}").write_text(source)
-    (tmp_path / "twice.driver.toml").write_text("max_block = 4096\n" + DRIVER)
     method = BlockSizeMethod()
     toolchain = method.find_compiler(None)
-    kernel = next(method.user_kernels([tmp_path / f"twice.{suffix}"], toolchain))
+    path = written(tmp_path, source, "max_block = 4096\n" + DRIVER, suffix)
+    kernel = next(method.user_kernels([path], toolchain))
     part = CUDA if suffix == "cu" else "a-cpu"
     if not most:
         with pytest.raises(
@@ -132,29 +137,16 @@ def test_a_users_kernel_has_a_driver_beside_it(tmp_path: Path) -> None:
         list(BlockSizeMethod().user_kernels([tmp_path / "a.c"], ANY))
 
 
-def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
-    source, driver = tmp_path / "twice.cl", tmp_path / "twice.driver.toml"
-    source.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
-    driver.write_text(DRIVER)
-    with pytest.raises(IRFileError, match=r"twice\.cl: byte 6 is no UTF-8"):
-        list(BlockSizeMethod().user_kernels([source], ANY))
-    source.write_text(SOURCE)
-    driver.write_bytes(b"# caf\xe9\n" + DRIVER.encode())
-    with pytest.raises(IRFileError, match=r"twice\.driver\.toml: byte 5 is no UTF-8"):
-        list(BlockSizeMethod().user_kernels([source], ANY))
-
-
 @pytest.mark.needs("clang")
 def test_headers_beside_a_cuda_source_are_found(tmp_path: Path) -> None:
     (tmp_path / "two.h").write_text("#define TWO 2\n")
     cuda = SOURCE.replace("__kernel", '#include "two.h"\nextern "C" __global__').replace("__global float", "float")
     cuda = cuda.replace("get_global_id(0)", "threadIdx.x").replace("= 2", "= TWO")
-    (tmp_path / "twice.cu").write_text(cuda)
-    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    path = written(tmp_path, cuda, suffix="cu")
     method, folder = BlockSizeMethod(), tmp_path / "build"
     folder.mkdir()
     toolchain = method.find_compiler(None)
-    build = method.build(next(method.user_kernels([tmp_path / "twice.cu"], toolchain)), CUDA, folder, toolchain)
+    build = method.build(next(method.user_kernels([path], toolchain)), CUDA, folder, toolchain)
     assert (folder / build.cells[0].library).name == "kernel.ptx"
     assert str(tmp_path) not in build.ir
 
@@ -208,23 +200,18 @@ def test_without_any_device_cuda_is_built_all_the_same(tmp_path: Path, monkeypat
 
 @pytest.mark.needs("clang")
 def test_a_driver_for_another_kernel_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "twice.cl").write_text(SOURCE.replace("twice", "thrice"))
-    (tmp_path / "twice.driver.toml").write_text(DRIVER)
     method = BlockSizeMethod()
+    kernel = next(method.user_kernels([written(tmp_path, SOURCE.replace("twice", "thrice"))], ANY))
     with pytest.raises(CompileError, match="has no kernel 'twice'"):
-        method.build(
-            next(method.user_kernels([tmp_path / "twice.cl"], ANY)), "a-cpu", tmp_path, method.find_compiler(None)
-        )
+        method.build(kernel, "a-cpu", tmp_path, method.find_compiler(None))
 
 
 @pytest.mark.needs("clang")
 @pytest.mark.needs("OpenCL")
 def test_measured_in_miniature_and_read_as_a_task(tmp_path: Path) -> None:
-    (tmp_path / "twice.cl").write_text(SOURCE)
-    (tmp_path / "twice.driver.toml").write_text(DRIVER)
     method = BlockSizeMethod()
     part = next(part for part in method.parts() if part != CUDA)
-    plan = Plan(sources=(tmp_path / "twice.cl",), parts=(part,), rounds=4)
+    plan = Plan(sources=(written(tmp_path),), parts=(part,), rounds=4)
     run = TimedRun(method, method.find_compiler(None), plan, tmp_path)
     run.go(lambda **_: None)
     sample = run.table().samples[0]
@@ -241,11 +228,10 @@ def test_flags_of_the_user_reach_the_device(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setattr(module, "block_space", lambda *_: few)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "two.h").write_text("#define TWO 2 * ONE\n")
-    (tmp_path / "twice.cl").write_text('#include "two.h"\n' + SOURCE.replace("= 2", "= TWO"))
-    (tmp_path / "twice.driver.toml").write_text(DRIVER)
+    path = written(tmp_path, '#include "two.h"\n' + SOURCE.replace("= 2", "= TWO"))
     method = BlockSizeMethod()
     part = next(part for part in method.parts() if part != CUDA)
-    plan = Plan(sources=(tmp_path / "twice.cl",), parts=(part,), rounds=4)
+    plan = Plan(sources=(path,), parts=(part,), rounds=4)
     toolchain = replace(method.find_compiler(None), cflags=("-DONE=1", f"-I{tmp_path / 'own'}"))
     run = TimedRun(method, toolchain, plan, tmp_path)
     run.go(lambda **_: None)

@@ -15,7 +15,7 @@ from tools.measure.toy import SCALED, TILE
 from mirenc.base.errors import TaskError, ToolchainError
 from mirenc.tools.measure.block_size import BlockSizeMethod
 from mirenc.tools.measure.gpu_driver import read_driver
-from mirenc.tools.measure.runners import Cell, CellRefusedError, get_runner
+from mirenc.tools.measure.runners import Cell, CellRefusedError
 from mirenc.tools.measure.runners.cuda import CudaError, CudaRunner, LibCuda, cuda_device, parameter_bytes
 from mirenc.tools.measure.sample_process import COPY, measure
 from mirenc.tools.measure.timed import TimedRun
@@ -95,24 +95,6 @@ def test_a_batch_starts_anew(runner: CudaRunner) -> None:
     assert np.array_equal(runner.outputs(cell(64))[0], 3 * np.arange(1000, dtype=np.float32))
 
 
-def test_a_block_that_cannot_be_is_refused(runner: CudaRunner, library: FakeCuda) -> None:
-    library.function_threads = 256
-    with pytest.raises(CellRefusedError, match="CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"):
-        runner.outputs(cell(512))
-
-
-def test_shared_memory_is_limited(tmp_path: Path, library: FakeCuda) -> None:
-    runner = loaded(tmp_path, DRIVER.replace("4 * bx", "1000 * bx"))
-    with pytest.raises(CellRefusedError, match="CUDA_ERROR_INVALID_VALUE"):
-        runner.outputs(cell(64))
-
-
-def test_a_grid_is_limited(tmp_path: Path, library: FakeCuda) -> None:
-    runner = loaded(tmp_path, DRIVER.replace('global = ["n"]', 'global = ["n", "n * 70"]'))
-    with pytest.raises(CellRefusedError, match="CUDA_ERROR_INVALID_VALUE"):
-        runner.outputs(cell(64, 1))
-
-
 @pytest.mark.parametrize("code", [1, 701])
 def test_a_launch_that_is_refused_costs_the_cell(runner: CudaRunner, library: FakeCuda, code: int) -> None:
     library.fail["cuLaunchKernel"] = code
@@ -128,18 +110,6 @@ def test_a_kernel_that_fails_takes_the_context_along(runner: CudaRunner, library
     library.fail["cuCtxSynchronize"] = 719
     with pytest.raises(CudaError, match=r"cuCtxSynchronize: CUDA_ERROR_LAUNCH_FAILED \(unspecified launch failure\)"):
         runner.outputs(cell(32))
-
-
-def test_too_little_memory_is_said(tmp_path: Path, library: FakeCuda) -> None:
-    library.free = 10_000
-    with pytest.raises(CudaError, match=r"cuMemAlloc_v2: CUDA_ERROR_OUT_OF_MEMORY \(out of memory\)"):
-        loaded(tmp_path)
-
-
-def test_ptx_that_the_gpu_refuses_is_said(tmp_path: Path, library: FakeCuda) -> None:
-    runner = loaded(tmp_path, ptx=PTX.replace(".version", ".vision"))
-    with pytest.raises(CudaError, match="cuModuleLoadData: CUDA_ERROR_INVALID_PTX"):
-        runner.outputs(cell(64))
 
 
 def test_parameters_must_have_the_kernels_widths(tmp_path: Path, library: FakeCuda) -> None:
@@ -171,12 +141,6 @@ def test_an_old_driver_is_reported(library: FakeCuda) -> None:
     del library.cuGraphInstantiateWithFlags  # type: ignore[attr-defined]
     with pytest.raises(ToolchainError, match=r"has no cuGraphInstantiateWithFlags. Install one for CUDA 11\.4"):
         cuda_device()
-
-
-def test_a_missing_driver_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mirenc.tools.measure.runners.cuda._NAME", "libno-such-cuda.so.1")
-    with pytest.raises(ToolchainError, match=r"NVIDIA's driver cannot be loaded .*--compile-only"):
-        get_runner("cuda").warm()
 
 
 def test_the_process_that_measures_needs_numpy_alone() -> None:

@@ -55,32 +55,19 @@ void work(long n, double *x)
 # Runs in a process of its own: a kernel that goes wrong must not take the tests with it.
 COMPARE = """
 import ctypes, sys
+from pathlib import Path
 import numpy as np
-TYPES = {"d": np.float64, "f": np.float32, "i": np.int32, "l": np.int64, "b": np.uint8}
-def outputs(library, name, threads):
-    library.omp_set_num_threads(threads)
-    library.mirenc_reset()
-    library.mirenc_call(ctypes.cast(getattr(library, name), ctypes.c_void_p))
-    letters = ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "mirenc_types"))).decode()
-    library.mirenc_output.restype = ctypes.c_long
-    found = []
-    for index, letter in enumerate(letters):
-        data = ctypes.c_void_p()
-        count = library.mirenc_output(index, ctypes.byref(data))
-        assert count > 0, (name, index)
-        of = np.dtype(TYPES[letter])
-        found.append(np.frombuffer(ctypes.string_at(data.value, count * of.itemsize), of).copy())
-    assert library.mirenc_output(len(letters), ctypes.byref(ctypes.c_void_p())) == -1, name
-    return found
-for path in sys.argv[1:]:
-    library, name = ctypes.CDLL(path), path.rpartition("/")[2][:-3]
-    library.mirenc_setup.argtypes, library.mirenc_call.argtypes = [ctypes.c_long], [ctypes.c_void_p]
-    assert library.mirenc_setup(ctypes.c_long.in_dll(library, "mirenc_sizes").value) == 0
-    library.mirenc_reset()
-    for letter, before, one, again, three in zip(
-        ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "mirenc_types"))).decode(),
-        outputs(library, name, 1), outputs(library, name, 1), outputs(library, name, 1), outputs(library, name, 3)
-    ):
+from mirenc.tools.measure.runners import Cell
+from mirenc.tools.measure.runners.c import CRunner
+for path in map(Path, sys.argv[1:]):
+    library, runner, name = ctypes.CDLL(str(path)), CRunner(), path.stem
+    runner.load(path.parent, path.name, ctypes.c_long.in_dll(library, "mirenc_sizes").value)
+    def outputs(threads):
+        library.omp_set_num_threads(threads)
+        found = runner.outputs(Cell((), (), library=path.name, symbol=name))
+        assert len(found) == len(runner.types) and all(len(one) > 0 for one in found), name
+        return found
+    for letter, before, one, three in zip(runner.types, outputs(1), outputs(1), outputs(3), strict=True):
         assert np.array_equal(before, one), f"{name}: not the same after a reset"
         limit = {"d": 1e-9, "f": 1e-4}.get(letter, 0) * np.abs(one).max()
         assert np.isfinite(one).all(), name
@@ -125,7 +112,7 @@ def test_the_kernels_compile_without_a_warning_and_threads_change_no_output(tmp_
     built = []
     for name in NAMES[first::8]:
         folder = INCLUDE / "kernels" / "openmp"
-        sources = [str(folder / f"{name}.c"), str(folder / f"{name}.driver.c")]
+        sources = [str(folder / f"{name}.c"), str(folder / f"{name}.driver.c"), str(INCLUDE / "harness.c")]
         built.append(str(tmp_path / f"{name}.so"))
         flags = ["-O1", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-I{INCLUDE}", "-lm"]
         subprocess.run([compiler, *sources, *flags, "-o", built[-1]], check=True)

@@ -21,8 +21,7 @@ from mirenc.decide.tables.measured import MeasuredKernel, _kernel_row
 from mirenc.llvm import parse_ir
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure import vectorization
-from mirenc.tools.measure.building import c_sources, user_source
-from mirenc.tools.measure.method import get_method
+from mirenc.tools.measure.building import c_sources
 from mirenc.tools.measure.vector_variants import build_variants
 from mirenc.tools.run.compilers import Toolchain
 
@@ -162,36 +161,25 @@ def test_what_takes_too_long_is_no_candidate(tmp_path: Path) -> None:
 
 @pytest.mark.needs("clang")
 def test_a_setting_that_breaks_the_compiler_costs_itself_alone(tmp_path: Path) -> None:
-    """A clang that fails on every module with a loop of width 8."""
-    compiler = tmp_path / "clang"
-    real = shutil.which(METHOD.find_compiler(None).compiler)
-    compiler.write_text(f"""#!/bin/sh
-for word; do
-  case $word in
-    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then exit 70; fi;;
-  esac
-done
-exec {real} "$@"
-""")
-    compiler.chmod(0o755)
     hints = [Hint(4, 1), Hint(8, 1), Hint(8, 2), Hint(0, 0, 8)]
+    toolchain = breaking(tmp_path, "exit 70")
     default, copy, hinted = build_variants(
-        written(tmp_path), "scale", 4, hints, flags=(), toolchain=Toolchain(str(compiler)), name="x"
+        written(tmp_path), "scale", 4, hints, flags=(), toolchain=toolchain, name="x"
     )
     assert [cell.problem for cell in hinted] == ["", "compile: clang fails", "compile: clang fails", ""]
     assert default.code == copy.code != hinted[0].code
     assert hasattr(ctypes.CDLL(str(tmp_path / hinted[0].library)), hinted[0].symbol)
 
 
-def ends_itself(folder: Path, name: str) -> Toolchain:
-    """A clang that is ended by a signal at each module with a loop of width 8, and writes its session down."""
+def breaking(folder: Path, action: str) -> Toolchain:
+    """A clang that does this, in the shell, at each module with a loop of width 8, and writes its session down."""
     real = shutil.which(METHOD.find_compiler(None).compiler)
     compiler = folder / "clang"
     compiler.write_text(f"""#!/bin/sh
 cut -d' ' -f6 /proc/$$/stat >> {folder}/sessions
 for word; do
   case $word in
-    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then kill -{name} $$; fi;;
+    *.ll) if [ -f "$word" ] && grep -q '"llvm.loop.vectorize.width", i32 8}}' "$word"; then {action}; fi;;
   esac
 done
 exec {real} "$@"
@@ -212,14 +200,14 @@ def sigint_ends_children() -> Iterator[None]:
 @pytest.mark.parametrize("name", ["INT", "TERM", "KILL"])
 @pytest.mark.usefixtures("sigint_ends_children")
 def test_a_compiler_that_was_ended_from_outside_says_nothing_of_a_setting(tmp_path: Path, name: str) -> None:
-    toolchain = ends_itself(tmp_path, name)
+    toolchain = breaking(tmp_path, f"kill -{name} $$")
     with pytest.raises(ToolchainError, match="the compiler was ended from outside"):
         build_variants(written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x")
 
 
 @pytest.mark.needs("clang")
 def test_a_compiler_that_crashes_costs_the_setting_and_ctrl_c_does_not_reach_it(tmp_path: Path) -> None:
-    toolchain = ends_itself(tmp_path, "SEGV")
+    toolchain = breaking(tmp_path, "kill -SEGV $$")
     _, _, (cell,) = build_variants(written(tmp_path), "scale", 4, [Hint(8, 1)], flags=(), toolchain=toolchain, name="x")
     assert cell.problem == "compile: clang fails"
     sessions = (tmp_path / "sessions").read_text().split()
@@ -307,11 +295,6 @@ def test_which_files_are_sources(tmp_path: Path) -> None:
         c_sources([tmp_path / "gone.c"])
 
 
-def test_a_source_without_a_driver(tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"no driver scale\.driver\.c beside it"):
-        user_source(tmp_path / "scale.c", Toolchain("clang"))
-
-
 def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     path, toolchain = written(tmp_path), Toolchain("clang")
     path.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
@@ -360,7 +343,3 @@ def test_only_a_clang_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     with pytest.raises(ToolchainError, match="no clang on PATH"):
         METHOD.find_compiler(None)
-
-
-def test_the_method_is_registered() -> None:
-    assert isinstance(get_method("vectorization"), vectorization.VectorizationMethod)

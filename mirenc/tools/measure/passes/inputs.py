@@ -63,7 +63,7 @@ def find_ir(
             kind, root = kind_of_source(source, report, with_reserved=True), source
             if kind != "ir":
                 choices = Choices((_LEVEL,), compiler(), cflags if kind == "sources" else (), with_reserved=True)
-                root = prepare_ir(source, place, choices, workers=jobs, report=report)
+                root = prepare_ir(source, place, choices, jobs=jobs, report=report)
             if kind in ("sources", "commands"):
                 for problem in failures_of(root):
                     failed(problem)

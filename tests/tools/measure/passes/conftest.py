@@ -1,14 +1,3 @@
 """What the tests of tables of passes share."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-from fake_tools import FakeTools
-
-
-@pytest.fixture
-def fake_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeTools:
-    """Compilers that write something like IR, and nothing else on PATH."""
-    return FakeTools.only(tmp_path / "bin", monkeypatch)
+from source_trees import fake_tools as fake_tools, write_tree as write_tree

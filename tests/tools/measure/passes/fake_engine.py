@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Self
 
 from mirenc.base.errors import IRParseError
@@ -18,9 +17,6 @@ class FakeEngine:
 
     def __init__(self) -> None:
         self.texts: list[str] = []
-
-    def run(self, ir: bytes, pipeline: str, *, codegen: int = CODEGEN) -> Optimised:
-        raise NotImplementedError
 
     def run_all(self, ir: bytes, pipelines: Iterable[str], *, codegen: int = CODEGEN) -> list[Optimised | Failed]:
         text = ir.decode()
@@ -50,7 +46,5 @@ class FakeEngine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from fake_tools import FakeTools
+from source_trees import WriteTree
 
 from mirenc.base.errors import ConfigError, IRFileError, MirencError
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
@@ -23,20 +24,14 @@ def facts(files: list[IRFile]) -> list[tuple[str, str, bool]]:
     return [(one.project, one.file, one.held_out) for one in files]
 
 
-def test_a_folder_of_ir(tmp_path: Path) -> None:
-    for name in ("ir/zlib/a/deflate.ll", "ir/lua5.4/lapi.ll", "ir/top.ll"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(IR)
-    files = found(tmp_path / "ir", work=tmp_path / "work")
+def test_a_folder_of_ir(tmp_path: Path, write_tree: WriteTree) -> None:
+    source = write_tree(tmp_path / "ir", dict.fromkeys(("zlib/a/deflate.ll", "lua5.4/lapi.ll", "top.ll"), IR))
+    files = found(source, work=tmp_path / "work")
     assert facts(files) == [("ir", "top.ll", False), ("lua5.4", "lapi.ll", True), ("zlib", "a/deflate.ll", False)]
 
 
-def test_single_files(tmp_path: Path, fake_tools: FakeTools) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "a.ll").write_text(IR)
-    (folder / "b.c").write_text("int b;")
+def test_single_files(tmp_path: Path, fake_tools: FakeTools, write_tree: WriteTree) -> None:
+    folder = write_tree(tmp_path / "mine", {"a.ll": IR, "b.c": "int b;"})
     files = found(folder / "a.ll", folder / "b.c", work=tmp_path / "work")
     assert facts(files) == [("mine", "a.ll", False), ("mine", "b.c", False)]
     (command,) = [call for call in fake_tools.calls() if call[0] == "clang-19"]
@@ -45,47 +40,38 @@ def test_single_files(tmp_path: Path, fake_tools: FakeTools) -> None:
     assert "-disable-llvm-passes" in command
 
 
-def test_a_folder_of_sources_even_of_reserved_programs(tmp_path: Path, fake_tools: FakeTools) -> None:
-    for name in ("code/sqlite3/sqlite3.c", "code/mine/x.c"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"int x = {len(name)};")
-    files = found(tmp_path / "code", work=tmp_path / "work")
+def test_a_folder_of_sources_even_of_reserved_programs(
+    tmp_path: Path, fake_tools: FakeTools, write_tree: WriteTree
+) -> None:
+    source = write_tree(tmp_path / "code", {"sqlite3/sqlite3.c": "int x = 1;", "mine/x.c": "int x = 2;"})
+    files = found(source, work=tmp_path / "work")
     assert facts(files) == [("mine", "x.c", False), ("sqlite3", "sqlite3.c", True)]
     commands = [call for call in fake_tools.calls() if "-disable-llvm-passes" in call]
     assert {call[0] for call in commands} == {"clang-19"}
 
 
-def test_sources_that_do_not_compile_are_named(tmp_path: Path, fake_tools: FakeTools) -> None:
-    (tmp_path / "code").mkdir()
-    (tmp_path / "code" / "good.c").write_text("int x;")
-    (tmp_path / "code" / "bad.c").write_text("#error")
+def test_sources_that_do_not_compile_are_named(tmp_path: Path, fake_tools: FakeTools, write_tree: WriteTree) -> None:
+    source = write_tree(tmp_path / "code", {"good.c": "int x;", "bad.c": "#error"})
     problems: list[MirencError] = []
-    files = find_ir(
-        [tmp_path / "code"], tmp_path / "work", lambda: "clang-19", report=[].append, failed=problems.append
-    )
+    files = find_ir([source], tmp_path / "work", lambda: "clang-19", report=[].append, failed=problems.append)
     assert [one.file for one in files] == ["good.c"]
     (problem,) = problems
     assert str(problem).startswith("code/bad.c: not compiled: bad.c:1:2: error: told so. Mend it, or give the flags")
 
 
-def test_a_reserved_program_inside_of_a_project_is_neither_trained_on_nor_a_test(tmp_path: Path) -> None:
-    for name in ("ir/rocks/db/main.ll", "ir/rocks/third-party/lz4/lib.ll", "ir/lua5.4/lapi.ll", "ir/lua5.4/src/lvm.ll"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(IR)
+def test_a_reserved_program_inside_of_a_project_is_neither_trained_on_nor_a_test(
+    tmp_path: Path, write_tree: WriteTree
+) -> None:
+    names = ("rocks/db/main.ll", "rocks/third-party/lz4/lib.ll", "lua5.4/lapi.ll", "lua5.4/src/lvm.ll")
     said: list[str] = []
-    files = found(tmp_path / "ir", work=tmp_path / "work", said=said)
+    files = found(write_tree(tmp_path / "ir", dict.fromkeys(names, IR)), work=tmp_path / "work", said=said)
     assert facts(files) == [("lua5.4", "lapi.ll", True), ("lua5.4", "src/lvm.ll", True), ("rocks", "db/main.ll", False)]
     assert said == ["1 files are left out: reserved programs inside of projects for training"]
 
 
-def test_projects_that_the_user_holds_out(tmp_path: Path) -> None:
-    for name in ("ir/zlib/a.ll", "ir/mine/b.ll", "ir/lua5.4/c.ll"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(IR)
-    given = ([tmp_path / "ir"], tmp_path / "work", lambda: "clang-19", [].append)
+def test_projects_that_the_user_holds_out(tmp_path: Path, write_tree: WriteTree) -> None:
+    source = write_tree(tmp_path / "ir", dict.fromkeys(("zlib/a.ll", "mine/b.ll", "lua5.4/c.ll"), IR))
+    given = ([source], tmp_path / "work", lambda: "clang-19", [].append)
     files = find_ir(*given, held_out=["zlib"])
     assert facts(files) == [("lua5.4", "c.ll", True), ("mine", "b.ll", False), ("zlib", "a.ll", True)]
     with pytest.raises(ConfigError, match=r"no project .zlip. to hold out; found: lua5\.4, mine, zlib"):
@@ -117,10 +103,7 @@ def test_build_commands_even_of_reserved_programs(tmp_path: Path, fake_tools: Fa
     assert "-O3" not in command
 
 
-def test_two_inputs_of_one_name(tmp_path: Path) -> None:
-    for name in ("one/p/a.ll", "two/p/a.ll"):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True)
-        path.write_text(IR)
+def test_two_inputs_of_one_name(tmp_path: Path, write_tree: WriteTree) -> None:
+    write_tree(tmp_path, {"one/p/a.ll": IR, "two/p/a.ll": IR})
     with pytest.raises(IRFileError, match=r"two inputs are called p/a\.ll\. Give one of them"):
         found(tmp_path / "one", tmp_path / "two", work=tmp_path / "work")

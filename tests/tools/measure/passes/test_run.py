@@ -128,15 +128,6 @@ def test_passes_that_fire_are_recorded_where_they_are_known(start: Callable[...,
     assert table.fires["O3"].passes == ("SROA",)
 
 
-def test_plain_levels_see_no_size_attributes(start: Callable[..., PassRun]) -> None:
-    engine = FakeEngine()
-    run = start()
-    run.make_engine = lambda: engine
-    finish(run)
-    assert any("minsize" in text for text in engine.texts)
-    assert any("minsize" not in text for text in engine.texts)
-
-
 def test_labels_made_twice_are_equal_byte_for_byte(start: Callable[..., PassRun], tmp_path: Path) -> None:
     finish(start("one"))
     finish(start("two", jobs=2))
@@ -197,13 +188,6 @@ def test_a_folder_of_release_0_2_goes_on(start: Callable[..., PassRun], tmp_path
         start(seed=1)
 
 
-def test_without_time_no_piece_is_labelled(start: Callable[..., PassRun]) -> None:
-    run = start(minutes=-1)
-    run.go(ignored)
-    assert len(run.left) == 12
-    assert run.save().pieces == ()
-
-
 def test_a_list_that_crashes_is_one_failed_cell(start: Callable[..., PassRun], tmp_path: Path) -> None:
     lists = [
         PassList("default<Oz>", "default"),
@@ -231,12 +215,6 @@ def test_a_piece_that_llvm_refuses_is_dropped(start: Callable[..., PassRun], sou
     assert table.record["dropped"] == {"LLVM refuses it": 2}
 
 
-def test_another_setup_is_refused(start: Callable[..., PassRun]) -> None:
-    finish(start())
-    with pytest.raises(ConfigError, match=r"results of another run: seed 0, not 1\. Name another folder"):
-        start(seed=1)
-
-
 def test_a_folder_without_any_piece_may_get_another_setup(start: Callable[..., PassRun]) -> None:
     first = start().lists
     assert start().lists == first
@@ -258,16 +236,6 @@ def test_sources_without_anything_to_decide(start: Callable[..., PassRun], sourc
     for path in sources.rglob("*.ll"):
         path.write_text("define void @f() {\n  ret void\n}\n")
     with pytest.raises(TaskError, match="no function that is large enough"):
-        start()
-
-
-def test_a_damaged_journal_is_told(start: Callable[..., PassRun], tmp_path: Path) -> None:
-    finish(start())
-    journal = tmp_path / "table" / "work" / "journal.jsonl"
-    lines = journal.read_text().splitlines()
-    lines[1] = json.dumps({"name": 3})
-    journal.write_text("\n".join([*lines, ""]))
-    with pytest.raises(ConfigError, match=r"journal\.jsonl, line 2 is damaged"):
         start()
 
 

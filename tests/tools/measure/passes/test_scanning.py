@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from mirenc.base.errors import IRParseError
 from mirenc.tools.measure.passes import choosing
-from mirenc.tools.measure.passes.choosing import scan_all
+from mirenc.tools.measure.passes.choosing import Chosen, Texts, scan_all
 from mirenc.tools.measure.passes.inputs import IRFile, find_ir
 
 TEXT = """
@@ -40,17 +41,23 @@ def test_functions_and_module_are_found(files: list[IRFile], tmp_path: Path) -> 
     assert "wrong.ll" in wrong.problem
 
 
-def test_what_did_not_change_is_not_read_again(
-    files: list[IRFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of files that are read; the first "two.ll" in a list that begins with "stop" is an interrupt."""
+    names: list[str] = []
     whole = choosing.read_ir
 
     def counted(path: Path) -> object:
-        read.append(path.name)
+        names.append(path.name)
+        if names[0] == "stop" and path.name == "two.ll":
+            raise KeyboardInterrupt
         return whole(path)
 
     monkeypatch.setattr(choosing, "read_ir", counted)
+    return names
+
+
+def test_what_did_not_change_is_not_read_again(files: list[IRFile], tmp_path: Path, read: list[str]) -> None:
     first = scan_all(files, tmp_path)
     assert scan_all(files, tmp_path) == first
     assert read == ["one.ll", "two.ll", "wrong.ll"]
@@ -60,20 +67,11 @@ def test_what_did_not_change_is_not_read_again(
     assert read[3:] == ["two.ll"]
 
 
-def test_a_scan_that_was_stopped_goes_on(files: list[IRFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-    whole = choosing.read_ir
-
-    def until_two(path: Path) -> object:
-        read.append(path.name)
-        if path.name == "two.ll":
-            raise KeyboardInterrupt
-        return whole(path)
-
-    monkeypatch.setattr(choosing, "read_ir", until_two)
+def test_a_scan_that_was_stopped_goes_on(files: list[IRFile], tmp_path: Path, read: list[str]) -> None:
+    read.append("stop")
     with pytest.raises(KeyboardInterrupt):
         scan_all(files, tmp_path)
-    monkeypatch.setattr(choosing, "read_ir", lambda path: (read.append(path.name), whole(path))[1])
+    read.remove("stop")
     assert len(scan_all(files, tmp_path)) == 3
     assert read == ["one.ll", "two.ll", "two.ll", "wrong.ll"]
 
@@ -86,3 +84,14 @@ def test_damaged_scans_are_made_anew(files: list[IRFile], tmp_path: Path) -> Non
 
 def test_many_processes_find_the_same(files: list[IRFile], tmp_path: Path) -> None:
     assert scan_all(files, tmp_path / "two", jobs=2) == scan_all(files, tmp_path / "one")
+
+
+def test_a_file_that_is_read_but_has_no_text_is_refused_as_ir(tmp_path: Path) -> None:
+    path = tmp_path / "a.ll"
+    path.write_bytes(b'@s = constant [1 x i8] c"\xe9"\ndefine void @f() {\n  ret void\n}\n')
+    file = IRFile(path, "p", "a.c", held_out=False, stamp="1")
+    (scan,) = scan_all([file], tmp_path)
+    assert not scan.problem
+    piece = Chosen(file, "")
+    with pytest.raises(IRParseError, match="not UTF-8"):
+        Texts(tmp_path / "pieces", [piece]).of(piece)

@@ -1,0 +1,163 @@
+"""Labels of one's own: what ``mirenc fit LABELS.csv`` and ``mirenc predict HEAD INPUT`` do and print."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mirenc.decide.custom_head import CustomAnswer, CustomHead
+    from mirenc.decide.fit_labels import LabelReport
+    from mirenc.llvm.inputs.input import Input
+
+_SUFFIXES = (".csv", ".tsv", ".parquet")
+_MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
+
+
+def is_table(name: str | None) -> bool:
+    """Whether the first argument of ``mirenc fit`` is a table of labels and no task."""
+    return name is not None and (name.endswith(_SUFFIXES) or Path(name).is_file())
+
+
+def is_head(name: str) -> bool:
+    """Whether the first argument of ``mirenc predict`` is a head's folder, or the head.json in it, and no task."""
+    return Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
+
+
+def refuse(given: Mapping[str, Any], why: str) -> None:
+    """Raise BadParameter for the first option that has a value."""
+    for option, value in given.items():
+        if value not in (None, "", False, []):
+            raise typer.BadParameter(f"{why}; leave it out", param_hint=option)
+
+
+def print_report(report: LabelReport, as_json: bool) -> None:
+    """Print the rows of a cross-validation with their figures, and whether to trust the head."""
+    code, left_out = report.code, report.code.left_out
+    for line in left_out[:_MOST_SHOWN]:
+        common.warn(f"left out: {line}")
+    if len(left_out) > _MOST_SHOWN:
+        common.warn(f"{len(left_out) - _MOST_SHOWN} more rows are left out (--json lists them)")
+    if as_json:
+        facts = report.head.facts.model_dump() | {"kind": report.kind, "group_by": code.group_by, "left_out": left_out}
+        if report.kind == "classes":
+            classes = report.head.head.classes_.tolist()
+            facts |= {"classes": classes, "confusion": report.confusion.tolist()}
+        typer.echo(json.dumps(facts | {"figures": report.figures}))
+        return
+    typer.echo(_about(report))
+    common.print_table(_figures(report))
+    if report.kind == "classes":
+        common.print_table(_confusion(report))
+    typer.echo(_trust(report))
+
+
+def _about(report: LabelReport) -> str:
+    from collections import Counter
+
+    code, facts = report.code, report.head.facts
+    what = "functions" if code.level == "function" else "files"
+    groups = f"{facts.groups} groups ({code.group_by})"
+    if not code.group_by:
+        groups = "no groups: the table has one file and no column 'group', so folds are of rows"
+    if report.kind == "classes":
+        counts = Counter(code.labels.tolist()).most_common()
+        labels = ", ".join(f"{name} {count}" for name, count in counts[:_MOST_SHOWN])
+        labels += ", ..." if len(counts) > _MOST_SHOWN else ""
+    else:
+        labels = f"numbers from {code.labels.min():g} to {code.labels.max():g}"
+        labels += ", fitted as logarithms" if facts.logarithm else ""
+    return f"{len(code.names)} {what}, {groups}; {facts.label}: {labels}; model {facts.model}, form {facts.form}"
+
+
+def _figures(report: LabelReport) -> Any:
+    from rich.table import Column, Table
+
+    classes = report.kind == "classes"
+    names = ["accuracy", "balanced", "macro F1"] if classes else ["mean absolute error", "R2", "Spearman"]
+    gain = "balanced accuracy that the embedding adds" if classes else "error that the embedding saves"
+    table = Table("held-out answers of", *(Column(name, justify="right") for name in (*names, gain)))
+    for name, row in report.figures.items():
+        low, high = row["accuracy_interval" if classes else "mae_interval"]
+        if classes:
+            cells = [f"{100 * row['accuracy']:.1f} % [{100 * low:.1f}, {100 * high:.1f}]"]
+            cells += [f"{100 * row['balanced_accuracy']:.1f} %", f"{row['macro_f1']:.3f}"]
+        else:
+            cells = [f"{row['mae']:.4g} [{low:.4g}, {high:.4g}]", f"{row['r2']:.3f}", f"{row['spearman']:.3f}"]
+        table.add_row(name, *cells, "" if row is report.figures["embedding"] else _percent(row["gain"]))
+    return table
+
+
+def _percent(gain: tuple[float, float, float]) -> str:
+    return "{:+.1f} % [{:+.1f}, {:+.1f}]".format(*(100 * value for value in gain))
+
+
+def _confusion(report: LabelReport) -> Any:
+    from rich.table import Column, Table
+
+    classes = report.head.head.classes_.tolist()[:_MOST_SHOWN]
+    title = "counts of the embedding's answers"
+    table = Table("label", *(Column(f"answer {name}", justify="right") for name in classes), title=title)
+    for name, counts in zip(classes, report.confusion.tolist(), strict=False):
+        table.add_row(name, *map(str, counts[: len(classes)]))
+    return table
+
+
+def _trust(report: LabelReport) -> str:
+    """Whether the head is better than no code, and whether the embedding is what makes it so."""
+    facts, rival = report.head.facts, report.rival
+    if facts.gain[1] <= 0:
+        return f"Do not trust it: on groups held out it is not clearly better than the {facts.baseline}."
+    if report.figures[rival]["gain"][1] <= 0:
+        return f"Trust it as far as the table says; but the embedding is not clearly better than the {rival}."
+    return "Trust it as far as the table says: it is better than each row without the encoder."
+
+
+def answer_with(
+    folder: str, inputs: list[str], *, function: str | None, as_json: bool, model: str | None, options: Any
+) -> None:
+    """Print the answers of a head for labels of one's own about some inputs."""
+    from dataclasses import replace
+
+    from mirenc.decide.custom_head import CustomHead
+    from mirenc.encoder import load
+
+    home = Path(folder).parent if Path(folder).name == "head.json" else Path(folder)
+    head = CustomHead.load(home)
+    head = replace(head, encoder=load(model or head.facts.model, options=options))
+    files = common.expand(inputs, options)
+    failures = common.Failures(len(files))
+
+    def answer(file: Input) -> None:
+        for found in head.predict(file, function=function):
+            typer.echo(_json(file.name, head, found) if as_json else _lines(file.name, head, found))
+
+    for _ in failures.results("predicting", files, answer):
+        pass
+    failures.finish()
+
+
+def _json(file: str, head: CustomHead, answer: CustomAnswer) -> str:
+    return json.dumps({"input": file, "label": head.facts.label, **asdict(answer)})
+
+
+def _lines(file: str, head: CustomHead, answer: CustomAnswer) -> str:
+    region = answer.region
+    place = f"{region.file}:{region.line}" if region.file else file
+    name = f": {region.name}" if region.level == "function" else ""
+    if answer.interval is None:
+        ranked = sorted(answer.probability.items(), key=lambda pair: -pair[1])[:3]
+        value = f"{answer.value}  ({', '.join(f'{label} {chance:.0%}' for label, chance in ranked)})"
+    else:
+        low, high = answer.interval
+        value = f"{float(answer.value):.4g}  [{low:.4g}, {high:.4g}]"
+    verdict = "follow it" if answer.follow else "do not follow it"
+    return f"{place}{name}: {head.facts.label} {value}\n  {verdict}: {answer.why}"

@@ -1,0 +1,170 @@
+"""`CustomHead`: a head for labels of one's own, which `mirenc.fit_labels` trains and measures."""
+
+import functools
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from mirenc.base.arrays import Float32, Float64
+from mirenc.base.errors import HeadError, TaskError
+from mirenc.decide.estimators.linear import RidgeRegressor
+from mirenc.decide.estimators.logistic import LogisticHead
+from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
+from mirenc.decide.features.find_function import find_function
+from mirenc.decide.reach import Reach
+from mirenc.encoder import Encoder, load
+from mirenc.llvm import Region
+from mirenc.llvm.inputs.input import Input, IRInput, resolve_input
+from mirenc.llvm.passes.optimise import Form
+
+_EXTRA = "custom"  # key of what head.json says beside the head
+_NO_CONTEXT = np.zeros(0)
+
+
+class HeldOut(BaseModel):
+    """Held-out answers about as sure as each other."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    least: float  # probability of the answer that was least sure
+    answers: int
+    right: float  # share
+
+
+class CustomFacts(BaseModel):
+    """What a `CustomHead` was trained on, and what its answers about groups held out were worth."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    label: str
+    level: Literal["function", "module"]
+    form: Form
+    model: str
+    model_digest: str
+    samples: int
+    groups: int
+    baseline: str  # the rival without code
+    gain: tuple[float, float, float]  # over the rival, with its 95 % interval over groups
+    logarithm: bool = False  # numbers are predicted as log(1 + number)
+    error: float = 0.0  # of numbers: 8 of 10 held-out answers were within it, in logarithms if these are predicted
+    records: list[HeldOut] = []  # of classes: the surest first
+    figures: dict[str, float]
+    code_reach: float
+
+
+@dataclass(frozen=True)
+class CustomAnswer:
+    """An answer for one function or file: a class with the ``probability`` of each, or a number with an ``interval``.
+
+    ``interval``: 8 of 10 held-out answers were as near. ``distance`` to the training code; 1 is where little of it is.
+    ``follow`` says whether to follow the answer, ``why`` in words.
+    """
+
+    region: Region
+    value: str | float
+    probability: dict[str, float]
+    interval: tuple[float, float] | None
+    distance: float
+    follow: bool
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class CustomHead:
+    """A head for labels of one's own; ``encoder`` reads questions, and is loaded when first needed if left out."""
+
+    head: LogisticHead | RidgeRegressor
+    facts: CustomFacts
+    reach: Reach
+    encoder: Encoder | None = None
+
+    def predict(self, ir: IRInput | Input, *, function: str | None = None) -> list[CustomAnswer]:
+        """An answer for each function of a file, for the one of that name, or for the file if files were labelled.
+
+        Raises HeadError: another model's vectors; TaskError: no such function; MirencError: the file cannot be read.
+        """
+        encoder, facts = self._encoder, self.facts
+        if encoder.features_digest != facts.model_digest:
+            raise HeadError(
+                f"the head was trained on vectors of {facts.model} ({facts.model_digest[:12]}), not of {encoder.name} "
+                f"({encoder.features_digest[:12]}). Load that model, or train a head: mirenc fit LABELS.csv -o FOLDER"
+            )
+        if function is not None and facts.level == "module":
+            raise TaskError("the head was trained on labels of files, not of functions. Leave the function out")
+        ir = resolve_input(ir)
+        embedding = encoder.embed_parts(ir, level=facts.level, purpose="features", form=facts.form)
+        rows = range(len(embedding.regions))
+        if function is not None:
+            rows = range(place := find_function(embedding.regions, function, ir.name), place + 1)
+        vectors = embedding.part("both")
+        return [self._answer(embedding.regions[row], vectors[row]) for row in rows]
+
+    @functools.cached_property
+    def _encoder(self) -> Encoder:
+        return load(self.facts.model) if self.encoder is None else self.encoder
+
+    def _answer(self, region: Region, vector: Float32) -> CustomAnswer:
+        facts, features = self.facts, vector.astype(np.float64)[None]
+        distance = self.reach.distance(_NO_CONTEXT, scaled(self.head, features)[0].astype(np.float32))
+        probability, interval = dict[str, float](), None
+        value: str | float
+        if isinstance(self.head, LogisticHead):
+            chances = self.head.predict_proba(features)[0].tolist()
+            probability = dict(zip(self.head.classes_.tolist(), chances, strict=True))
+            value = max(probability, key=probability.__getitem__)
+            fits = [record for record in facts.records if record.least <= probability[value]] or facts.records[-1:]
+            good, why = fits[0].right > 0.5, f"{fits[0].right:.0%} of {fits[0].answers} held-out answers as sure "
+            why += "as this were right"
+        else:
+            predicted = float(self.head.predict(features)[0])
+            value = number_of(predicted, facts.logarithm)
+            low, high = (number_of(predicted + side * facts.error, facts.logarithm) for side in (-1, 1))
+            interval = low, high
+            good, why = True, f"8 of 10 held-out answers were within {error_words(facts)}"
+        if facts.gain[1] <= 0:
+            good, why = False, f"on groups held out the head was not clearly better than the {facts.baseline}"
+        if distance > 1:
+            good, why = False, f"unlike the code that the head was trained on (distance {distance:.2f}, 1 is far)"
+        return CustomAnswer(region, value, probability, interval, distance, good, why)
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write the head to a folder, without pickle, for `load` and ``mirenc predict``."""
+        return save_head(self.head, folder, extra={_EXTRA: self.facts.model_dump()}, arrays=self.reach.arrays())
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], *, encoder: Encoder | None = None) -> Self:
+        """Read what `save` wrote. Raises HeadError: no such head, a damaged one, or one of a task."""
+        head, extra, arrays = load_head_and_arrays(folder)
+        if _EXTRA not in extra:
+            task = extra.get("task", "TASK")
+            raise HeadError(f"{folder}: is a head of a task. Type: mirenc predict {task} INPUT --head {folder}")
+        try:
+            facts = CustomFacts.model_validate(extra[_EXTRA])
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+            raise HeadError(f"{folder}: head.json is damaged ({what}). Train the head anew") from None
+        if not isinstance(head, (LogisticHead, RidgeRegressor)) or isinstance(head, LogisticHead) > bool(facts.records):
+            raise HeadError(f"{folder}: head.json is damaged (no head of labels). Train the head anew")
+        columns = int(head.n_features_in_)
+        reach = Reach.from_arrays(arrays, facts.code_reach, columns=columns, where=os.fspath(folder))
+        return cls(head, facts, reach, encoder)
+
+
+def scaled(head: LogisticHead | RidgeRegressor, features: Float64) -> Float64:
+    """Features as the head weighs them: centred, of unit variance, 0 where training code did not vary. (n, D)."""
+    return (features - head.center_) / head.spread_
+
+
+def number_of(predicted: float, logarithm: bool) -> float:
+    """The number that a prediction stands for."""
+    return float(np.expm1(predicted)) if logarithm else predicted
+
+
+def error_words(facts: CustomFacts) -> str:
+    """The error of held-out numbers: a factor, or a distance."""
+    return f"a factor of {np.exp(facts.error):.2f}" if facts.logarithm else f"{facts.error:.4g}"

@@ -1,0 +1,46 @@
+"""Finds the function that a name, or a line of the source, stands for, among the functions of a file."""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from mirenc.base.errors import TaskError
+from mirenc.llvm import Region
+from mirenc.llvm.analysis.regions import is_called
+
+_SHOWN = 8  # names that an error lists
+
+
+def find_function(regions: Sequence[Region], name: str, file: str) -> int:
+    """Place of the function of that name: its symbol, or its demangled name with or without parameters.
+
+    Raises TaskError: there is none, or several have that demangled name.
+    """
+    exact = [place for place, region in enumerate(regions) if name == region.symbol]
+    found = exact or [place for place, region in enumerate(regions) if is_called(name, region.symbol, region.function)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        symbols = ", ".join(regions[place].symbol for place in found[:_SHOWN])
+        raise TaskError(f"{file}: {len(found)} functions are called {name!r}. Give a symbol: {symbols}")
+    names = [region.function for region in regions]
+    near = difflib.get_close_matches(name, names, n=1)
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(names[:_SHOWN])}{more}"
+    raise TaskError(f"{file}: no function {name!r} with a body; {hint}")
+
+
+def find_function_at(regions: Sequence[Region], line: int, file: str) -> int:
+    """Place of the function that a line of the source is in: of those that begin there or above, the last.
+
+    Functions of other sources, such as headers, do not count where the file itself is a source that is named in the
+    debug information. Raises TaskError: no debug information, or all functions begin below the line.
+    """
+    known = [(region.line, place) for place, region in enumerate(regions) if region.line > 0]
+    own = [pair for pair in known if PurePath(regions[pair[1]].file).name == PurePath(file).name]
+    if not known:
+        raise TaskError(f"{file}: no debug information, so no function has a line. Compile with -g (--cflags=-g)")
+    above = [pair for pair in own or known if pair[0] <= line]
+    if not above:
+        raise TaskError(f"{file}: no function at line {line}; the first begins at line {min(own or known)[0]}")
+    return max(above)[1]

@@ -1,0 +1,259 @@
+"""Labels of one's own: reads a table of them, and embeds the functions or files that they are about.
+
+Columns: ``file`` (relative to the table), ``function`` or ``line`` if single functions are labelled, a label, and
+``group``: rows of one group are never on both sides of a fold. A row that cannot be used is left out, with its reason.
+"""
+
+import csv
+import difflib
+import math
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mirenc.base.arrays import Float32, Float64
+from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, needs
+from mirenc.decide.features.find_function import find_function, find_function_at
+from mirenc.decide.features.opcode_histogram import opcode_histogram
+from mirenc.encoder import Embedding, Encoder, Level
+from mirenc.llvm import IRModule, regions_of
+from mirenc.llvm.inputs.input import Input, path_input
+from mirenc.llvm.inputs.projects import command_inputs
+from mirenc.llvm.ir.read import module_from
+from mirenc.llvm.passes.optimise import Form
+
+Kind = Literal["classes", "numbers"]
+Table = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+_MOST_CLASSES = 10  # whole numbers of more values than this are numbers, not classes
+_NUMERIC = 0.9  # share of labels that are numbers, above which the others are mistakes
+
+
+@dataclass(frozen=True)
+class _Row:
+    where: str  # for messages: ``labels.csv, row 3``
+    file: str
+    function: str
+    line: str
+    label: str
+    group: str
+
+
+@dataclass(eq=False)
+class LabelTable:
+    """The usable rows of a table; ``level`` says what they label, ``group_by`` where the groups come from."""
+
+    rows: list[_Row]
+    level: Level
+    group_by: str
+    left_out: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledCode:
+    """n pieces of code with their labels, embedded; the input of an estimator of scikit-learn."""
+
+    names: list[str]
+    labels: NDArray[np.str_] | Float64  # (n,) classes, or numbers
+    groups: NDArray[np.str_]  # (n,)
+    vectors: Float32  # (n, D) ``purpose="features"`` (`mirenc.Encoder.embed`)
+    histogram: Float32  # (n, 66) `opcode_histogram`, whose last column is log(1 + instructions)
+    texts: list[str]  # statements, one a line, without names of local values
+    level: Level
+    form: Form
+    group_by: str
+    left_out: list[str]  # why rows of the table are not among the n
+
+
+def read_labels(table: Table, *, label: str = "label", group: str | None = None) -> LabelTable:
+    """Read a .csv, .tsv or .parquet file, or rows given as mappings, whose files are relative to the working folder.
+
+    ``label`` and ``group`` are names of columns; the latter is ``group`` if left out, and may then be missing.
+
+    Raises IRFileError: no such file; ConfigError: a column is missing, or no row is usable.
+    """
+    name, folder = "the table", Path()
+    if isinstance(table, (str, os.PathLike)):
+        name, folder = os.fspath(table), Path(table).parent
+        table = _records(Path(table))
+    records = [{str(key): _text(value) for key, value in record.items()} for record in table]
+    columns = list(records[0]) if records else []
+    for column, option in (("file", ""), (label, " (--label COLUMN)"), (group, " (--group COLUMN)")):
+        if column is not None and column not in columns:
+            near = difflib.get_close_matches(column, columns, n=1)
+            hint = f"did you mean {near[0]!r}{option}?" if near else f"found: {', '.join(columns) or 'no rows'}{option}"
+            advice = "A table has the columns file, function or line, label, group"
+            raise ConfigError(f"{name}: no column {column!r}; {hint}. {advice}")
+    parts, group = "function" in columns or "line" in columns, group or "group"
+    by_file = group not in columns
+    read = LabelTable([], "function" if parts else "module", "file" if by_file else f"column {group!r}")
+    for number, record in enumerate(records, 1):
+        values = {part: record.get(part, "") for part in ("file", "function", "line")}
+        row = _Row(f"{name}, row {number}", **values, label=record[label], group=record.get(group, values["file"]))
+        needed = {"file": row.file, label: row.label, "group": row.group}
+        needed |= {"function": row.function or row.line} if parts else {}
+        if missing := [column for column, value in needed.items() if not value]:
+            read.left_out.append(f"{row.where}: no {missing[0]}")
+        elif row.line and not row.function and not row.line.isdecimal():
+            read.left_out.append(f"{row.where}: line {row.line!r} is no whole number")
+        else:
+            read.rows.append(replace(row, file=str(folder / row.file)))
+    if by_file and len({row.file for row in read.rows}) < 2:
+        read.group_by = ""
+        read.rows = [replace(row, group=row.where) for row in read.rows]
+    if not read.rows:
+        raise ConfigError(f"{name}: no usable row: {'; '.join(read.left_out[:3]) or 'it is empty'}")
+    return read
+
+
+def _records(path: Path) -> list[dict[str, Any]]:
+    if not path.is_file():
+        raise IRFileError(f"{path}: no such file. Give a table: {', '.join(TABLE_SUFFIXES)}")
+    if path.suffix == ".parquet":
+        with needs("parquet", "a .parquet file needs pyarrow"):
+            import pyarrow
+            import pyarrow.parquet
+        try:
+            return pyarrow.parquet.read_table(path).to_pylist()
+        except pyarrow.ArrowException as error:
+            raise ConfigError(f"{path}: cannot be read as parquet ({error}). Check the file") from None
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as stream:
+            return list(csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ConfigError(f"{path}: cannot be read as a table ({error}). Save it as CSV in UTF-8") from None
+
+
+def _text(value: Any) -> str:
+    """A cell as text, "" for one that is empty or NaN."""
+    text = "" if value is None else str(value).strip()
+    return "" if text.lower() in ("nan", "none", "na", "n/a") else text
+
+
+def _number(label: str) -> float:
+    try:
+        return float(label)
+    except ValueError:
+        return math.nan
+
+
+def kind_of_labels(labels: Iterable[str]) -> Kind:
+    """``numbers`` where 9 of 10 labels are numbers, and these are not whole ones of at most ten values."""
+    values = np.array([_number(label) for label in labels])
+    finite = values[np.isfinite(values)]
+    few = len(np.unique(finite)) <= _MOST_CLASSES and bool((finite == np.rint(finite)).all())
+    return "numbers" if len(finite) >= _NUMERIC * len(values) and not few else "classes"
+
+
+def embed_labels(
+    table: LabelTable,
+    encoder: Encoder,
+    *,
+    kind: Kind | None = None,
+    form: Form | None = None,
+    commands: str | os.PathLike[str] | None = None,
+    jobs: int | None = None,
+    progress: bool = False,
+) -> tuple[LabelledCode, Kind]:
+    """Find and embed the code of each row; ``kind`` of the labels by `kind_of_labels` if left out.
+
+    ``commands`` is a ``compile_commands.json`` with the flags of sources. Raises TaskError: fewer than two rows, groups
+    or distinct labels are left.
+    """
+    kind = kind or kind_of_labels(row.label for row in table.rows)
+    form = form or encoder.form("features", table.level)
+    left_out, rows_of = list(table.left_out), dict[str, list[_Row]]()
+    for row in table.rows:
+        if kind == "numbers" and not math.isfinite(_number(row.label)):
+            left_out.append(f"{row.where}: label {row.label!r} is no number")
+        else:
+            rows_of.setdefault(row.file, []).append(row)
+    flags = {} if commands is None else {_real(one): one for one in command_inputs(Path(commands))}
+    inputs = [flags.get(_real(path_input(file)), path_input(file)) for file in rows_of]
+    found: list[tuple[_Row, str, Float32, Float32, str]] = []
+    asked: Any = {"level": table.level, "purpose": "features", "form": form, "jobs": jobs, "progress": progress}
+    with closing(encoder.embed_stream(inputs, **asked)) as outcomes:
+        for one, rows, outcome in zip(inputs, rows_of.values(), outcomes, strict=True):
+            try:
+                embedding = outcome.embedded()
+                assert embedding is not None
+                module = module_from(one, replace(encoder.options, form=form))
+            except MirencError as error:
+                rest = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
+                left_out.append(f"{rows[0].where}{rest}: {str(error).partition(chr(10))[0]}")
+                continue
+            found += _found_in(module, embedding, rows, left_out)
+    if kind == "classes":
+        counts = {row.label: sum(other.label == row.label for other, *_ in found) for row, *_ in found}
+        single = [row for row, *_ in found if counts[row.label] == 1]
+        left_out += [f"{row.where}: class {row.label!r} has one sample" for row in single]
+        found = [entry for entry in found if counts[entry[0].label] > 1]
+    labels = [row.label for row, *_ in found]
+    groups = np.array([row.group for row, *_ in found])
+    if len(set(labels)) < 2 or len(set(groups.tolist())) < 2:
+        what = "group" if len(set(labels)) > 1 else "label"
+        problem = f"{len(found)} usable rows, and two {what}s are needed at least"
+        reasons = f" ({'; '.join(left_out[:3])})" if left_out else ""
+        advice = f"A column {'group'!r} says which rows belong together" if what == "group" else "Label more code"
+        raise TaskError(f"{problem}{reasons}. {advice}")
+    code = LabelledCode(
+        names=[name for _, name, *_ in found],
+        labels=np.array(labels) if kind == "classes" else np.array([_number(label) for label in labels]),
+        groups=groups,
+        vectors=np.stack([vector for _, _, vector, *_ in found]),
+        histogram=np.stack([histogram for *_, histogram, _ in found]),
+        texts=[text for *_, text in found],
+        level=table.level,
+        form=form,
+        group_by=table.group_by,
+        left_out=left_out,
+    )
+    return code, kind
+
+
+def _place_of(row: _Row, embedding: Embedding, file: str) -> int:
+    """Row of the embedding that a row of the table is about. Raises TaskError: no such function."""
+    if row.function:
+        return find_function(embedding.regions, row.function, file)
+    return find_function_at(embedding.regions, int(row.line), file)
+
+
+def _real(one: Input) -> str:
+    return os.path.realpath(str(one.value))
+
+
+def _found_in(
+    module: IRModule, embedding: Embedding, rows: list[_Row], left_out: list[str]
+) -> list[tuple[_Row, str, Float32, Float32, str]]:
+    """Row, name, vector, histogram and text of each row's code in one module; duplicates are left out."""
+    instructions: dict[str, tuple[IRModule, Any]] = {"": (module, None)}
+    for part in (module, module.deleted):
+        if embedding.level == "function" and part is not None:
+            regions = regions_of(part, "function")
+            for place, region in enumerate(regions.regions):
+                instructions[region.symbol] = (part, regions.instruction[regions.region == place])
+    vectors, found, first = embedding.part("both"), [], dict[int, _Row]()
+    for row in rows:
+        place = 0
+        try:
+            if embedding.level == "function":
+                place = _place_of(row, embedding, module.name)
+        except TaskError as error:
+            left_out.append(f"{row.where}: {error}")
+            continue
+        if (other := first.setdefault(place, row)) is not row:
+            agrees = "" if other.label == row.label else f", which has the label {other.label!r}"
+            left_out.append(f"{row.where}: the same code as {other.where}{agrees}")
+            continue
+        part, own = instructions[embedding.regions[place].symbol]
+        forms = part.arrays.form if own is None else part.arrays.form[own]
+        text = "\n".join(part.forms[form].statement for form in forms.tolist())
+        name = row.file if embedding.level == "module" else f"{row.file}: {embedding.regions[place].name}"
+        found.append((row, name, vectors[place], opcode_histogram(part, own), text))
+    return found

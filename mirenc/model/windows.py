@@ -1,0 +1,78 @@
+"""The convolutional text encoder (`mirenc.model.encoders.convolution`) in numpy: equal windows are computed once.
+
+After a layer the state of a token depends on the few tokens around it, and statements of code are alike. So tokens that
+are equal so far are one class, as nodes are in `mirenc.model.refinement`: a layer computes one state for each class,
+and its classes are the distinct windows of classes before it. Of SQLite's tokens a quarter is left after one layer, and
+half after two.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from mirenc.base.arrays import Float32, Int32, Int64, UInt16
+from mirenc.model.encoders.convolution import ConvolutionConfig
+from mirenc.model.numpy_layers import NumpyLayers
+from mirenc.model.segments import distinct, run_starts, scrambled
+from mirenc.model.threads import by_slices
+
+# Tokens whose classes are looked for together: the more, the more are equal; the states of all are held at once.
+_TOGETHER = 1 << 16
+
+
+def encode_windows(
+    config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: UInt16, length: Int32
+) -> Iterator[tuple[Int64, Float32]]:
+    """Statement vectors of some texts after the other. Shapes: ids (U, L), length (U,) -> rows (n,), (n, H)."""
+    order = np.argsort(length, kind="stable")
+    group = np.cumsum(length[order], dtype=np.int64) // _TOGETHER
+    for rows in np.split(order, run_starts(group)[1:]):
+        lengths = length[rows]
+        yield rows, _encoded(config, layers, threads, ids[rows, : lengths[-1]], lengths)
+
+
+def _encoded(config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: UInt16, length: Int32) -> Float32:
+    """Statement vectors of texts, the shorter ones first. Shapes: (U, L), (U,) -> (U, H)."""
+    inside = np.arange(ids.shape[1]) < length[:, None]
+    # Class 0 is that of what lies outside of a text: its state is zero.
+    half, classes = config.width // 2, np.zeros((len(ids), ids.shape[1] + config.width - 1), dtype=np.int64)
+    own = classes[:, half : half + ids.shape[1]]
+    used, place = np.unique(ids[inside], return_inverse=True)
+    own[inside] = place + 1
+    state = config.first_states(layers, used)  # (C, channels)
+    around = np.lib.stride_tricks.sliding_window_view(classes, config.width, axis=1)
+    for block in config.blocks:
+        windows = around[inside]  # (T, width)
+        first, place = distinct(_hashes(windows))
+        windows = windows[first]
+        state = np.concatenate([np.zeros_like(state[:1]), state])
+        state = by_slices(_layer(config, layers, block, state, windows), len(windows), state.shape[1], threads)
+        own[inside] = place + 1
+    state = layers.norm("norm_out", state)
+    out = np.empty((len(ids), config.hidden), dtype=np.float32)
+    for start, end in itertools.pairwise([*run_starts(length).tolist(), len(length)]):
+        of_tokens = state[own[start:end, : length[start]] - 1]  # (n, length, channels)
+        out[start:end] = config.pool(layers, of_tokens, None)
+    return out
+
+
+def _hashes(windows: Int64) -> np.ndarray:
+    """A 64-bit hash of each window. Shapes: (T, width) -> (T,) uint64."""
+    value = np.zeros(len(windows), dtype=np.uint64)
+    for column in windows.T:
+        value = scrambled(value + column.astype(np.uint64))
+    return value
+
+
+def _layer(
+    config: ConvolutionConfig, layers: NumpyLayers, block: str, state: Float32, windows: Int64
+) -> Callable[[slice], Float32]:
+    """What makes the next states of a slice of windows from the states (1 + C, channels) of the classes in them."""
+
+    def after(part: slice) -> Float32:
+        some = windows[part].T
+        near = layers.window_sum(f"{block}.depthwise", state, some)
+        return config.next_states(layers, block, state[some[len(some) // 2]], near)
+
+    return after

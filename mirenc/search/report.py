@@ -1,0 +1,215 @@
+"""What changed between two builds, as a report for people: a page of HTML, and Markdown for a pull request."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import NamedTuple
+
+from mirenc.search.diff import Change
+from mirenc.search.pages import fill_page, printable, shortened
+
+_SQUARES = 8  # of the longest bar in Markdown
+# What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.
+_MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|[\\`*{}\[\]<>#|~@&!$^]|:(?=//)|(?<=w)\.", re.IGNORECASE)
+
+
+class Row(NamedTuple):
+    """A function or file. ``more``: bytes added; sizes are None where a build lacks it or its size is unknown."""
+
+    file: str
+    name: str
+    more: int | None
+    old: int | None
+    new: int | None
+    kind: str = ""
+    why: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[str, str, str]:
+        """Bytes added, in OLD and in NEW; "?" for an unknown size, empty where a build lacks the function."""
+        more = "?" if self.more is None else f"{self.more:+,}"
+        old, new = ("?" if size is None else f"{size:,}" for size in (self.old, self.new))
+        return more, "" if self.kind == "appeared" else old, "" if self.kind == "vanished" else new
+
+    @property
+    def label(self) -> str:
+        """The file, if it is not the only one, and the name."""
+        return ": ".join(part for part in (self.file, self.name) if part)
+
+
+@dataclass(frozen=True)
+class Report:
+    """The changes between the builds ``old`` and ``new`` (paths), by the vectors of ``model``, in the form ``form``."""
+
+    old: str
+    new: str
+    model: str
+    form: str
+    changes: Sequence[Change]
+
+    @cached_property
+    def functions(self) -> list[Row]:
+        """Functions that are not identical, the largest change of size first; files without their common folders."""
+        rows = [_function_row(change, self._folder) for change in self.changes if change.kind != "identical"]
+        return sorted(rows, key=lambda row: (-abs(row.more or 0), row.kind, row.label))
+
+    @cached_property
+    def files(self) -> list[Row]:
+        """Files by the bytes of their functions, the largest change first."""
+        old, new = Counter[str](), Counter[str]()
+        for change in self.changes:
+            for count, function in ((old, change.old), (new, change.new)):
+                if function and change.bytes is not None:
+                    count[function.file] += function.bytes or 0
+        rows = [Row(name, "", new[name] - old[name], old[name], new[name]) for name in old.keys() | new.keys()]
+        return sorted(rows, key=lambda row: (-abs(row.more or 0), row.file))
+
+    @property
+    def changed_files(self) -> list[Row]:
+        """Files that grew or shrank, without their common folders; none if there is one file."""
+        changed = [row for row in self.files if row.more and len(self.files) > 1]
+        return [row._replace(file=row.file.removeprefix(self._folder)) for row in changed]
+
+    @cached_property
+    def _folder(self) -> str:
+        """The folders that all files have in common, with a slash at the end; "" if there are none."""
+        folders = [os.path.dirname(row.file) for row in self.files]
+        try:
+            return os.path.join(os.path.commonpath(folders), "")
+        except ValueError:  # no files, or absolute and relative paths
+            return ""
+
+    @cached_property
+    def total(self) -> Row:
+        """All functions whose sizes are known."""
+        old = sum(row.old or 0 for row in self.files)
+        new = sum(row.new or 0 for row in self.files)
+        return Row("all", "", new - old, old, new)
+
+    @cached_property
+    def kinds(self) -> dict[str, int]:
+        """How many functions became what (`Change.kind`), by name."""
+        return dict(sorted(Counter(change.kind for change in self.changes).items()))
+
+    @property
+    def headline(self) -> str:
+        """The bytes added in all, also in percent."""
+        share = f", {100 * self.total.more / self.total.old:+.1f} %" if self.total.more and self.total.old else ""
+        return f"{self.total.sizes[0]} bytes of code{share}"
+
+
+def _function_row(change: Change, folder: str) -> Row:
+    builds = [function for function in (change.old, change.new) if function]
+    files = dict.fromkeys(function.file.removeprefix(folder) for function in builds if function.file != ".")
+    names = dict.fromkeys(function.name for function in builds)
+    old, new = change.old and change.old.bytes, change.new and change.new.bytes
+    return Row(" -> ".join(files), " -> ".join(names), change.bytes, old, new, change.kind, change.why)
+
+
+def _arrows(text: str) -> str:
+    return printable(text).replace(" -> ", " → ")
+
+
+def _longest(rows: Iterable[Row]) -> int:
+    return max((abs(row.more or 0) for row in rows), default=0) or 1
+
+
+# -- Markdown ----------------------------------------------------------------------------------------------------------
+def markdown_report(report: Report, k: int) -> str:
+    """The report for a comment on a pull request: totals, the first ``k`` functions and files, long names at the end.
+
+    Names from the code are escaped: they make no markup, link or mention. Squares are bars, blue for smaller.
+    """
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.kinds.items())
+    _, old, new = report.total.sizes
+    lines = [f"### {_text(report.old)} → {_text(report.new)}: {report.headline}", ""]
+    lines += [f"{old} → {new} bytes. Functions: {kinds}."]
+    lines += _markdown_table(report.functions, "function", k)
+    lines += _markdown_table(report.changed_files, "file", k)
+    shown = report.functions[:k] + report.changed_files[:k]
+    if cut := [row.label for row in shown if shortened(row.label) != printable(row.label)]:
+        listed = (f"- {_code(printable(label))}" for label in cut)
+        lines += ["", "<details><summary>Long names</summary>", "", *listed, "", "</details>"]
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_table(rows: Sequence[Row], title: str, k: int) -> list[str]:
+    if not rows:
+        return []
+    longest, described = _longest(rows), title == "function"
+    lines = ["", f"| bytes | | old | new | {title} |" + " change | why |" * described]
+    lines += ["| ---: | :--- | ---: | ---: | :--- |" + " :--- | :--- |" * described]
+    for row in rows[:k]:
+        more, old, new = row.sizes
+        squares = ("🟧" if (row.more or 0) > 0 else "🟦") * -(-abs(row.more or 0) * _SQUARES // longest)
+        cells = [more, squares, old, new, _code(shortened(row.label))]
+        cells += [row.kind, _text("; ".join(map(shortened, row.why)))] if described else []
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, *(["", f"And {len(rows) - k:,} more."] if len(rows) > k else [])]
+
+
+def _code(text: str) -> str:
+    return f"<code>{_text(text)}</code>"
+
+
+def _text(text: str) -> str:
+    """``text`` as Markdown that shows it as it is."""
+    escaped = _MARKUP.sub(lambda found: "".join(f"&#{ord(c)};" for c in found[0]), _arrows(text))
+    return escaped.replace("&#64;", "&#64;&#8288;")  # a word joiner: nobody is mentioned
+
+
+# -- HTML --------------------------------------------------------------------------------------------------------------
+def html_report(report: Report) -> str:
+    """The report as one page, with all functions and files. Its search wants every word of what is typed in a row."""
+    files = report.changed_files
+    kinds = [
+        f'<label><input type="checkbox" value="{kind}" checked> {count:,} {kind}</label>'
+        for kind, count in report.kinds.items()
+        if kind != "identical"
+    ]
+    if same := report.kinds.get("identical"):
+        kinds.append(f'<span class="soft">{same:,} identical, not listed</span>')
+    return fill_page(
+        "report.html",
+        title=escape(f"{printable(report.old)} → {printable(report.new)}"),
+        headline=escape(report.headline),
+        sizes=" → ".join(report.total.sizes[1:]),
+        kinds="\n".join(kinds),
+        functions=_html_rows(report.functions) or '<tr><td class="soft">No function changed.</td></tr>',
+        files=f'<h2>Files</h2>\n<table class="files">\n{_html_rows(files)}\n</table>' if files else "",
+        model=escape(report.model),
+        form=escape(report.form),
+    )
+
+
+def _html_rows(rows: Sequence[Row]) -> str:
+    longest = _longest(rows)
+    return "\n".join(_html_row(row, longest) for row in rows)
+
+
+def _html_row(row: Row, longest: int) -> str:
+    more, old, new = row.sizes
+    change = f"{old} → {new}" if old and new else old or new
+    width = f"{50 * abs(row.more or 0) / longest:.1f}%"
+    bar = f'<i class="{"more" if (row.more or 0) > 0 else "less"}" style="width:{width}"></i>'
+    why = "".join(f"<li>{escape(_arrows(reason))}</li>" for reason in row.why)
+    where = f"<small>{_html_name(row.file)}</small>" if row.file and row.name else ""
+    kind = f'<td class="kind">{escape(row.kind)}</td>' if row.kind else ""
+    return (
+        f'<tr data-kind="{escape(row.kind)}"><td class="name">{_html_name(row.name or row.file)}{where}</td>'
+        f'<td class="bar">{bar}</td><td class="bytes">{more}</td><td class="sizes">{change}</td>'
+        f"{kind}{f'<td class=why><ul>{why}</ul></td>' if row.kind else ''}</tr>"
+    )
+
+
+def _html_name(name: str) -> str:
+    """A long name is shortened, and a click shows the whole."""
+    whole, short = _arrows(name), shortened(_arrows(name))
+    code = f"<code>{escape(short)}</code>"
+    return code if short == whole else f"<details><summary>{code}</summary><code>{escape(whole)}</code></details>"

@@ -1,0 +1,319 @@
+"""Labels of one's own: figures are scikit-learn's on the same folds, heads survive the disk, bad rows are left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import (
+    accuracy_score,
+    balanced_accuracy_score,
+    confusion_matrix,
+    f1_score,
+    mean_absolute_error,
+    r2_score,
+)
+from sklearn.model_selection import GridSearchCV, GroupKFold, LeaveOneGroupOut, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from small_labels import HEADER, write_labels, write_module, write_table
+
+from mirenc.base.errors import ConfigError, HeadError, IRFileError, MirencError, TaskError
+from mirenc.decide.custom_head import CustomHead
+from mirenc.decide.fit_labels import LabelReport, fit_labels
+from mirenc.decide.label_table import kind_of_labels
+from mirenc.encoder import Encoder, load
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def tiny() -> Encoder:
+    return load("mirenc-tiny", cache=False)
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return write_labels(tmp_path_factory.mktemp("labels"))
+
+
+@pytest.fixture(scope="module")
+def classes(tables: tuple[Path, Path], tiny: Encoder) -> LabelReport:
+    return fit_labels(tables[0], tiny)
+
+
+@pytest.fixture(scope="module")
+def numbers(tables: tuple[Path, Path], tiny: Encoder) -> LabelReport:
+    return fit_labels(tables[1], tiny, logarithm=False)
+
+
+def outer_folds(report: LabelReport) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Six groups are left out one at a time."""
+    folds = list(LeaveOneGroupOut().split(report.code.vectors, groups=report.code.groups))
+    for _, test in folds:  # what the report says of its folds
+        assert len(set(report.fold[test].tolist())) == 1
+    return folds
+
+
+def by_scikit_learn(estimator, grid, scoring, features, labels, report):
+    """Held-out answers, where each outer fold chooses among the grid on three folds of its own groups."""
+    answers = np.empty_like(labels)
+    for training, test in outer_folds(report):
+        inner = GroupKFold(3, shuffle=True, random_state=0)
+        _, groups = np.unique(report.code.groups[training], return_inverse=True)
+        folds = list(inner.split(groups, groups=groups))
+        found = GridSearchCV(estimator, grid, cv=folds, scoring=scoring).fit(features[training], labels[training])
+        answers[test] = found.predict(features[test])
+    return answers
+
+
+def test_figures_of_classes_are_scikit_learns_on_the_same_folds(classes: LabelReport) -> None:
+    labels, features = classes.code.labels, classes.code.vectors.astype(np.float64)
+    estimator = make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000))
+    grid = {"logisticregression__C": (0.001, 0.01, 0.1, 1.0)}
+    answers = by_scikit_learn(estimator, grid, "neg_log_loss", features, labels, classes)
+    figures = classes.figures["embedding"]
+    assert figures["accuracy"] == pytest.approx(accuracy_score(labels, answers), abs=1e-9)
+    assert figures["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(labels, answers), abs=1e-9)
+    assert figures["macro_f1"] == pytest.approx(f1_score(labels, answers, average="macro"), abs=1e-9)
+    np.testing.assert_array_equal(classes.confusion, confusion_matrix(labels, answers))
+    words = TfidfVectorizer(norm=None, sublinear_tf=True, lowercase=False, token_pattern=r"[@%]?[-\w.$]+")
+    bag = make_pipeline(words, LogisticRegression(max_iter=5000))
+    texts = np.array(classes.code.texts, dtype=object)
+    answers = by_scikit_learn(bag, grid, "neg_log_loss", texts, labels, classes)
+    np.testing.assert_array_equal(classes.answers["bag of words"], answers)
+    prior = cross_val_predict(DummyClassifier(), features, labels, cv=outer_folds(classes))
+    assert classes.figures["most frequent class"]["accuracy"] == accuracy_score(labels, prior)
+    gain = figures["balanced_accuracy"] - balanced_accuracy_score(labels, prior)
+    assert classes.figures["most frequent class"]["gain"][0] == pytest.approx(gain, abs=1e-9)
+
+
+def test_figures_of_numbers_are_scikit_learns_on_the_same_folds(numbers: LabelReport) -> None:
+    labels, features = numbers.code.labels, numbers.code.vectors.astype(np.float64)
+    answers = np.empty_like(labels)
+    for training, test in outer_folds(numbers):
+        _, groups = np.unique(numbers.code.groups[training], return_inverse=True)
+        folds = list(GroupKFold(3, shuffle=True, random_state=0).split(groups, groups=groups))
+        scores = []
+        for alpha in (0.01, 0.1, 1.0, 10.0):  # in units of a column's variance: scikit-learn's sums over the rows
+            error = []
+            for inside, outside in folds:
+                ridge = make_pipeline(StandardScaler(), Ridge(alpha * len(inside)))
+                ridge.fit(features[training][inside], labels[training][inside])
+                error.append(np.mean((ridge.predict(features[training][outside]) - labels[training][outside]) ** 2))
+            scores.append((np.mean(error), alpha))
+        ridge = make_pipeline(StandardScaler(), Ridge(min(scores)[1] * len(training)))
+        answers[test] = ridge.fit(features[training], labels[training]).predict(features[test])
+    figures = numbers.figures["embedding"]
+    assert figures["r2"] == pytest.approx(r2_score(labels, answers), abs=1e-9)
+    assert figures["mae"] == pytest.approx(mean_absolute_error(labels, answers), abs=1e-9)
+    saved = 1 - figures["mae"] / numbers.figures["mean"]["mae"]
+    assert numbers.figures["mean"]["gain"][0] == pytest.approx(saved, abs=1e-9)
+    assert figures["r2"] > 0.5  # the size says most
+
+
+def test_the_embedding_tells_operations_apart_that_their_number_does_not(classes: LabelReport) -> None:
+    figures = {name: row["balanced_accuracy"] for name, row in classes.figures.items()}
+    assert figures["embedding"] > 0.8 > 0.6 > figures["instruction count"]
+    assert figures["most frequent class"] <= 0.5
+    assert classes.head.facts.gain[1] > 0
+
+
+def test_logarithms_are_fitted_where_numbers_are_of_several_magnitudes(
+    tables: tuple[Path, Path], tiny: Encoder, numbers: LabelReport
+) -> None:
+    rows = [
+        {"file": name.split(": ")[0], "function": name.split(": ")[1], "label": 2.0 ** (number / 10), "group": group}
+        for name, number, group in zip(numbers.code.names, numbers.code.labels, numbers.code.groups, strict=True)
+    ]
+    report = fit_labels(rows, tiny)  # mappings in memory; files are relative to the working folder, or absolute
+    assert report.head.facts.logarithm
+    assert not fit_labels(rows, tiny, logarithm=False).head.facts.logarithm
+    np.testing.assert_allclose(report.code.labels, 2.0 ** (numbers.code.labels / 10))
+    (answer,) = report.head.predict(tables[0].parent / "m0.ll", function="f1")
+    low, high = answer.interval
+    # The same factor up and down, of 1 + number.
+    assert (answer.value + 1) / (low + 1) == pytest.approx((high + 1) / (answer.value + 1))
+    assert np.log((high + 1) / (answer.value + 1)) == pytest.approx(report.head.facts.error)
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_a_head_answers_the_same_after_the_disk(
+    kind: str, request: pytest.FixtureRequest, tables: tuple[Path, Path], tiny: Encoder, tmp_path: Path
+) -> None:
+    report = request.getfixturevalue(kind)
+    again = CustomHead.load(report.head.save(tmp_path / "head"), encoder=tiny)
+    assert again.facts == report.head.facts
+    file = tables[0].parent / "m3.ll"
+    answers = again.predict(file)
+    assert answers == report.head.predict(file)
+    assert [answer.region.name for answer in answers] == ["f0", "f1", "f2", "f3"]
+    assert [again.predict(file, function="f2")] == [answers[2:3]]
+    assert answers[0].distance == pytest.approx(0, abs=0.05)  # it was trained on
+    assert answers[0].follow == (report.head.facts.gain[1] > 0)
+    if kind == "classes":
+        assert sum(answers[0].probability.values()) == pytest.approx(1)
+        assert answers[0].value in {"add", "mul", "xor"}
+    else:
+        low, high = answers[0].interval
+        assert (high - low) / 2 == pytest.approx(report.head.facts.error)
+
+
+def test_an_answer_about_other_code_is_not_to_be_followed(classes: LabelReport) -> None:
+    (answer,) = classes.head.predict(EXAMPLES / "saxpy.ll")
+    assert answer.distance > 1
+    assert not answer.follow
+    assert "unlike the code that the head was trained on" in answer.why
+
+
+def test_heads_that_do_not_fit_are_refused(classes: LabelReport, tiny: Encoder, tmp_path: Path) -> None:
+    folder = classes.head.save(tmp_path / "head")
+    with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .*, not of mirenc-fast"):
+        CustomHead.load(folder, encoder=load(cache=False)).predict(EXAMPLES / "saxpy.ll")
+    with pytest.raises(TaskError, match="no function 'sapxy' with a body; did you mean 'saxpy'"):
+        classes.head.predict(EXAMPLES / "saxpy.ll", function="sapxy")
+    about = json.loads((folder / "head.json").read_text(encoding="utf-8"))
+    about["extra"]["custom"]["form"] = "O7"
+    (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(HeadError, match=r"head\.json is damaged \(form: "):
+        CustomHead.load(folder)
+    about["extra"] = {"task": "openmp"}
+    (folder / "head.json").write_text(json.dumps(about), encoding="utf-8")
+    with pytest.raises(HeadError, match=r"is a head of a task\. Type: mirenc predict openmp INPUT --head"):
+        CustomHead.load(folder)
+
+
+# -- tables --------------------------------------------------------------------------------------------
+def test_bad_rows_are_left_out_with_their_reasons(tables: tuple[Path, Path], tiny: Encoder, tmp_path: Path) -> None:
+    folder = tables[0].parent
+    rows = [(f"m{file}.ll", f"f{place}", ("no", "yes")[place % 2], file) for file in range(6) for place in range(2)]
+    bad = {
+        ("m0.ll", "f0", "no", 0): "the same code as bad.csv, row 1",
+        ("m0.ll", "f1", "no", 0): "the same code as bad.csv, row 2, which has the label 'yes'",
+        ("m1.ll", "g7", "no", 1): "no function 'g7' with a body; it has f0, f1, f2, f3",
+        ("m2.ll", "", "no", 2): "no function",
+        ("m2.ll", "f2", "NaN", 2): "no label",
+        ("m2.ll", "f3", "no", ""): "no group",
+        ("", "f3", "no", 1): "no file",
+        ("gone.ll", "f3", "no", 1): "no such file",
+        ("m3.ll", "f3", "perhaps", 3): "class 'perhaps' has one sample",
+    }
+    table = write_table(folder / "bad.csv", [*rows, *bad])
+    report = fit_labels(table, tiny)
+    assert len(report.code.names) == 12
+    assert len(report.code.left_out) == len(bad)
+    for number, reason in enumerate(bad.values(), 13):
+        (line,) = [line for line in report.code.left_out if line.startswith(f"{table}, row {number}:")]
+        assert reason in line.replace(f"{folder}/", "")
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "options", "error", "message"),
+    [
+        (
+            ["file", "function", "lable"],
+            [("m0.ll", "f0", 1)],
+            {},
+            ConfigError,
+            "no column 'label'; did you mean 'lable'",
+        ),
+        (["path", "label"], [("m0.ll", 1)], {}, ConfigError, "no column 'file'; found: path, label"),
+        (
+            HEADER,
+            [("m0.ll", "f0", "a", "g")],
+            {"group": "team"},
+            ConfigError,
+            "no column 'team'; found: file, function",
+        ),
+        (HEADER, [], {}, ConfigError, "no column 'file'; found: no rows"),
+        (HEADER, [("m0.ll", "f0", "", "g")], {}, ConfigError, "no usable row: .*no label"),
+        (HEADER, [(f"m{n}.ll", "f0", "ab"[n % 2], "g") for n in range(4)], {}, TaskError, "two groups are needed"),
+        (HEADER, [(f"m{n}.ll", "f0", "a", n) for n in range(4)], {}, TaskError, "two labels are needed"),
+        (
+            HEADER,
+            [(f"m{n}.ll", "f0", "ab"[n // 2], n // 2) for n in range(4)],
+            {},
+            TaskError,
+            "without group '[01]' all",
+        ),
+    ],
+)
+def test_tables_that_cannot_be_used_are_refused(
+    header: list[str],
+    rows: list[tuple[object, ...]],
+    options: dict[str, str],
+    error: type[MirencError],
+    message: str,
+    tables: tuple[Path, Path],
+    tiny: Encoder,
+) -> None:
+    table = write_table(tables[0].parent / "refused.csv", rows, header)
+    with pytest.raises(error, match=message):
+        fit_labels(table, tiny, **options)
+
+
+def test_a_table_that_is_not_there_is_an_error(tiny: Encoder) -> None:
+    with pytest.raises(IRFileError, match=r"nowhere\.csv: no such file"):
+        fit_labels("nowhere.csv", tiny)
+
+
+def test_files_are_groups_where_no_column_says_so_and_rows_where_there_is_one_file(
+    tables: tuple[Path, Path], tiny: Encoder, classes: LabelReport
+) -> None:
+    folder = tables[0].parent
+    several = [(f"m{file}.ll", f"f{place}", "ab"[place % 2]) for file in range(3) for place in range(4)]
+    report = fit_labels(write_table(folder / "files.tsv", several, HEADER[:3], "\t"), tiny)
+    assert (report.code.group_by, len(set(report.fold.tolist()))) == ("file", 3)
+    write_module(folder / "only.ll", {f"f{place}": (("add", "mul")[place % 2], 2 + place) for place in range(8)})
+    single = [("only.ll", f"f{place}", ("add", "mul")[place % 2]) for place in range(8)]
+    report = fit_labels(write_table(folder / "single.csv", single, HEADER[:3]), tiny)
+    assert (report.code.group_by, len(set(report.code.groups.tolist()))) == ("", 8)
+    assert classes.code.group_by == "column 'group'"
+
+
+def test_labels_of_files_and_functions_by_line(tables: tuple[Path, Path], tiny: Encoder) -> None:
+    folder = tables[0].parent
+    files = [(f"m{file}.ll", "ab"[file % 2]) for file in range(6)]
+    report = fit_labels(write_table(folder / "whole.csv", files, ["file", "label"]), tiny)
+    np.testing.assert_array_equal(report.code.vectors[0], tiny.embed(folder / "m0.ll", purpose="features"))
+    (answer,) = report.head.predict(folder / "m0.ll")
+    assert answer.region.level == "module"
+    with pytest.raises(TaskError, match="labels of files, not of functions"):
+        report.head.predict(folder / "m0.ll", function="f0")
+    lines = [(f"m{file}.ll", 3, "ab"[file % 2]) for file in range(6)]
+    with pytest.raises(TaskError, match="no debug information, so no function has a line"):
+        fit_labels(write_table(folder / "lines.csv", lines, ["file", "line", "label"]), tiny)
+
+
+@pytest.mark.needs("C compiler")
+def test_a_line_of_a_source_is_that_of_the_function_around_it(tiny: Encoder, tmp_path: Path, compiler: str) -> None:
+    from mirenc.llvm import ReadOptions
+
+    rows = []
+    for number in range(4):
+        source = f"int add(int x) {{\n  return x + {number};\n}}\n\nint mul(int x) {{\n  return x * {number + 3};\n}}\n"
+        (tmp_path / f"s{number}.c").write_text(source, encoding="utf-8")
+        rows += [(f"s{number}.c", 2, "sum"), (f"s{number}.c", 6, "product")]
+    encoder = load("mirenc-tiny", cache=False, options=ReadOptions(cflags=("-g",)))
+    report = fit_labels(write_table(tmp_path / "t.csv", rows, ["file", "line", "label"]), encoder)
+    assert [name.rpartition(": ")[2] for name in report.code.names] == ["add", "mul"] * 4
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"),
+    [
+        (["a", "b"], "classes"),
+        (["0", "1", "1.0"], "classes"),
+        ([str(value) for value in range(11)], "numbers"),
+        (["0.5", "1", "2"], "numbers"),
+        ([*(f"{value}.5" for value in range(19)), "n"], "numbers"),  # one of 20 is a mistake
+        (["1.5", "x"], "classes"),
+    ],
+)
+def test_the_kind_of_labels(labels: list[str], kind: str) -> None:
+    assert kind_of_labels(labels) == kind
