@@ -61,7 +61,7 @@ def check_output(path: str | os.PathLike[str]) -> None:
     if os.path.isdir(path):
         raise IRFileError(f"output {os.fspath(path)} is a folder. Name a file in it")
     if not os.access(parent if os.path.isfile(path) or not os.path.exists(path) else path, os.W_OK):
-        raise IRFileError(f"no permission to write output {os.fspath(path)}. Name a file in another folder")
+        raise IRFileError(f"cannot write {os.fspath(path)}: Permission denied. Name another file")
 
 
 @contextlib.contextmanager

@@ -417,6 +417,9 @@ def test_no_permission_to_write(as_user: Run, model_dir: Path, ir: Path, tmp_pat
         output = tmp_path / "fixed" / f"x.{suffix}"
         result = as_user("embed", "--no-cache", "--model", model_dir, "-o", output, ir)
         result.failed(f"mirenc: error: cannot write {output}: Permission denied")
+    # Before any work: the inputs are not there.
+    output = tmp_path / "fixed" / "x.json"
+    as_user("search", "none.ll", "none.npz", "-o", output).failed(f"cannot write {output}: Permission denied")
 
 
 @pytest.mark.parametrize("verb", ["embed", "inspect", "graph", "search", "compare"])
