@@ -45,6 +45,12 @@ def test_long_names_are_whole_however_wide_the_column(
     assert_same(read_vectors(tmp_path / "x.npz"), table(NAMES))
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_formats_that_take_unicode_alone_have_other_bytes_written_out(tmp_path: Path, suffix: str) -> None:
+    write_vectors(tmp_path / f"x{suffix}", table(["\udcff"]))
+    assert read_vectors(tmp_path / f"x{suffix}").names == [r"\xff"]
+
+
 def test_a_name_of_10_000_characters_among_20_000(tmp_path: Path) -> None:
     """Padded, each of three columns would be 800 MB."""
     names = [f"f{number}" for number in range(20_000)]
