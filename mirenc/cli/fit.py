@@ -60,6 +60,9 @@ def fit(
     A table of labels has the columns file (relative to the table), function or line (without either the label is of the
     whole file), label (classes or numbers), and group (rows that are held out together, such as those of a project).
     `mirenc predict FOLDER INPUT` asks its head, `mirenc predict TASK INPUT --head FOLDER` that of a task.
+
+    mirenc fit labels.csv -o size_head
+    mirenc fit --task-file my_task.py -o widths_head
     """
     labels_only: dict[str, Any] = {
         "--label": label,
