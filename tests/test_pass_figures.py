@@ -51,12 +51,12 @@ def test_the_record_of_projects_adds_up() -> None:
 def test_the_guide_says_how_many_claims_were_exact() -> None:
     projects = record("projects.json")["projects"].values()
     modules, exact = (sum(one[key] for one in projects) for key in ("modules", "exact"))
-    assert f"exactly what was claimed on {exact} of {modules}" in GUIDE
+    assert f"For {exact} of their {modules} modules" in GUIDE
 
 
 def test_the_guide_says_what_nm_says() -> None:
     projects = record("nm.json")["projects"].values()
     same, rows = (sum(one[key] for one in projects) for key in ("same", "rows"))
-    assert f"{same} of {rows} rows are those of `nm -S`" in GUIDE
+    assert f"{same} of {rows} sizes equal those of `nm -S`" in GUIDE
     for one in projects:
         assert one["same"] + len(one["other"]) + one["alone"] >= one["rows"]

@@ -116,10 +116,10 @@ def _trust(report: LabelReport) -> str:
     """Whether the head is better than no code, and whether the embedding is what makes it so."""
     facts, rival = report.head.facts, report.rival
     if facts.gain[1] <= 0:
-        return f"Do not trust it: on groups held out it is not clearly better than the {facts.baseline}."
+        return f"Do not use it: on groups held out it is not clearly better than the {facts.baseline}."
     if report.figures[rival]["gain"][1] <= 0:
-        return f"Trust it as far as the table says; but the embedding is not clearly better than the {rival}."
-    return "Trust it as far as the table says: it is better than each row without the encoder."
+        return f"It is better than guessing, but not clearly better than the {rival}."
+    return "Use it: it is better than each row without the encoder, by what the table says."
 
 
 def answer_with(
