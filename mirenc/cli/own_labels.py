@@ -83,7 +83,8 @@ def _figures(report: LabelReport) -> Any:
 
     classes = report.kind == "classes"
     names = ["accuracy", "balanced", "macro F1"] if classes else ["mean absolute error", "R2", "Spearman"]
-    gain = "balanced accuracy that the embedding adds" if classes else "error that the embedding saves"
+    saved = "error of logarithms saved" if report.head.facts.logarithm else "error saved"
+    gain = "balanced accuracy added by the embedding" if classes else f"{saved} by the embedding"
     table = Table("held-out answers of", *(Column(name, justify="right") for name in (*names, gain)))
     for name, row in report.figures.items():
         low, high = row["accuracy_interval" if classes else "mae_interval"]
