@@ -22,7 +22,7 @@ def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Pat
     fitted = run("fit", tables[0], "-o", tmp_path / "head", *MODEL)
     assert fitted.code == 0
     assert fitted.out.startswith("48 functions, 6 groups (column 'group'); label: ")
-    for words in ("most frequent class", "bag of words", "embedding", "answer mul", "Use it: it is better than"):
+    for words in ("most frequent class", "bag of words", "embedding", "answer mul", "It is better than guessing"):
         assert words in fitted.out
     assert fitted.err == (f"mirenc: wrote {tmp_path / 'head'}. Ask it: mirenc predict {tmp_path / 'head'} INPUT\n")
     file = tables[0].parent / "m3.ll"
