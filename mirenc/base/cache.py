@@ -7,6 +7,7 @@ A cache that cannot be used is left alone: it saves time, and moves a vector by 
 import contextlib
 import hashlib
 import os
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ _TIMEOUT = 10.0  # seconds to wait for another writer
 _CHECKSUM = 8  # bytes
 _RECENT = 16  # exchanges: an entry used since then is not marked again, which would write all of its page
 _SUFFIXES = ("", "-wal", "-shm")  # of SQLite's files
+_NAME = re.compile(r"([\w.-]+\.)?[0-9a-f]{32}")  # of a cache's file: the model's name and digest
 _QUERY_ROWS = 30_000  # SQLite takes 32,766 parameters a query
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS entries (key BLOB PRIMARY KEY, used INTEGER NOT NULL, data BLOB NOT NULL);
@@ -33,8 +35,9 @@ def cache_folder() -> Path:
 
 
 def cache_files(folder: Path | None = None) -> list[Path]:
-    """The files of all caches, the one that was not written to for longest first."""
-    return sorted((folder or cache_folder()).glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
+    """The files of all caches, the one that was not written to for longest first; other files there are left alone."""
+    found = [path for path in (folder or cache_folder()).glob("*.sqlite") if _NAME.fullmatch(path.stem)]
+    return sorted(filter(Path.is_file, found), key=lambda path: path.stat().st_mtime)
 
 
 def file_bytes(path: Path) -> int:

@@ -99,11 +99,13 @@ def _fit_labels(
     common.check_folders(output)
     encoder = load(model, options=options)
     report = fit_labels(table, encoder, label=label or "label", group=group or None, progress=True, **rest)
+    if output is not None:
+        report.head.save(output)
     print_report(report, as_json)
     if output is None:
         common.say("no head is kept; -o FOLDER keeps it for `mirenc predict FOLDER INPUT`")
     else:
-        common.say(f"wrote {report.head.save(output)}. Ask it: mirenc predict {output} INPUT")
+        common.say(f"wrote {output}. Ask it: mirenc predict {output} INPUT")
 
 
 def _fit_task(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mirenc.base.shown import printable
 from mirenc.cli import common
 
 if TYPE_CHECKING:
@@ -23,13 +24,19 @@ _MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
 
 
 def is_table(name: str | None) -> bool:
-    """Whether the first argument of ``mirenc fit`` is a table of labels and no task."""
-    return name is not None and (name.endswith(_SUFFIXES) or Path(name).is_file())
+    """Whether the first argument of ``mirenc fit`` is a table of labels and no task, whose name goes first."""
+    return name is not None and (name.endswith(_SUFFIXES) or (Path(name).is_file() and not _is_task(name)))
 
 
 def is_head(name: str) -> bool:
     """Whether the first argument of ``mirenc predict`` is a head's folder, or the head.json in it, and no task."""
-    return Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
+    return Path(name).name == "head.json" or ((Path(name) / "head.json").is_file() and not _is_task(name))
+
+
+def _is_task(name: str) -> bool:
+    from mirenc.decide.registry import list_tasks
+
+    return name in list_tasks()
 
 
 def refuse(given: Mapping[str, Any], why: str) -> None:
@@ -53,7 +60,7 @@ def print_report(report: LabelReport, as_json: bool) -> None:
             facts |= {"classes": classes, "confusion": report.confusion.tolist()}
         typer.echo(json.dumps(facts | {"figures": report.figures}))
         return
-    typer.echo(_about(report))
+    typer.echo(printable(_about(report)))
     common.print_table(_figures(report))
     if report.kind == "classes":
         common.print_table(_confusion(report))
@@ -103,10 +110,12 @@ def _percent(gain: tuple[float, float, float]) -> str:
 
 
 def _confusion(report: LabelReport) -> Any:
+    from rich.markup import escape
     from rich.table import Column, Table
 
     classes = report.head.head.classes_.tolist()[:_MOST_SHOWN]
     title = "counts of the embedding's answers"
+    classes = [escape(printable(name)) for name in classes]
     table = Table("label", *(Column(f"answer {name}", justify="right") for name in classes), title=title)
     for name, counts in zip(classes, report.confusion.tolist(), strict=False):
         table.add_row(name, *map(str, counts[: len(classes)]))
@@ -115,9 +124,9 @@ def _confusion(report: LabelReport) -> Any:
 
 def _trust(report: LabelReport) -> str:
     """Whether the head is better than no code, and whether the embedding is what makes it so."""
-    facts, rival = report.head.facts, report.rival
-    if facts.gain[1] <= 0:
-        return f"Do not use it: on groups held out it is not clearly better than the {facts.baseline}."
+    rival = report.rival
+    if doubt := report.head.facts.doubt:
+        return f"Do not use it: {doubt}."
     if report.figures[rival]["gain"][1] <= 0:
         return f"It is better than guessing, but not clearly better than the {rival}."
     return "Use it: it is better than each row without the encoder, by what the table says."
@@ -140,7 +149,8 @@ def answer_with(
 
     def answer(file: Input) -> None:
         for found in head.predict(file, function=function):
-            typer.echo(_json(file.name, head, found) if as_json else _lines(file.name, head, found))
+            for line in [_json(file.name, head, found)] if as_json else _lines(file.name, head, found):
+                typer.echo(printable(line))
 
     for _ in failures.results("predicting", files, answer):
         pass
@@ -151,7 +161,7 @@ def _json(file: str, head: CustomHead, answer: CustomAnswer) -> str:
     return json.dumps({"input": file, "label": head.facts.label, **asdict(answer)})
 
 
-def _lines(file: str, head: CustomHead, answer: CustomAnswer) -> str:
+def _lines(file: str, head: CustomHead, answer: CustomAnswer) -> tuple[str, str]:
     region = answer.region
     place = f"{region.file}:{region.line}" if region.file else file
     name = f": {region.name}" if region.level == "function" else ""
@@ -162,4 +172,4 @@ def _lines(file: str, head: CustomHead, answer: CustomAnswer) -> str:
         low, high = answer.interval
         value = f"{float(answer.value):.4g}  [{low:.4g}, {high:.4g}]"
     verdict = "follow it" if answer.follow else "do not follow it"
-    return f"{place}{name}: {head.facts.label} {value}\n  {verdict}: {answer.why}"
+    return f"{place}{name}: {head.facts.label} {value}", f"  {verdict}: {answer.why}"

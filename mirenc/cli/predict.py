@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -96,7 +97,7 @@ def predict(
     if not names:
         raise typer.BadParameter("give the files to answer for, as in TASK kernel.cl", param_hint="INPUT")
     if task.name == "size_after" and any(map(common.is_project, names)):
-        common.say(f"these are a head's predictions; for exact sizes type: mirenc sizes {' '.join(names)}")
+        common.say(f"these are a head's predictions; for exact sizes type: mirenc sizes {shlex.join(names)}")
     from mirenc.decide.loop_task import LoopTask
     from mirenc.encoder import load
     from mirenc.llvm.analysis.regions import is_called

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import HeadError, TaskError
@@ -23,6 +23,7 @@ from mirenc.llvm.passes.optimise import Form
 
 _EXTRA = "custom"  # key of what head.json says beside the head
 _NO_CONTEXT = np.zeros(0)
+_LEAST_GROUPS = 5  # an interval over fewer says little: two groups that both do well by chance are no rare thing
 
 
 class HeldOut(BaseModel):
@@ -31,8 +32,8 @@ class HeldOut(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
     least: float  # probability of the answer that was least sure
-    answers: int
-    right: float  # share
+    answers: int = Field(ge=1)
+    right: float = Field(ge=0, le=1)  # share
 
 
 class CustomFacts(BaseModel):
@@ -54,6 +55,15 @@ class CustomFacts(BaseModel):
     records: list[HeldOut] = []  # of classes: the surest first
     figures: dict[str, float]
     code_reach: float
+
+    @property
+    def doubt(self) -> str:
+        """Why answers cannot be relied on, in words; empty: they are better than without code on groups held out."""
+        if self.groups < _LEAST_GROUPS:
+            return f"{self.groups} groups are too few to tell whether the head is of use; label code of {_LEAST_GROUPS}"
+        if self.gain[1] <= 0:
+            return f"on groups held out the head was not clearly better than the {self.baseline}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -125,8 +135,8 @@ class CustomHead:
             low, high = (number_of(predicted + side * facts.error, facts.logarithm) for side in (-1, 1))
             interval = low, high
             good, why = True, f"8 of 10 held-out answers were within {error_words(facts)}"
-        if facts.gain[1] <= 0:
-            good, why = False, f"on groups held out the head was not clearly better than the {facts.baseline}"
+        if facts.doubt:
+            good, why = False, facts.doubt
         if distance > 1:
             good, why = False, f"unlike the code that the head was trained on (distance {distance:.2f}, 1 is far)"
         return CustomAnswer(region, value, probability, interval, distance, good, why)
@@ -150,6 +160,9 @@ class CustomHead:
             raise HeadError(f"{folder}: head.json is damaged ({what}). Train the head anew") from None
         if not isinstance(head, (LogisticHead, RidgeRegressor)) or isinstance(head, LogisticHead) > bool(facts.records):
             raise HeadError(f"{folder}: head.json is damaged (no head of labels). Train the head anew")
+        classes = getattr(head, "classes_", [])
+        if isinstance(head, LogisticHead) and len(set(classes)) != max(len(classes), 2):
+            raise HeadError(f"{folder}: head.json is damaged (its classes). Train the head anew")
         columns = int(head.n_features_in_)
         reach = Reach.from_arrays(arrays, facts.code_reach, columns=columns, where=os.fspath(folder))
         return cls(head, facts, reach, encoder)
@@ -167,4 +180,4 @@ def number_of(predicted: float, logarithm: bool) -> float:
 
 def error_words(facts: CustomFacts) -> str:
     """The error of held-out numbers: a factor, or a distance."""
-    return f"a factor of {np.exp(facts.error):.2f}" if facts.logarithm else f"{facts.error:.4g}"
+    return f"a factor of {np.exp(facts.error):.2f} (of 1 + the number)" if facts.logarithm else f"{facts.error:.4g}"

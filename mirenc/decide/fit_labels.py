@@ -109,10 +109,13 @@ def fit_labels(
     code, kind = embed_labels(read, encoder, kind=kind, form=form, commands=commands, jobs=jobs, progress=progress)
     if kind == "numbers" and logarithm is None:
         low, high = np.percentile(np.asarray(code.labels, dtype=np.float64), [10, 90])
-        logarithm = bool(code.labels.min() >= 0 and high > _WIDE * max(low, 1e-9))
+        logarithm = bool(code.labels.min() >= 0 and high > _WIDE * max(low, 1.0))
     logarithm = bool(logarithm) and kind == "numbers"
     if logarithm and code.labels.min() <= -1:
         raise TaskError(f"label {code.labels.min():g}: a logarithm needs numbers above -1. Type: --no-log")
+    if logarithm and code.labels.max() < _WIDE:
+        found = f"largest label {code.labels.max():g}: log(1 + label) is nearly the label where labels are so small"
+        raise TaskError(f"{found}. Give them in another unit, such as microseconds for seconds, or type: --no-log")
     target = np.log1p(code.labels) if logarithm else code.labels
     codes = np.unique(target, return_inverse=True)[1] if kind == "classes" else np.zeros(len(target), dtype=np.int64)
     folds = list(cut(code.groups, codes, FOLDS, 0))

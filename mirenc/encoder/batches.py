@@ -42,6 +42,11 @@ def input_batches(inputs: Iterable[Input], batch_size: int) -> Iterator[list[Inp
     return in_batches(inputs, _bytes_of, _BATCH_BYTES, batch_size)
 
 
+def is_large(batch: list[Input]) -> bool:
+    """Whether a batch is one input that is larger than a batch should be."""
+    return len(batch) == 1 and _bytes_of(batch[0]) > _BATCH_BYTES
+
+
 def _bytes_of(one: Input) -> int:
     if isinstance(one.value, IRModule):
         return len(one.value.text)

@@ -1,7 +1,8 @@
 """`run`: batches through a `Pipeline` in this process, or in worker processes, each of which does whole batches.
 
-A worker that dies costs the input that it was at, never the run. Workers are plain child processes instead of
-``multiprocessing``'s, which would run a user's script again where it has no ``if __name__ == "__main__"``.
+A worker that dies costs the input that it was at, never the run: what may need much memory, a large input, is left to
+workers. They are plain child processes instead of ``multiprocessing``'s, which would run a user's script again where it
+has no ``if __name__ == "__main__"``.
 """
 
 import os
@@ -20,6 +21,7 @@ from itertools import chain, islice
 from typing import Any
 
 from mirenc.base.errors import IRResourceError
+from mirenc.encoder.batches import is_large
 from mirenc.encoder.encoding import Advance
 from mirenc.encoder.options import EmbedOptions
 from mirenc.encoder.outcome import Outcome
@@ -96,7 +98,7 @@ def _run_in_workers(
 ) -> Generator[list[Outcome], None, None]:
     """What becomes of each batch, in their order, in ``count`` processes, of which this is one.
 
-    What numpy does not run is encoded in this process alone; the others prepare it.
+    What numpy does not run is encoded in this process alone; the others prepare it. Large inputs are left to these.
     """
     in_numpy = pipeline.runtime.name == "numpy"
     if in_numpy:
@@ -125,8 +127,11 @@ def _run_in_workers(
 
 
 def _first_cancelled(waiting: Iterable[_Answer]) -> int | None:
-    """Place of the first batch that no worker had begun, and now none will; None: there is none."""
-    return next((at for at, (_, answer) in enumerate(waiting) if answer.cancel()), None)
+    """Place of the first batch for this process: no worker had begun it, and now none will; None: there is none."""
+    for at, (batch, answer) in enumerate(waiting):
+        if (_stays_here(batch) or not is_large(batch)) and answer.cancel():
+            return at
+    return None
 
 
 def _stays_here(batch: Sequence[Input]) -> bool:

@@ -256,7 +256,7 @@ def test_loading_alone_writes_nothing(model_folder: Path, tmp_path: Path) -> Non
 
 
 def test_a_limit_takes_the_oldest_files_first_then_the_oldest_entries(tmp_path: Path) -> None:
-    caches = [Cache(f"{kind}{DIGEST}", kind=kind, folder=tmp_path) for kind in ("old", "middle", "young")]
+    caches = [Cache(DIGEST, kind=kind, folder=tmp_path) for kind in ("old", "middle", "young")]
     for age, cache in enumerate(caches):
         for key in keys(40):
             cache.put({key: bytes(10_000)})
@@ -271,4 +271,19 @@ def test_a_limit_takes_the_oldest_files_first_then_the_oldest_entries(tmp_path: 
     assert set(kept) == set(keys(40)[-len(kept) :])
     assert len(caches[2].get(keys(40))) == 40
     limit_caches(0, tmp_path)
+    assert cache_files(tmp_path) == []
+
+
+def test_other_files_in_the_folder_are_no_caches(tmp_path: Path) -> None:
+    """SQLite files of other programs, and what only looks like a cache's."""
+    Cache(DIGEST, kind="mirenc-tiny", folder=tmp_path).put({keys(1)[0]: b"vector"})
+    others = [
+        tmp_path / name for name in ("places.sqlite", "notes.sqlite", f"{DIGEST[:31]}.sqlite", f"{DIGEST}.sqlite")
+    ]
+    for other in others:
+        other.write_bytes(b"mine")
+    (tmp_path / f"{DIGEST[:32]}.sqlite").mkdir()
+    assert [path.name for path in cache_files(tmp_path)] == [f"mirenc-tiny.{DIGEST[:32]}.sqlite"]
+    limit_caches(0, tmp_path)
+    assert [other.read_bytes() for other in others] == [b"mine"] * 4
     assert cache_files(tmp_path) == []

@@ -83,3 +83,23 @@ def test_options_of_tasks_are_refused_for_a_head_of_labels(run: Run, tables: tup
     task = run("predict", "device_mapping", EXAMPLE, "--head", tmp_path / "head", "--context", "transfer=1,wgsize=1")
     assert task.code == 1
     assert "Traceback" not in task.err
+
+
+def test_class_names_are_no_markup_and_control_no_terminal(run: Run, tables: tuple[Path, Path], tmp_path: Path) -> None:
+    text = tables[0].read_text(encoding="utf-8").replace(",mul", ",[/mul]").replace(",xor", ",\x1b[2Jxor")
+    table = tables[0].parent / "marked.csv"
+    table.write_text(text, encoding="utf-8")
+    fitted = run("fit", table, "-o", tmp_path / "head", *MODEL)
+    assert "answer [/mul]" in fitted.out
+    asked = run("predict", tmp_path / "head", tables[0].parent / "m3.ll").ok()
+    assert "\\x1b[2Jxor" in fitted.out
+    assert "\x1b" not in fitted.out + asked.out
+
+
+def test_the_name_of_a_task_is_no_folder_of_a_head(
+    run: Run, tables: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("fit", tables[0], "-o", tmp_path / "vectorization", *MODEL).code == 0
+    monkeypatch.chdir(tmp_path)
+    assert "label" not in run("predict", "vectorization", EXAMPLE).out
+    assert "label" in run("predict", "./vectorization", EXAMPLE).out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def classes(tables: tuple[Path, Path], tiny: Encoder) -> LabelReport:
 @pytest.fixture(scope="module")
 def numbers(tables: tuple[Path, Path], tiny: Encoder) -> LabelReport:
     return fit_labels(tables[1], tiny, logarithm=False)
+
+
+def rows_of(table: Path) -> list[dict[str, str]]:
+    with open(table, newline="", encoding="utf-8") as stream:
+        return [row | {"file": str(table.parent / row["file"])} for row in csv.DictReader(stream)]
 
 
 def outer_folds(report: LabelReport) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -317,3 +323,22 @@ def test_a_line_of_a_source_is_that_of_the_function_around_it(tiny: Encoder, tmp
 )
 def test_the_kind_of_labels(labels: list[str], kind: str) -> None:
     assert kind_of_labels(labels) == kind
+
+
+def test_few_groups_are_no_evidence(tables: tuple[Path, Path], tiny: Encoder) -> None:
+    """However well the head does on them."""
+    rows = rows_of(tables[0])
+    report = fit_labels([row for row in rows if row["group"] in sorted({row["group"] for row in rows})[:4]], tiny)
+    assert report.head.facts.doubt.startswith("4 groups are too few to tell whether the head is of use")
+    (answer,) = report.head.predict(tables[0].parent / "m3.ll", function="f2")
+    assert not answer.follow
+    assert answer.why == report.head.facts.doubt
+
+
+def test_a_logarithm_of_small_numbers_is_refused(tables: tuple[Path, Path], tiny: Encoder) -> None:
+    rows = [row | {"label": 1e-6 * (1 + number)} for number, row in enumerate(rows_of(tables[0]))]
+    with pytest.raises(
+        TaskError, match=r"largest label 4.8e-05: .* such as microseconds for seconds, or type: --no-log"
+    ):
+        fit_labels(rows, tiny, kind="numbers", logarithm=True)
+    assert not fit_labels(rows, tiny, kind="numbers").head.facts.logarithm

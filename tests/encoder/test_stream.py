@@ -26,7 +26,7 @@ from mirenc.base.errors import (
     NoFunctionBodyError,
     UnreadableIRWarning,
 )
-from mirenc.encoder import Encoder, Outcome, load, workers
+from mirenc.encoder import Encoder, Outcome, batches, load, workers
 from mirenc.encoder.embedding import Embedding
 from mirenc.encoder.pipeline import Pipeline
 from mirenc.encoder.weights import seal
@@ -274,6 +274,23 @@ def test_this_process_works_beside_its_workers(
     outcomes = list(encoder.embed_stream(FILES[:4], jobs=2, batch_size=1))
     assert here == [str(file) for file in FILES[1:4]]
     assert [outcome.name for outcome in outcomes] == [str(file) for file in FILES[:4]]
+    assert len(children) == 1
+
+
+def test_a_large_input_is_left_to_a_worker(
+    encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "_BATCH_BYTES", 100)
+    embed = Pipeline.embed
+    here: list[str] = []
+
+    def counted(self: Pipeline, batch: list[Input], *rest: Any, **words: Any) -> Any:
+        here.extend(one.name for one in batch)
+        return embed(self, batch, *rest, **words)
+
+    monkeypatch.setattr(Pipeline, "embed", counted)
+    assert all(outcome.error is None for outcome in encoder.embed_stream(FILES, jobs=2))
+    assert here == []
     assert len(children) == 1
 
 
