@@ -127,7 +127,7 @@ def read_labels(table: Table, *, label: str = "label", group: str | None = None)
     return read
 
 
-def _cells(table: Iterable[Mapping[str, Any]], name: str) -> list[dict[str, str]]:
+def _cells(table: Any, name: str) -> list[dict[str, str]]:
     """Text of each row's cells by column. Raises ConfigError: not an iterable of mappings."""
     records = list(table) if isinstance(table, Iterable) else [table]
     for number, record in enumerate(records, 1):
