@@ -8,6 +8,7 @@ import csv
 import difflib
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -33,6 +34,9 @@ Table = str | os.PathLike[str] | Iterable[Mapping[str, Any]]
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 _MOST_CLASSES = 10  # whole numbers of more values than this are numbers, not classes
 _NUMERIC = 0.9  # share of labels that are numbers, above which the others are mistakes
+_LARGEST = 1e150  # magnitude of a number whose square is finite
+_LONGEST = 200  # characters of a label
+_LINE_DIGITS = 9
 
 
 @dataclass(frozen=True)
@@ -76,40 +80,80 @@ def read_labels(table: Table, *, label: str = "label", group: str | None = None)
 
     ``label`` and ``group`` are names of columns; the latter is ``group`` if left out, and may then be missing.
 
-    Raises IRFileError: no such file; ConfigError: a column is missing, or no row is usable.
+    Raises IRFileError: no such file; ConfigError: a column is missing, a row is no mapping, or no row is usable.
     """
     name, folder = "the table", Path()
     if isinstance(table, (str, os.PathLike)):
         name, folder = os.fspath(table), Path(table).parent
         table = _records(Path(table))
-    records = [{str(key): _text(value) for key, value in record.items()} for record in table]
-    columns = list(records[0]) if records else []
-    for column, option in (("file", ""), (label, " (--label COLUMN)"), (group, " (--group COLUMN)")):
-        if column is not None and column not in columns:
-            near = difflib.get_close_matches(column, columns, n=1)
-            hint = f"did you mean {near[0]!r}{option}?" if near else f"found: {', '.join(columns) or 'no rows'}{option}"
-            advice = "A table has the columns file, function or line, label, group"
-            raise ConfigError(f"{name}: no column {column!r}; {hint}. {advice}")
+    records = _cells(table, name)
+    columns = list(dict.fromkeys(column for record in records for column in record))
+    label, group = label.strip(), None if group is None else group.strip()
+    _check_columns(name, columns, label, group)
     parts, group = "function" in columns or "line" in columns, group or "group"
     by_file = group not in columns
+    labels = [record.get(label, "") for record in records]
+    if {text.lower() for text in labels if math.isnan(_number(text))} <= {"", "nan"}:
+        labels = ["" if text.lower() == "nan" else text for text in labels]
     read = LabelTable([], "function" if parts else "module", "file" if by_file else f"column {group!r}")
-    for number, record in enumerate(records, 1):
+    first_path: dict[str, str] = {}  # by what it resolves to, so that one file has one name
+    for number, (record, text) in enumerate(zip(records, labels, strict=True), 1):
         values = {part: record.get(part, "") for part in ("file", "function", "line")}
-        row = _Row(f"{name}, row {number}", **values, label=record[label], group=record.get(group, values["file"]))
+        if "\0" in values["file"]:
+            read.left_out.append(f"{name}, row {number}: file {values['file']!r} is no path")
+            continue
+        if values["file"]:
+            values["file"] = first_path.setdefault(os.path.realpath(folder / values["file"]), values["file"])
+        own_group = values["file"] if by_file else record.get(group, "")
+        row = _Row(f"{name}, row {number}", **values, label=text, group=own_group)
         needed = {"file": row.file, label: row.label, "group": row.group}
         needed |= {"function": row.function or row.line} if parts else {}
+        line = "" if row.function else row.line and _whole(row.line)
         if missing := [column for column, value in needed.items() if not value]:
             read.left_out.append(f"{row.where}: no {missing[0]}")
-        elif row.line and not row.function and not row.line.isdecimal():
+        elif len(row.label) > _LONGEST:
+            read.left_out.append(f"{row.where}: a label of {len(row.label)} characters; at most {_LONGEST} are allowed")
+        elif line is None or (line and not line.isdecimal()):
             read.left_out.append(f"{row.where}: line {row.line!r} is no whole number")
+        elif len(line) > _LINE_DIGITS:
+            read.left_out.append(f"{row.where}: a line of {len(line)} digits; at most {_LINE_DIGITS} are allowed")
         else:
-            read.rows.append(replace(row, file=str(folder / row.file)))
+            read.rows.append(replace(row, file=str(folder / row.file), line=line))
     if by_file and len({row.file for row in read.rows}) < 2:
         read.group_by = ""
         read.rows = [replace(row, group=row.where) for row in read.rows]
     if not read.rows:
         raise ConfigError(f"{name}: no usable row: {'; '.join(read.left_out[:3]) or 'it is empty'}")
     return read
+
+
+def _cells(table: Any, name: str) -> list[dict[str, str]]:
+    """Text of each row's cells by column. Raises ConfigError: not an iterable of mappings."""
+    records = list(table) if isinstance(table, Iterable) else [table]
+    for number, record in enumerate(records, 1):
+        if not isinstance(record, Mapping):
+            found = f"{name}, row {number}: found {type(record).__name__}; allowed: mappings of columns to values"
+            advice = "Give {'file': 'a.ll', 'function': 'f', 'label': 'slow'}; of a data frame, .to_dict('records')"
+            raise ConfigError(f"{found}. {advice}")
+    return [{str(key).strip(): _text(value) for key, value in record.items()} for record in records]
+
+
+def _check_columns(name: str, columns: list[str], label: str, group: str | None) -> None:
+    """Raises ConfigError: a needed column is missing, or the name of one has capitals in other places."""
+    options = {"file": "", "function": "", "line": "", group or "group": "--group", label: "--label"}
+    by_case = {column.lower(): column for column in columns if column not in options}
+    for column, option in options.items():
+        if column in columns:
+            continue
+        if found := by_case.get(column.lower()):
+            advice = f"Rename it to {column!r}" + (f", or type: {option} {found}" if option else "")
+            raise ConfigError(f"{name}: no column {column!r}; found: {found!r}, and capitals count. {advice}")
+        if column in ("file", label, group):
+            hint = f" ({option} COLUMN)" if option else ""
+            near = difflib.get_close_matches(column, columns, n=1)
+            hint = f"did you mean {near[0]!r}{hint}?" if near else f"found: {', '.join(columns) or 'no rows'}{hint}"
+            advice = "A table has the columns file, function or line, label, group"
+            raise ConfigError(f"{name}: no column {column!r}; {hint}. {advice}")
 
 
 def _records(path: Path) -> list[dict[str, Any]]:
@@ -131,9 +175,9 @@ def _records(path: Path) -> list[dict[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    """A cell as text, "" for one that is empty or NaN."""
-    text = "" if value is None else str(value).strip()
-    return "" if text.lower() in ("nan", "none", "na", "n/a") else text
+    """A cell as text, "" for one that is empty, None or NaN; the text "nan" stays: functions are called so."""
+    missing = value is None or (isinstance(value, (float, np.floating)) and math.isnan(value))
+    return "" if missing else str(value).strip()
 
 
 def _number(label: str) -> float:
@@ -141,6 +185,17 @@ def _number(label: str) -> float:
         return float(label)
     except ValueError:
         return math.nan
+
+
+def _whole(text: str) -> str | None:
+    """A whole number as digits: "1" for "1", "1.0" and "01"; as it is where a float is inexact. None: it is none."""
+    try:
+        return str(int(text))
+    except ValueError:
+        number = _number(text)
+    if not number.is_integer():
+        return None
+    return str(int(number)) if abs(number) < 2**53 else text
 
 
 def kind_of_labels(labels: Iterable[str]) -> Kind:
@@ -169,10 +224,15 @@ def embed_labels(
     kind = kind or kind_of_labels(row.label for row in table.rows)
     form = form or encoder.form("features", table.level)
     left_out, rows_of = list(table.left_out), dict[str, list[_Row]]()
+    whole = {row.label: _whole(row.label) for row in table.rows if kind == "classes"}
+    all_whole = None not in whole.values()
     for row in table.rows:
-        if kind == "numbers" and not math.isfinite(_number(row.label)):
+        if kind == "numbers" and math.isnan(_number(row.label)):
             left_out.append(f"{row.where}: label {row.label!r} is no number")
+        elif kind == "numbers" and abs(_number(row.label)) > _LARGEST:
+            left_out.append(f"{row.where}: label {row.label!r} is beyond {_LARGEST:g}")
         else:
+            row = replace(row, label=(all_whole and whole.get(row.label)) or row.label)
             rows_of.setdefault(row.file, []).append(row)
     flags = {} if commands is None else {_real(one): one for one in command_inputs(Path(commands))}
     inputs = [flags.get(_real(path_input(file)), path_input(file)) for file in rows_of]
@@ -190,7 +250,7 @@ def embed_labels(
                 continue
             found += _found_in(module, embedding, rows, left_out)
     if kind == "classes":
-        counts = {row.label: sum(other.label == row.label for other, *_ in found) for row, *_ in found}
+        counts = Counter(row.label for row, *_ in found)
         single = [row for row, *_ in found if counts[row.label] == 1]
         left_out += [f"{row.where}: class {row.label!r} has one sample" for row in single]
         found = [entry for entry in found if counts[entry[0].label] > 1]

@@ -203,7 +203,7 @@ def test_bad_rows_are_left_out_with_their_reasons(tables: tuple[Path, Path], tin
         ("m0.ll", "f1", "no", 0): "the same code as bad.csv, row 2, which has the label 'yes'",
         ("m1.ll", "g7", "no", 1): "no function 'g7' with a body; it has f0, f1, f2, f3",
         ("m2.ll", "", "no", 2): "no function",
-        ("m2.ll", "f2", "NaN", 2): "no label",
+        ("m2.ll", "f2", "", 2): "no label",
         ("m2.ll", "f3", "no", ""): "no group",
         ("", "f3", "no", 1): "no file",
         ("gone.ll", "f3", "no", 1): "no such file",
