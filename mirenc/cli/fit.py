@@ -93,7 +93,7 @@ def _fit_labels(
     group: str,
     **rest: Any,
 ) -> None:
-    from mirenc.decide.fit_labels import fit_labels
+    from mirenc.decide.own_labels import fit_labels
     from mirenc.encoder import load
 
     common.check_folders(output)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mirenc.decide.custom_head import CustomAnswer, CustomHead
-    from mirenc.decide.fit_labels import LabelReport
+    from mirenc.decide.own_labels import LabelReport
     from mirenc.llvm.inputs.input import Input
 
 _SUFFIXES = (".csv", ".tsv", ".parquet")
@@ -60,14 +60,15 @@ def print_report(report: LabelReport, as_json: bool) -> None:
             facts |= {"classes": classes, "confusion": report.confusion.tolist()}
         typer.echo(json.dumps(facts | {"figures": report.figures}))
         return
-    typer.echo(printable(_about(report)))
+    for line in _about(report):
+        typer.echo(printable(line))
     common.print_table(_figures(report))
     if report.kind == "classes":
         common.print_table(_confusion(report))
     typer.echo(_trust(report))
 
 
-def _about(report: LabelReport) -> str:
+def _about(report: LabelReport) -> tuple[str, str]:
     from collections import Counter
 
     code, facts = report.code, report.head.facts
@@ -82,7 +83,8 @@ def _about(report: LabelReport) -> str:
     else:
         labels = f"numbers from {code.labels.min():g} to {code.labels.max():g}"
         labels += ", fitted as logarithms" if facts.logarithm else ""
-    return f"{len(code.names)} {what}, {groups}; {facts.label}: {labels}; model {facts.model}, form {facts.form}"
+    about = f"{len(code.names)} {what}, {groups}; model {facts.model}, form {facts.form}"
+    return about, f"{facts.label}: {labels}"
 
 
 def _figures(report: LabelReport) -> Any:

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from mirenc.decide.evaluation.report import TaskReport as TaskReport, load_report as load_report
     from mirenc.decide.features.ir_embedder import IREmbedder as IREmbedder
     from mirenc.decide.fit import fit_head as fit_head
-    from mirenc.decide.fit_labels import LabelReport as LabelReport, fit_labels as fit_labels
     from mirenc.decide.load_samples import load_data as load_data, with_ir as with_ir
+    from mirenc.decide.own_labels import LabelReport as LabelReport, fit_labels as fit_labels
     from mirenc.decide.prediction import Evidence as Evidence, Prediction as Prediction
     from mirenc.decide.protocols import Protocol as Protocol
     from mirenc.decide.registry import (
@@ -74,7 +74,7 @@ _NAMES = {
     "evaluation.report": "TaskReport load_report",
     "features.ir_embedder": "IREmbedder",
     "fit": "fit_head",
-    "fit_labels": "LabelReport fit_labels",
+    "own_labels": "LabelReport fit_labels",
     "load_samples": "load_data with_ir",
     "prediction": "Evidence Prediction",
     "protocols": "Protocol",

@@ -21,7 +21,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Path], tmp_path: Path) -> None:
     fitted = run("fit", tables[0], "-o", tmp_path / "head", *MODEL)
     assert fitted.code == 0
-    assert fitted.out.startswith("48 functions, 6 groups (column 'group'); label: ")
+    assert fitted.out.startswith("48 functions, 6 groups (column 'group'); model mirenc-tiny, form plain\nlabel: ")
     for words in ("most frequent class", "bag of words", "embedding", "answer mul", "It is better than guessing"):
         assert words in fitted.out
     assert fitted.err == (f"mirenc: wrote {tmp_path / 'head'}. Ask it: mirenc predict {tmp_path / 'head'} INPUT\n")
@@ -50,7 +50,10 @@ def test_numbers_as_json_with_rows_that_are_left_out(run: Run, tables: tuple[Pat
     assert [*report["figures"]] == ["mean", "instruction count", "opcode histogram", "bag of words", "embedding"]
     assert len(report["left_out"]) == 1
     table = run("fit", tables[1], "--label", "label", "--group", "file", *MODEL)
-    assert "48 functions, 12 groups (column 'file'); label: numbers from 10.5 to " in table.out
+    assert (
+        "48 functions, 12 groups (column 'file'); model mirenc-tiny, form plain\nlabel: numbers from 10.5 to "
+        in table.out
+    )
     assert "mean absolute error" in table.out
 
 

@@ -26,8 +26,8 @@ from small_labels import HEADER, write_labels, write_module, write_table
 
 from mirenc.base.errors import ConfigError, HeadError, IRFileError, MirencError, TaskError
 from mirenc.decide.custom_head import CustomHead
-from mirenc.decide.fit_labels import LabelReport, fit_labels
 from mirenc.decide.label_table import kind_of_labels
+from mirenc.decide.own_labels import LabelReport, fit_labels
 from mirenc.encoder import Encoder, load
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
