@@ -24,6 +24,7 @@ NEEDS: dict[str, list[Any]] = {
     "export": [pytest.mark.needs("clang-19")],
     "label": [pytest.mark.needs("clang-19"), pytest.mark.needs("libLLVM 19")],
     "measure": [pytest.mark.needs("clang-19"), pytest.mark.slow],
+    "predict": [pytest.mark.needs("clang-19")],
     "pretrain": [pytest.mark.slow],
     "serve": [pytest.mark.needs("clang-19"), pytest.mark.needs("libLLVM 19")],
     "sizes": [pytest.mark.needs("clang-19")],
