@@ -30,7 +30,6 @@ LEFT_OUT = {
     "mirenc pretrain": "a corpus, and torch",
     "mirenc datasets": "the published data",
     "mirenc evaluate": "the published data, or a task of one's own",
-    "mirenc fit": "measurements of one's own",
     "mirenc measure": "a quiet machine and its time",
     "mirenc suggest": "a source of one's own, and libLLVM",
     "mirenc tune": "a program of one's own that is built and timed",
@@ -44,6 +43,7 @@ THEN = ["mirenc models show mirenc-base", "mirenc models verify mirenc-base", "m
 # Beginnings of commands, and what their output must hold.
 FINDINGS = {
     "mirenc inspect": r"(?m)^instructions +40$",
+    "mirenc fit": r"(?m)^Use it: ",
     "mirenc graph": r"(?s)^digraph .*getelementptr",
     "mirenc models list": r"(?m)^mirenc-fast .*\(default\)$",
     "mirenc models verify": "golden vectors reproduced",
@@ -70,7 +70,8 @@ def main() -> None:
             sys.exit(f"error: {wheel.name} has more than {LARGEST / 1e6:.0f} MB")
         binaries = install(wheel, folder / "environment")
         work = folder / "work"
-        shutil.copytree(CHECKOUT / "examples", work / "examples")
+        for data in ("examples", "downstream/own_labels"):
+            shutil.copytree(CHECKOUT / data, work / data)
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MIRENC", "PYTHON"))}
         environment |= {"PATH": f"{binaries}:{os.environ['PATH']}", "MIRENC_CACHE": str(folder / "cache")}
         check_location(binaries, work, environment)
