@@ -158,7 +158,7 @@ def check_command(command: str, work: Path, environment: dict[str, str]) -> None
     output = work / words[words.index("-o") + 1] if "-o" in words else None
     if "--c" in words:  # a folder
         output = work / words[words.index("--c") + 1] / f"{words[2].replace('.', '_')}.c"
-    text = done.stdout if output is None else output.read_bytes().decode("utf-8", "replace")
+    text = done.stdout if output is None or output.is_dir() else output.read_bytes().decode("utf-8", "replace")
     if not text.strip():
         sys.exit("error: no output")
     for beginning, pattern in FINDINGS.items():
