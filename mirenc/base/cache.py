@@ -54,8 +54,8 @@ def limit_caches(max_bytes: int, folder: Path | None = None) -> None:
         if left <= 0:
             return
         size = file_bytes(path)
-        cache = Cache(path.stem, folder=path.parent)
-        cache.path = path
+        kind, _, digest = path.stem.rpartition(".")
+        cache = Cache(digest, kind=kind, folder=path.parent)
         if size <= left:
             cache.clear()
         else:

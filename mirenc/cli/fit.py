@@ -33,15 +33,12 @@ def fit(
     ] = None,
     log: Annotated[
         bool | None,
-        Option(help="Fit log(1 + label). [default: for numbers above 0 of several magnitudes]"),
+        Option(help="Fit log(1 + label). [default: for numbers from 0 on that reach far above 10]"),
     ] = None,
     form: common.FormName = "auto",
     commands: Annotated[
         Path | None,
         Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
-    ] = None,
-    jobs: Annotated[
-        int | None, Option("--jobs", "-j", min=1, help="Processes that embed. [default: all cores]")
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Figures of labels as JSON.")] = False,
     task_file: common.TaskFile = None,
@@ -71,11 +68,11 @@ def fit(
         "--json": as_json,
         "--commands": commands,
     }
-    labels_only |= {"--log": None if log is None else "given", "--form": form != "auto", "--jobs": jobs}
+    labels_only |= {"--log": None if log is None else "given", "--form": form != "auto"}
     task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
         refuse(task_only, "a table of labels is no task")
-        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form), "jobs": jobs}
+        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form)}
         _fit_labels(task, output, as_json, model, options, label=label, group=group, commands=commands, **chosen)
         return
     refuse(labels_only, "it is for a table of labels")

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from mirenc.decide.own_labels import LabelReport
     from mirenc.llvm.inputs.input import Input
 
-_SUFFIXES = (".csv", ".tsv", ".parquet")
 _MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
 
 
 def is_table(name: str | None) -> bool:
     """Whether the first argument of ``mirenc fit`` is a table of labels and no task, whose name goes first."""
-    return name is not None and (name.endswith(_SUFFIXES) or (Path(name).is_file() and not _is_task(name)))
+    from mirenc.decide.label_table import TABLE_SUFFIXES
+
+    return name is not None and (name.endswith(TABLE_SUFFIXES) or (Path(name).is_file() and not _is_task(name)))
 
 
 def is_head(name: str) -> bool:
@@ -115,9 +116,8 @@ def _confusion(report: LabelReport) -> Any:
     from rich.markup import escape
     from rich.table import Column, Table
 
-    classes = report.head.head.classes_.tolist()[:_MOST_SHOWN]
+    classes = [escape(printable(name)) for name in report.head.head.classes_.tolist()[:_MOST_SHOWN]]
     title = "counts of the embedding's answers"
-    classes = [escape(printable(name)) for name in classes]
     table = Table("label", *(Column(f"answer {name}", justify="right") for name in classes), title=title)
     for name, counts in zip(classes, report.confusion.tolist(), strict=False):
         table.add_row(name, *map(str, counts[: len(classes)]))
@@ -126,10 +126,9 @@ def _confusion(report: LabelReport) -> Any:
 
 def _trust(report: LabelReport) -> str:
     """Whether the head is better than no code, and whether the embedding is what makes it so."""
-    rival = report.rival
     if doubt := report.head.facts.doubt:
         return f"Do not use it: {doubt}."
-    if report.figures[rival]["gain"][1] <= 0:
+    if report.figures[rival := report.rival]["gain"][1] <= 0:
         return f"It is better than guessing, but not clearly better than the {rival}."
     return "Use it: it is better than each row without the encoder, by what the table says."
 

@@ -10,7 +10,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from mirenc.base.arrays import Float32, Float64
 from mirenc.base.errors import ConfigError, IRFileError, MirencError, TaskError, needs
+from mirenc.base.progress import progress as progress_bar
 from mirenc.decide.features.find_function import find_function, find_function_at
 from mirenc.decide.features.opcode_histogram import opcode_histogram
 from mirenc.encoder import Embedding, Encoder, Level
@@ -213,7 +213,6 @@ def embed_labels(
     kind: Kind | None = None,
     form: Form | None = None,
     commands: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
     progress: bool = False,
 ) -> tuple[LabelledCode, Kind]:
     """Find and embed the code of each row; ``kind`` of the labels by `kind_of_labels` if left out.
@@ -237,13 +236,13 @@ def embed_labels(
     flags = {} if commands is None else {_real(one): one for one in command_inputs(Path(commands))}
     inputs = [flags.get(_real(path_input(file)), path_input(file)) for file in rows_of]
     found: list[tuple[_Row, str, Float32, Float32, str]] = []
-    asked: Any = {"level": table.level, "purpose": "features", "form": form, "jobs": jobs, "progress": progress}
-    with closing(encoder.embed_stream(inputs, **asked)) as outcomes:
-        for one, rows, outcome in zip(inputs, rows_of.values(), outcomes, strict=True):
+    options = replace(encoder.options, form=form)
+    with progress_bar("embedding", len(inputs), show=progress) as advance:
+        for one, rows in zip(inputs, rows_of.values(), strict=True):
+            advance(note=one.name[-40:])
             try:
-                embedding = outcome.embedded()
-                assert embedding is not None
-                module = module_from(one, replace(encoder.options, form=form))
+                module = module_from(one, options)  # read once: its instructions and words are needed, too
+                embedding = encoder.embed_parts(module, level=table.level, purpose="features", form=form)
             except MirencError as error:
                 rest = f" (and {len(rows) - 1} more rows)" if len(rows) > 1 else ""
                 left_out.append(f"{rows[0].where}{rest}: {str(error).partition(chr(10))[0]}")

@@ -32,7 +32,7 @@ PENALTIES = {"C": (0.001, 0.01, 0.1, 1.0), "alpha": (0.01, 0.1, 1.0, 10.0)}
 """Values of the estimators' parameters that compete on the inner folds, by name."""
 WORD_ALPHAS = (1.0, 10.0, 100.0, 1000.0)
 EMBEDDING = "embedding"
-_WIDE = 10  # how many times the smallest tenth of positive numbers the largest is, where logarithms are fitted
+_WIDE = 10  # logarithms are fitted where the largest tenth of the numbers is so many times the smallest, and 1
 _WORD = r"[@%]?[-\w.$]+"
 _MOST_RECORDS, _LEAST_ANSWERS = 5, 20
 
@@ -44,7 +44,8 @@ class LabelReport:
     ``fold`` (n,) numbers the fold in which each sample was held out. ``answers`` are (n,) by row: classes, or numbers.
     ``figures`` by row: of classes accuracy, balanced_accuracy, macro_f1 and accuracy_interval; of numbers r2, mae, rmse
     and median_error (`mirenc.decide.metrics.number_figures`), spearman and mae_interval; of both, ``gain``: what the
-    embedding is better by, with its interval (balanced accuracy; share of the mean absolute error that is saved).
+    embedding is better by, with its interval (balanced accuracy; share of the mean absolute error that is saved, of
+    logarithms where these are fitted).
     Intervals hold 95 % of bootstrap samples of whole groups.
     """
 
@@ -77,7 +78,6 @@ def fit_labels(
     logarithm: bool | None = None,
     form: Form | None = None,
     commands: str | os.PathLike[str] | None = None,
-    jobs: int | None = None,
     progress: bool = False,
 ) -> LabelReport:
     """Train a head on labels of functions or files, and measure it on groups held out.
@@ -98,15 +98,16 @@ def fit_labels(
     kind : str, optional
         ``classes`` or ``numbers``; left out, text and whole numbers of at most ten values are classes.
     logarithm : bool, optional
-        Whether log(1 + number) is fitted; left out, it is where numbers are positive and of several magnitudes.
-    form, jobs, progress
+        Whether log(1 + number) is fitted; left out, it is where no number is negative and the largest
+        tenth is more than ten times the smallest, and than 1.
+    form, progress
         As of `mirenc.Encoder.embed`.
     commands : path, optional
         A ``compile_commands.json``: sources among the files are compiled with their flags in it.
     """
     encoder = load() if encoder is None else encoder
     read = read_labels(table, label=label, group=group)
-    code, kind = embed_labels(read, encoder, kind=kind, form=form, commands=commands, jobs=jobs, progress=progress)
+    code, kind = embed_labels(read, encoder, kind=kind, form=form, commands=commands, progress=progress)
     if kind == "numbers" and logarithm is None:
         low, high = np.percentile(np.asarray(code.labels, dtype=np.float64), [10, 90])
         logarithm = bool(code.labels.min() >= 0 and high > _WIDE * max(low, 1.0))
@@ -126,23 +127,20 @@ def fit_labels(
     fold = np.zeros(len(target), dtype=np.int64)
     for number, (_, test) in enumerate(folds):
         fold[test] = number
-    answers: dict[str, NDArray[Any]] = {}
-    chances = np.zeros(0)
     rows = _rows(code, kind)
+    answers = {name: np.empty_like(target) for name in rows}
+    chances = np.zeros(len(target))  # of the embedding's answers
     with progress_bar("cross-validating", len(rows) * len(folds) + 1, show=progress) as advance:
         for name, (features, estimator, grid) in rows.items():
-            parts = []
             for training, test in folds:
-                fitted = search(estimator, grid, features, target, code.groups, training)
-                parts.append((test, fitted.predict(features[test]), _surest(fitted, features[test], kind)))
+                fitted = fit_best_penalty(estimator, grid, features, target, code.groups, training)
+                answers[name][test] = fitted.predict(features[test])
+                if name == EMBEDDING and kind == "classes":
+                    chances[test] = fitted.predict_proba(features[test]).max(axis=1)
                 advance(note=name)
-            answers[name] = np.empty_like(target)
-            chances = np.zeros(len(target))
-            for test, predicted, sure in parts:
-                answers[name][test], chances[test] = predicted, sure
-        everything = np.arange(len(target))
         features, estimator, grid = rows[EMBEDDING]
-        head = search(estimator, grid, features, target, code.groups, everything).best_estimator_
+        everything = np.arange(len(target))
+        head = fit_best_penalty(estimator, grid, features, target, code.groups, everything).best_estimator_
     prior = next(iter(rows))
     own_figures = _class_figures if kind == "classes" else _number_figures
     losses = {name: _loss(kind, target, predicted) for name, predicted in answers.items()}
@@ -197,7 +195,7 @@ def _rows(code: LabelledCode, kind: Kind) -> dict[str, tuple[Any, Any, dict[str,
     }
 
 
-def search(
+def fit_best_penalty(
     estimator: Any, grid: dict[str, Any], features: Any, target: NDArray[Any], groups: NDArray[Any], training: Int64
 ) -> GridSearchCV:
     """The estimator with the penalty that is best on folds of whole groups of the ``training`` rows, fitted to them.
@@ -223,11 +221,6 @@ def _log_likelihood(estimator: Any, features: Any, labels: NDArray[Any]) -> floa
     place = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     right = np.where(classes[place] == labels, chances[np.arange(len(labels)), place], 0.0)
     return float(np.log(np.maximum(right, 1e-3)).mean())
-
-
-def _surest(fitted: Any, features: Any, kind: Kind) -> Float64:
-    """(n,) probability of the answer; 0 of numbers."""
-    return fitted.predict_proba(features).max(axis=1) if kind == "classes" else np.zeros(features.shape[0])
 
 
 def _loss(kind: Kind, target: NDArray[Any], predicted: NDArray[Any]) -> Float64:

@@ -41,8 +41,8 @@ Progress = Callable[[int, int | None, str], object]
 """Called with inputs done, their number where it is known, and what is being done."""
 
 
-_Answer = tuple[list[Input], Future[Any]]
-"""A batch, and what becomes of it."""
+_Answer = tuple[list[Input], Future[Any], bool]
+"""A batch, what becomes of it, and whether the process that the run is in may do it."""
 
 
 class _ProgressError(BaseException):
@@ -108,7 +108,8 @@ def _run_in_workers(
     workers = _Workers(pickle.dumps((pipeline, options, stage, default_worker().memory_limit)), count - 1, stage)
     # One that only this process can do is never begun by a worker.
     answers: Iterator[_Answer] = (
-        (batch, Future() if _stays_here(batch) else workers.submit(batch)) for batch in batches
+        (batch, Future(), True) if _stays_here(batch) else (batch, workers.submit(batch), not is_large(batch))
+        for batch in batches
     )
     try:
         waiting = deque(islice(answers, _AHEAD * count))
@@ -117,8 +118,8 @@ def _run_in_workers(
             while not waiting[0][1].done() and (at := _first_cancelled(waiting)) is not None:
                 batch, done_here = waiting[at][0], Future[Any]()
                 done_here.set_result(do_here(batch, options))
-                waiting[at] = batch, done_here
-            batch, answer = waiting.popleft()
+                waiting[at] = batch, done_here, True
+            batch, answer, _ = waiting.popleft()
             results = answer.result()
             yield results if in_numpy else pipeline.finish(batch, results, options, advance)
             waiting.extend(islice(answers, 1))
@@ -128,10 +129,7 @@ def _run_in_workers(
 
 def _first_cancelled(waiting: Iterable[_Answer]) -> int | None:
     """Place of the first batch for this process: no worker had begun it, and now none will; None: there is none."""
-    for at, (batch, answer) in enumerate(waiting):
-        if (_stays_here(batch) or not is_large(batch)) and answer.cancel():
-            return at
-    return None
+    return next((at for at, (_, answer, may_be_here) in enumerate(waiting) if may_be_here and answer.cancel()), None)
 
 
 def _stays_here(batch: Sequence[Input]) -> bool:

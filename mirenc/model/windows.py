@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from mirenc.base.arrays import Float32, Int32, Int64, UInt16
+from mirenc.base.arrays import Float32, Int32, Int64, UInt16, UInt64
 from mirenc.model.encoders.convolution import ConvolutionConfig
 from mirenc.model.numpy_layers import NumpyLayers
 from mirenc.model.segments import distinct, run_starts, scrambled
@@ -57,8 +57,8 @@ def _encoded(config: ConvolutionConfig, layers: NumpyLayers, threads: int, ids: 
     return out
 
 
-def _hashes(windows: Int64) -> np.ndarray:
-    """A 64-bit hash of each window. Shapes: (T, width) -> (T,) uint64."""
+def _hashes(windows: Int64) -> UInt64:
+    """A 64-bit hash of each window: the chance that two that differ share one is N^2 / 2^65. (T, width) -> (T,)."""
     value = np.zeros(len(windows), dtype=np.uint64)
     for column in windows.T:
         value = scrambled(value + column.astype(np.uint64))

@@ -10,13 +10,22 @@ from string import Template
 from mirenc.base.shown import printable
 
 _LONGEST = 60
+_HEAD = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>$title</title>
+<style>
+$style</style>
+"""
 
 
 def fill_page(template: str, **parts: str) -> str:
     """The text of ``template`` (a file beside this module) with the common style and the given parts of HTML."""
     folder = Path(__file__).parent
     style = (folder / "page.css").read_text(encoding="utf-8")
-    return Template((folder / template).read_text(encoding="utf-8")).substitute(parts, style=style)
+    return Template(_HEAD + (folder / template).read_text(encoding="utf-8")).substitute(parts, style=style)
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

@@ -26,9 +26,7 @@ class LogisticHead(ClassifierMixin, Head, kind="logistic"):  # type: ignore[misc
         self.center_, self.spread_ = scaling(features)
         fitted = LogisticRegression(C=self.C, max_iter=5000).fit((features - self.center_) / self.spread_, labels)
         weights, intercept = fitted.coef_, fitted.intercept_
-        if (
-            len(fitted.classes_) == 2
-        ):  # of these scikit-learn keeps one difference: split it, so that softmax serves both
+        if len(fitted.classes_) == 2:  # scikit-learn keeps one difference: split, so that softmax serves both
             weights, intercept = (np.concatenate([-part / 2, part / 2]) for part in (weights, intercept))
         self.classes_: NDArray[np.str_] = fitted.classes_
         self.weights_: Float64 = weights.T  # (D, P)
