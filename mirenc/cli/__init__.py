@@ -21,8 +21,8 @@ from typer.core import TyperGroup
 
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning
+from mirenc.base.shown import printable
 from mirenc.cli.messages import shown
-from mirenc.cli.tables import printable
 
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph"),
