@@ -159,11 +159,9 @@ def sizes_of(text: KernelText) -> set[int]:
 
 @pytest.fixture(scope="module")
 def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenCLKernels, CudaKernels]]:
-    folder = tmp_path_factory.mktemp("kernels")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("POCL_CACHE_DIR", str(folder))
         patch.setenv("POCL_WORK_GROUP_SPECIALIZATION", "0")  # else it compiles a kernel anew for each block
-        yield OpenCLKernels(ALL_VARIANTS), CudaKernels(ALL_VARIANTS, folder)
+        yield OpenCLKernels(ALL_VARIANTS), CudaKernels(ALL_VARIANTS, tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.mark.needs("OpenCL")
