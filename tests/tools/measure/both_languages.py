@@ -89,7 +89,7 @@ class CudaKernels:
             callable_codes.append(code)
         source, library = folder / "kernels.cpp", folder / "kernels.so"
         source.write_text(f'#include "{_HEADER}"\n{_in_one_file(texts, callable_codes)}')
-        compile_or_raise([sys.executable, *_ZIG, "-o", str(library), str(source)])
+        compile_or_raise([sys.executable, *_ZIG, "-o", str(library), str(source)], timeout=600)
         self.library = ctypes.CDLL(str(library))
 
     def outputs(self, place: int, call: Call, block: tuple[int, ...]) -> list[np.ndarray]:
