@@ -146,6 +146,7 @@ class BlockSize(MeasuredTask):
     title = "block and work-group size"
     source = "mirenc measure block_size"
     method = "mirenc.tools.measure.block_size:BlockSizeMethod"
+    variants = ("", "h200")  # tables: OpenCL on a CPU, CUDA on an NVIDIA H200
     level = "function"
     context = Context(
         Feature("n", "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix", least=1),
