@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -129,14 +129,17 @@ def tuner_restriction(shapes: Sequence[tuple[int, int]]) -> str:
     return f"(block_size_x, block_size_y) in {list(shapes)}"
 
 
+def _is_cuda(module: IRModule) -> bool:
+    return "llvm.nvvm." in module.text or bool(re.search(r'^target triple = "nvptx', module.text, re.MULTILINE))
+
+
 def _dimensions_and_language(module: IRModule, region: Region | None) -> Mapping[str, int]:
-    cuda = "llvm.nvvm." in module.text or re.search(r'^target triple = "nvptx', module.text, re.MULTILINE)
     own = module.text
     if region is not None:
         header = module.function(region.symbol.strip('@"')).header
         own = "\n".join(module.lines[line] for line in module.arrays.line[header.first : header.last])
     # 2 where a kernel asks for its place in a second dimension.
-    return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(bool(cuda))}
+    return {"dimensions": 2 if _SECOND.search(own) else 1, "cuda": int(_is_cuda(module))}
 
 
 class BlockSize(MeasuredTask):
@@ -147,6 +150,7 @@ class BlockSize(MeasuredTask):
     source = "mirenc measure block_size"
     method = "mirenc.tools.measure.block_size:BlockSizeMethod"
     variants = ("", "h200")  # tables: OpenCL on a CPU, CUDA on an NVIDIA H200
+    variant_of_code: ClassVar = {"h200": _is_cuda}
     level = "function"
     context = Context(
         Feature("n", "problem size, 1 or more, as the kernel takes it: elements of a line, rows of a matrix", least=1),
