@@ -2,9 +2,9 @@
 
     python downstream/block_size_published/transfer.py [DATA]        # transfer.json, in seconds; then: tables.py
 
-A pair is a kernel and two GPUs, and the tables are those of `block_size_published.py`. The block is taken as it is; or it
-is tried on the other GPU beside the default, and the faster one kept; or the best two are. Intervals draw whole GPUs
-(the ones that blocks are brought to).
+A pair is a kernel and two GPUs, and the tables are those of `block_size_published.py`. The block is taken as it is; or
+it is tried on the other GPU beside the default, and the faster one kept; or the best two are tried. Intervals draw
+whole GPUs (the ones that blocks are brought to).
 """
 
 from __future__ import annotations
@@ -66,6 +66,8 @@ def rows_of(data: TaskData, makers: list[str]) -> list[dict[str, Any]]:
     pairs, rows = pairs_of(data), []
     found = choices(data, pairs)
     for title, inside in kinds_of(data, pairs, makers):
+        if not inside.any():
+            continue
         target = pairs[inside, 1]
         known, base = data.known[target], data.baseline[target]
         row: dict[str, Any] = {"title": title, "pairs": len(target), "ways": {}}
@@ -81,8 +83,8 @@ def rows_of(data: TaskData, makers: list[str]) -> list[dict[str, Any]]:
 
 def lines_of(rows: list[dict[str, Any]]) -> list[list[str]]:
     """The table."""
-    head = ["the best block of one GPU on another", "pairs", "oracle", "as it is: speedup over default", "slower by 2 %, %"]
-    lines = [[*head, *(f"share of oracle's gain, %: {way}" for way in WAYS)]]
+    head = ["the best block of one GPU", "pairs", "oracle", "speedup over default, as it is", "slower by 2 %, %"]
+    lines = [head + [f"share of oracle's gain, %: {way}" for way in WAYS]]
     for row in rows:
         first = row["ways"][WAYS[0]]
         speedup = "{:.3f} [{:.3f}, {:.3f}]".format(first["speedup_geometric"], *first["interval"])

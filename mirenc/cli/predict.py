@@ -39,7 +39,9 @@ def predict(
     ] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: common.TaskFile = None,
-    variant: Annotated[str, Option(help="Which shipped head, such as nvidia or amd. [default: the first, or the one for the code's language]")] = "",
+    variant: Annotated[
+        str, Option(help="Which shipped head, such as nvidia or amd. [default: by the code, or the first]")
+    ] = "",
     function: Annotated[
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,

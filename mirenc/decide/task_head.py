@@ -140,8 +140,8 @@ class TaskHead:
             for region in regions
         ]
         if self.quick is None:
-            own = (head for name, head in self.others.items() if task.variant_of_code[name](module))
-            asked = replace(next(own, self), encoder=encoder)
+            of_code = (head for name, head in self.others.items() if task.variant_of_code[name](module))
+            asked = replace(next(of_code, self), encoder=encoder)
             return [answer for answer in asked._answers(module, questions, refused) if answer is not None]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
         slow = [region is not None and region.symbol in large for region in regions]
