@@ -68,7 +68,7 @@ class Answers:
         write_findings(path, {self.task.name: self.task.title}, self.findings)
 
     def _json(self, file: str, answer: Any) -> dict[str, object]:
-        line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": answer.machine}
+        line = {"input": file, "task": self.task.name, "variant": answer.variant, "machine": answer.machine}
         if answer.region is not None:
             line["region"] = asdict(answer.region)
         line["context"], line["sources"] = dict(answer.context), dict(answer.sources)
