@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rewrite_ir import odd_name, rename_locals, without_groups, without_metadata
+from rewrite_ir import odd_name, rename_locals
 from same_vectors import assert_same_vectors
 
 import mirenc
@@ -106,11 +106,6 @@ def test_bitcode_and_compressed_text_are_the_module_too(encoder: Encoder) -> Non
     np.testing.assert_array_equal(one, other)
 
 
-def test_one_line_of_ir_is_text(encoder: Encoder) -> None:
-    line = "define void @f() { ret void }"
-    np.testing.assert_array_equal(encoder.embed(line), encoder.embed("\n" + line + "\n"))
-
-
 def test_an_embedding_describes_itself(encoder: Encoder) -> None:
     module = parse_ir(SOURCE)
     found = encoder.embed_parts(SOURCE)
@@ -133,10 +128,6 @@ def test_an_embedding_describes_itself(encoder: Encoder) -> None:
 
 def found_edges(module: IRModule) -> np.ndarray:
     return mirenc.build_graph(module).edge_flow
-
-
-def test_embedding_a_path_is_called_after_it(encoder: Encoder) -> None:
-    assert encoder.embed_parts(FILE).names == [str(FILE)]
 
 
 # -- levels --------------------------------------------------------------------------------------------
@@ -199,11 +190,6 @@ def test_renaming_locals_leaves_the_vector_alone(encoder: Encoder, path: Path) -
         np.testing.assert_array_equal(encoder.embed(renamed, level=level), encoder.embed(path, level=level))
 
 
-@pytest.mark.parametrize("rewrite", [without_metadata, without_groups])
-def test_metadata_and_attributes_leave_the_vector_alone(encoder: Encoder, rewrite: object) -> None:
-    np.testing.assert_array_equal(encoder.embed(rewrite(FILE.read_bytes())), encoder.embed(FILE))
-
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -249,12 +235,6 @@ def test_the_order_of_functions_leaves_the_vector_alone(encoder: Encoder) -> Non
     swapped = head + middle + second + first
     assert swapped.index("@second()") < swapped.index("@first(")
     assert_same_vectors(encoder.embed(swapped), encoder.embed(SOURCE))
-
-
-def test_embedding_twice_gives_the_same_bits(encoder: Encoder, model_folder: Path) -> None:
-    once = encoder.embed([FILE, OTHER])
-    np.testing.assert_array_equal(encoder.embed([FILE, OTHER]), once)
-    np.testing.assert_array_equal(load(model_folder, cache=False, options=PLAIN).embed([FILE, OTHER]), once)
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -387,11 +367,6 @@ def test_a_device_that_does_not_exist(model_folder: Path) -> None:
         load(model_folder, device="nonsense")
 
 
-def test_unknown_model() -> None:
-    with pytest.raises(ModelError, match=r"unknown model 'mirenc-bse'; available: .*To load a folder, give its path"):
-        load("mirenc-bse")
-
-
 @pytest.mark.parametrize("cached", [False, True])
 def test_unreadable_inputs(model_folder: Path, tmp_path: Path, cached: bool) -> None:
     encoder = load(model_folder, cache=tmp_path / "cache" if cached else False)
@@ -405,13 +380,6 @@ def test_unreadable_inputs(model_folder: Path, tmp_path: Path, cached: bool) -> 
         encoder.embed("declare void @f()\n")
     with pytest.raises(TypeError):
         encoder.embed(3)
-
-
-def test_an_error_leaves_the_encoder_usable(encoder: Encoder) -> None:
-    expected = encoder.embed(SOURCE)
-    with pytest.raises(IRParseError):
-        encoder.embed("define nonsense\n")
-    np.testing.assert_array_equal(encoder.embed(SOURCE), expected)
 
 
 def test_progress_counts_the_statements(encoder: Encoder) -> None:
