@@ -90,7 +90,7 @@ define void @g() {
 !2 = !DIFile(filename: "name: \\22no\\22.c", directory: "")
 !3 = !DISubroutineType(types: !{})
 !4 = distinct !DISubprogram(name: "f", file: !2, line: 1, type: !3, unit: !0, spFlags: DISPFlagDefinition)
-!5 = distinct !DISubprogram(name: "inner", file: !2, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "inner", scope: !2, file: !2, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
 !6 = distinct !DISubprogram(name: "between", file: !2, line: 3, type: !3, unit: !0, spFlags: DISPFlagDefinition)
 !7 = distinct !DILexicalBlock(scope: !5, file: !2, line: 2)
 !8 = !DILocation(line: 2, scope: !7, inlinedAt: !10)
@@ -132,6 +132,7 @@ NAMES = [
     ("inc/h.h", "TOP", "x.c", "TOP/inc/h.h"),
     ("TOP/link/../inc/h.h", "", "TOP/src/x.c", "TOP/inc/h.h"),
     ("/usr/include/stdio.h", "TOP/work", "x.c", "/usr/include/stdio.h"),
+    ("TOP/link/h.h", "", "TOP/work/x.c", "TOP/link/h.h"),
     # IR, of a source elsewhere, here, or nobody knows where.
     ("src/x.c", "/a/build", "x.ll", "/a/build/src/x.c"),
     ("src/x.c", "TOP/work", "x.ll", "src/x.c"),
