@@ -131,26 +131,6 @@ def found_edges(module: IRModule) -> np.ndarray:
 
 
 # -- levels --------------------------------------------------------------------------------------------
-def test_function_rows_are_the_defined_functions(encoder: Encoder) -> None:
-    found = encoder.embed_parts(SOURCE, level="function")
-    assert found.names == found.functions == ["first", "second"]
-    for path in (FILE, OTHER):
-        module = read_ir(path)
-        found = encoder.embed_parts(module, level="function")
-        assert found.names == [function.display_name for function in module.defined_functions]
-        assert [region.symbol for region in found.regions] == [function.name for function in module.defined_functions]
-        assert found.vector.shape == (len(found.names), BOTH)
-
-
-def test_instruction_rows_are_the_instructions_in_order(encoder: Encoder) -> None:
-    module = read_ir(OTHER)
-    found = encoder.embed_parts(module, level="instruction")
-    instructions = [
-        (function.display_name, each.text) for function in module.functions for each in function.instructions
-    ]
-    assert list(zip(found.functions, found.names, strict=True)) == instructions
-
-
 def test_equal_statements_have_equal_text_vectors_and_their_own_graph_vectors(encoder: Encoder) -> None:
     rows = encoder.embed_parts(SOURCE, level="instruction")
     names = [name.split(" = ")[-1] for name in rows.names]
@@ -170,15 +150,6 @@ def test_the_levels_are_means_of_one_another(encoder: Encoder) -> None:
     head = encoder.runtime.encode_texts(ids, length)
     whole = encoder.embed(SOURCE, part="text")
     np.testing.assert_allclose(whole, np.concatenate([head, rows]).mean(0), rtol=1e-5, atol=1e-6)
-
-
-def test_a_function_s_text_vector_does_not_depend_on_its_neighbours(encoder: Encoder) -> None:
-    one = encoder.embed("define i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}", level="function")
-    two = encoder.embed(
-        "define void @g() {\n  ret void\n}\ndefine i32 @f(i32 %x) {\n  %y = mul i32 %x, 3\n  ret i32 %y\n}",
-        level="function",
-    )
-    assert_same_vectors(two[1, :TEXT], one[0, :TEXT])
 
 
 # -- invariants ----------------------------------------------------------------------------------------
@@ -235,15 +206,6 @@ def test_the_order_of_functions_leaves_the_vector_alone(encoder: Encoder) -> Non
     swapped = head + middle + second + first
     assert swapped.index("@second()") < swapped.index("@first(")
     assert_same_vectors(encoder.embed(swapped), encoder.embed(SOURCE))
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_backends_agree(encoder: Encoder, model_folder: Path, level: str) -> None:
-    other = load(model_folder, cache=False, backend="torch", options=PLAIN)
-    assert other.runtime.name == "torch"
-    for path in (FILE, OTHER):
-        expected = encoder.embed(path, level=level)
-        assert_same_vectors(other.embed(path, level=level), expected)
 
 
 # -- cache ---------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ define void @g() {
 !2 = !DIFile(filename: "name: \\22no\\22.c", directory: "")
 !3 = !DISubroutineType(types: !{})
 !4 = distinct !DISubprogram(name: "f", file: !2, line: 1, type: !3, unit: !0, spFlags: DISPFlagDefinition)
-!5 = distinct !DISubprogram(name: "inner", scope: !2, file: !2, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "inner", scope: !2, file: !2, line: 2, type: !3, unit: !0, spFlags: 8)
 !6 = distinct !DISubprogram(name: "between", file: !2, line: 3, type: !3, unit: !0, spFlags: DISPFlagDefinition)
 !7 = distinct !DILexicalBlock(scope: !5, file: !2, line: 2)
 !8 = !DILocation(line: 2, scope: !7, inlinedAt: !10)

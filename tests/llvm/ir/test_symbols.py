@@ -184,7 +184,8 @@ def test_renaming_an_array_in_local_memory_changes_no_statement() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [("plain", "plain"), (r"a\C3\A9", "aé"), (r"back\\slash", "back\\slash"), (r"\\41", "\\41"), (r"\22", '"')]
+    ("written", "meant"),
+    [("plain", "plain"), (r"a\C3\A9", "aé"), (r"back\\slash", "back\\slash"), (r"\\41", "\\41"), (r"\22", '"')],
 )
 def test_escapes_of_a_name(written: str, meant: str) -> None:
     assert unescaped(written) == meant
