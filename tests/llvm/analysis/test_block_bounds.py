@@ -87,14 +87,8 @@ def test_attributes(attributes: str, most: float, required: tuple[int, ...], blo
     [
         # Before LLVM 20: one annotation a side, in any order.
         ("", ANNOTATED + '!{ptr @k, !"kernel", i32 1, !"maxntidx", i32 96}', 96, (), 0),
-        ("", ANNOTATED + '!{ptr @k, !"maxntidy", i32 8, !"maxntidx", i32 16}', 128, (), 0),
-        (
-            "",
-            ANNOTATED + '!{ptr @k, !"reqntidx", i32 32, !"reqntidy", i32 4, !"minctasm", i32 2}',
-            math.inf,
-            (32, 4, 1),
-            2,
-        ),
+        ("", TWO_SIDES, 128, (), 0),
+        ("", ALL_SIDES, math.inf, (32, 4, 1), 2),
         ("!reqd_work_group_size !0 ", "!0 = !{i32 8, i32 8, i32 1}", math.inf, (8, 8, 1), 0),
         ("!work_group_size_hint !0 ", "!0 = !{i32 8, i32 8, i32 1}", math.inf, (), 0),
         ("", OPENCL, math.inf, (64, 2, 1), 0),
