@@ -67,10 +67,9 @@ def test_two_layers_worked_out_with_dense_matrices() -> None:
     kind, argument = np.array([0, 0, 1, 2, 1]), np.array([0, 0, 40, 0, 2])
     # Node, node, flow, position: both ways of a branch, an argument twice an operand, a node that is two operands from
     # the third on, which share a relation, and a call.
-    edges = np.array(
-        [[0, 1, 0, 0], [0, 3, 0, 1], [2, 0, 1, 0], [2, 0, 1, 1], [3, 0, 1, 7], [3, 0, 1, 3], [4, 1, 1, 0], [1, 0, 2, 0]]
-    )
-    forward = [0, 1, 2, 3, 5, 5, 2, 6]
+    ends = [0, 0, 2, 2, 4, 3, 3, 4, 1], [1, 3, 0, 0, 0, 0, 0, 1, 0]
+    edges = np.array([*ends, [0, 0, 1, 1, 1, 1, 1, 1, 2], [0, 1, 0, 1, 2, 7, 3, 0, 0]]).T
+    forward = [0, 1, 2, 3, 4, 5, 5, 2, 6]
 
     def norm(x: np.ndarray, name: str) -> np.ndarray:
         centred = x - x.mean(axis=1, keepdims=True)
