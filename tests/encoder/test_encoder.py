@@ -330,7 +330,7 @@ def test_a_device_that_does_not_exist(model_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("cached", [False, True])
-def test_unreadable_inputs(model_folder: Path, tmp_path: Path, cached: bool) -> None:
+def test_unreadable_inputs_are_refused(model_folder: Path, tmp_path: Path, cached: bool) -> None:
     encoder = load(model_folder, cache=tmp_path / "cache" if cached else False)
     with pytest.raises(IRFileError, match=r"none\.ll: no such file"):
         encoder.embed(tmp_path / "none.ll")

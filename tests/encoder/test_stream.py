@@ -140,7 +140,7 @@ def test_work_of_less_than_a_second_starts_no_process(encoder: Encoder, children
     assert children == []
 
 
-def test_more_work_does(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_work_starts_a_process(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_ALONE_SECONDS", 0.0)
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     assert encoder.embed([TEXT] * 70, batch_size=16).shape == (70, encoder.dimension)

@@ -234,6 +234,3 @@ def test_swapped_operands_arguments_and_branches_change_the_vector(
     for graph in (GraphEncoderConfig(**SMALL), DirectedGraphConfig(**SMALL, positions=False)):
         blind = both(with_graph(model_config, graph))[which]
         np.testing.assert_allclose(graph_of(one, blind, tokenizer), graph_of(other, blind, tokenizer), atol=1e-5)
-
-
-# -- what it must not see ------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Exact cosine search: worked by hand, against a plain double loop, and on functions at two optimisation levels."""
+"""Exact cosine search: worked by hand, and against one sort of all cosines."""
 
 import math
 from pathlib import Path
@@ -216,6 +216,3 @@ def test_an_index_of_functions_by_the_default_model_says_which_is_better(tmp_pat
     table = index(fast, tmp_path, level="function", purpose="features")
     assert (table.maker.purpose, table.maker.form) == ("features", "plain")
     np.testing.assert_array_equal(table.vectors, fast.embed(tmp_path, level="function", purpose="features"))
-
-
-# -- what it is for --------------------------------------------------------------------------------------

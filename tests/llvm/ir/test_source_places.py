@@ -21,7 +21,7 @@ def places(regions: Regions) -> dict[str, tuple[str, int]]:
     return {region.name: (region.file, region.line) for region in regions.regions}
 
 
-def test_loops(module: IRModule) -> None:
+def test_places_of_loops(module: IRModule) -> None:
     assert places(regions_of(module, "loop")) == {
         "nest:%outer": ("nest.c", 5),
         "nest:%inner": ("nest.c", 7),
@@ -30,7 +30,7 @@ def test_loops(module: IRModule) -> None:
     }
 
 
-def test_functions(module: IRModule) -> None:
+def test_places_of_functions(module: IRModule) -> None:
     assert places(regions_of(module, "function")) == {
         "nest": ("nest.c", 3),
         "no_preheader": ("café/other.h", 13),
@@ -39,7 +39,7 @@ def test_functions(module: IRModule) -> None:
     }
 
 
-def test_blocks_and_instructions(module: IRModule) -> None:
+def test_places_of_blocks_and_instructions(module: IRModule) -> None:
     blocks = places(regions_of(module, "block", function="nest|no_pre"))
     assert [line for _, line in blocks.values()] == [4, 4, 7, 8, 8, 0, 14, 14, 15, 14, 0]
     assert blocks["nest:%done"] == ("", 0)  # line 0 is no line

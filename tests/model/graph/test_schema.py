@@ -1,4 +1,4 @@
-"""The schema: a small graph worked out by hand, and a broken graph for every rule of `validate`."""
+"""The schema: a small graph worked out by hand."""
 
 from graph_rules import check_rules
 
@@ -93,12 +93,7 @@ def test_hand_worked_graph() -> None:
     graph = build_graph(parse_ir(SOURCE), normalisation="none")
     check_rules(graph)
     functions = [None if row < 0 else graph.functions[row] for row in graph.node_function]
-    assert (
-        list(
-            zip(graph.node_kind, graph.node_text, graph.node_full_text, functions, strict=True),
-        )
-        == NODES
-    )
+    assert list(zip(graph.node_kind, graph.node_text, graph.node_full_text, functions, strict=True)) == NODES
     edges = zip(*graph.edge_index, graph.edge_flow, graph.edge_position, strict=True)
     assert sorted(edges) == sorted(EDGES)
     assert graph.instruction_node.tolist() == list(range(2, 10))
