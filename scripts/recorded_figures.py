@@ -308,8 +308,8 @@ def suites() -> Iterator[str]:
     suite = {variant: rows_of(f"device_mapping/{variant}.suite") for variant in ("nvidia", "amd")}
     nvidia, amd = (percent(rows["both"]["accuracy"], 0) for rows in suite.values())
     always, no_code = suite["nvidia"]["default"]["accuracy"], suite["amd"]["no_code"]["accuracy"]
-    yield f"{nvidia} of the cases on NVIDIA (always the GPU: {percent(always, 0)})"
-    yield f"{amd} on AMD (a head that sees no code: {percent(no_code, 0)})"
+    yield f"{nvidia} of the cases on NVIDIA, where always taking the GPU is right in {percent(always, 0)}"
+    yield f"{amd} on AMD, where a head that sees no code is right in {percent(no_code, 0)}"
 
 
 def weak_gains() -> Iterator[str]:
@@ -364,7 +364,7 @@ def jobs_table() -> str:
     rows = []
     for language in ("C", "C++"):
         bag, histogram, search, plain = (percent(recall(row, large, language)) for row in rows_of_pool)
-        title = f"Function of {language} at -O0 found first in another clang's -O2 (a bag of statements: {bag})"
+        title = f"{language} function built at -O0, found at rank 1 among those of another clang at -O2 (a bag of statements: {bag})"
         rows.append([title, "", histogram, "", f"mirenc-search {search} (without LLVM's passes first: {plain})"])
     for title, record, figure, untaught in PASS_TASKS:
         *cells, without = pass_cells(record, figure, (*PASS_ROWS, untaught))
@@ -392,8 +392,8 @@ def tens() -> dict[str, Any]:
 def fixed_lists() -> Iterator[str]:
     """In the README."""
     cover, code = (f"{tens()[row][0]:.2f} %" for row in ("cover", "both"))
-    yield f"ten pass lists chosen for each program saves {code} over -Oz"
-    yield f"trying the same ten on every program saves {cover}"
+    yield f"ten lists chosen for each program saves {code} over -Oz"
+    yield f"the same ten for every program saves {cover}"
 
 
 def pass_phrases() -> Iterator[str]:
