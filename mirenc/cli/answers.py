@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.base.errors import ConfigError, TaskError
+from mirenc.base.shown import printable
 from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
-from mirenc.cli.tables import printable
 
 if TYPE_CHECKING:
     from mirenc.decide.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth

@@ -71,8 +71,8 @@ FormName = Annotated[
     Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"],
     Option(
         "--form",
-        help="LLVM passes that run before embedding, so that builds at different levels look alike. auto: O2 for "
-        "modules and functions, plain (none) for smaller parts.",
+        help="LLVM passes that run before embedding, so that builds at different levels look alike. auto: O2 to "
+        "compare or search modules and functions, else plain (none).",
     ),
 ]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]

@@ -32,7 +32,10 @@ def pretrain(
         ),
     ] = None,
 ) -> None:
-    """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
+    """Pre-train a model on a corpus, evaluate it on held-out projects, and package it.
+
+    The stages predict masked tokens (mlm), hidden edges (gae), whether a text and a graph belong together (igm), what a
+    compiler answers (compiler), and which functions are one function in other forms (contrast).
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
 
