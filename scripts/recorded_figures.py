@@ -670,8 +670,6 @@ def block_phrases() -> Iterator[str]:
     yield f"that a head without code prefers {tried['no_code']['speedup_geometric']:.3f}"
     fixed = next(row for row in ceilings["rows"] if row["title"] == "the default and 2 fixed, the best kept")
     yield f"two fixed ones beside the default {fixed['speedup_geometric']:.3f}"
-    other = next(row for row in ceilings["rows"] if row["title"] == "best of the kernel at its other sizes")
-    yield f"what was best at the kernel's other sizes {other['speedup_geometric']:.3f}"
     worth = load("mirenc/decide/ready/block_size.h200/head.json")["extra"]["evidence"]["worth"]
     yield f"worth {factor(worth[0], worth[1:])} of the default"
 
