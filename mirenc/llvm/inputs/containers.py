@@ -142,14 +142,15 @@ def find_parts(stream: IO[bytes], path: str, wanted: str | None = None) -> tuple
     parts: list[Part] = []
     used: Counter[str] = Counter()
     without = total = 0
-    for part in islice(_parts(whole, "", wanted, 0), _MOST_MODULES):
+    for count, part in enumerate(_parts(whole, "", wanted, 0)):
+        total += part.size if part is not None and part.path == path else 0
+        if total > whole.size or count == _MOST_MODULES:  # each byte is of one module
+            why = "its modules overlap" if total > whole.size else f"more than {_MOST_MODULES} modules"
+            parts.append(Part("", path, 0, 0, f"is damaged: {why}. Build it again"))
+            break
         if part is None:
             without += 1
             continue
-        total += part.size if part.path == path else 0
-        if total > whole.size:  # each byte is of one module
-            parts.append(Part("", path, 0, 0, "is damaged: its modules overlap. Build it again"))
-            break
         used[part.label] += 1
         number = used[part.label]
         label = f"{part.label}:{number}" if number > 1 else part.label
@@ -260,11 +261,12 @@ def _modules(file: _Window, head: bytes) -> list[_Window]:
         sections = _wasm(file)
     else:
         sections = _coff(file, head)
-    found = [(name, file.part(at, size)) for name, at, size in _counted(sections) if name in _SECTIONS]
-    for wanted in _SECTIONS:
-        if modules := [module for name, section in found if name == wanted for module in _split(section)]:
-            return modules
-    return []
+    found: dict[bytes, _Window] = {}
+    for name, at, size in _counted(sections):
+        if name in _SECTIONS and name not in found:
+            found[name] = file.part(at, size)
+    some = (list(islice(_split(found[name]), _MOST_MODULES)) for name in _SECTIONS if name in found)
+    return next(filter(None, some), [])
 
 
 def _split(section: _Window) -> Iterator[_Window]:
