@@ -37,11 +37,13 @@ Inputs = Annotated[
     list[str],
     Argument(
         metavar="INPUT",
-        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of either, compile_commands.json, or "
-        "- for stdin.",
+        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), objects and libraries with bitcode in them "
+        "(.o .a .so), folders of these, compile_commands.json, or - for stdin.",
     ),
 ]
-Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.")]
+Input = Annotated[
+    str, Argument(metavar="INPUT", help="IR or source file, a module of a library as in lib.a(x.o), or - for stdin.")
+]
 Index = Annotated[
     str,
     Argument(

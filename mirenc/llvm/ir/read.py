@@ -20,7 +20,15 @@ from mirenc.llvm.analysis.detect_level import levels_by_symbol, stated_levels
 from mirenc.llvm.child.parsing_worker import TEXT_FACTOR, default_worker
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import Dialect
-from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, kind_of, read_input
+from mirenc.llvm.inputs.file_kind import (
+    DEFAULT_MAX_BYTES,
+    LARGEST_SIZE,
+    InputBytes,
+    bitcode_in,
+    kind_of,
+    read_input,
+    read_part,
+)
 from mirenc.llvm.inputs.input import Input, IRInput, path_input, resolve_input, text_bytes
 from mirenc.llvm.inputs.retarget import bring
 from mirenc.llvm.ir.canonical_reader import read_canonical
@@ -107,9 +115,11 @@ def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> I
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
     """The IR of an input that is not an `IRModule`: read from a file, compiled from source, or the given bytes."""
     if isinstance(given.value, bytes):
-        data = given.value.removeprefix(codecs.BOM_UTF8)
+        data = bitcode_in(given.name, given.value.removeprefix(codecs.BOM_UTF8))
         return InputBytes(given.name, data, kind_of(given.name, data))
     path = str(given.value)
+    if given.part is not None:
+        return read_part(given.name, given.part, options.max_bytes)
     if not given.language:
         return read_input(path, max_bytes=options.max_bytes)
     if given.problem:
