@@ -6,7 +6,6 @@ source of every module, lazy imports inside functions included.
 """
 
 import ast
-import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
