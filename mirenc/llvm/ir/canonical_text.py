@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mirenc.base.errors import IRParseError, IRResourceError
-from mirenc.llvm.child.parsing_worker import default_worker
+from mirenc.llvm.child.parsing_worker import ParsingWorker
 from mirenc.llvm.inputs.file_kind import InputBytes, command_for
 from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir import old_text
@@ -21,13 +21,14 @@ _MOST_REPAIRS = 50
 _Canonical = Callable[..., str]  # of `ParsingWorker.canonicalise`
 
 
-def canonical_text(loaded: InputBytes, *, most_text: int, timeout: float | None) -> str:
+def canonical_text(
+    loaded: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None
+) -> str:
     """Canonical text of some IR; what was repaired, and which other LLVM read it, is logged as a warning.
 
     Bitcode and text that llvmlite's LLVM does not parse go through a clang or opt of another version. Raises
     IRParseError: also for what is invalid in any LLVM (`old_text.is_broken`); IRResourceError.
     """
-    worker = default_worker()
     canonical = partial(worker.canonicalise, most_text=most_text, timeout=timeout)
     other = partial(lower_by_other_llvm, loaded.data, timeout=timeout, memory_limit=worker.memory_limit)
     if loaded.kind != "bitcode":

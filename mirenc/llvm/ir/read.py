@@ -161,7 +161,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
 
 
 def _canonical(loaded: InputBytes, options: ReadOptions) -> str:
-    return canonical_text(loaded, most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
+    return canonical_text(loaded, default_worker(), most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
