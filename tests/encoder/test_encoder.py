@@ -292,6 +292,12 @@ def test_backends_keep_caches_of_their_own(model_folder: Path, tmp_path: Path) -
     assert len(list(tmp_path.glob("*.sqlite"))) == 2
 
 
+def test_a_saved_encoder_is_the_same_model_in_a_new_folder(encoder: Encoder, tmp_path: Path) -> None:
+    assert load(encoder.save(tmp_path / "new"), cache=False).digest == encoder.digest
+    with pytest.raises(ConfigError, match="new is not empty"):
+        encoder.save(tmp_path / "new")
+
+
 # -- match ---------------------------------------------------------------------------------------------
 def test_match_is_the_probability_of_the_matching_head(encoder: Encoder) -> None:
     text, graph = encoder.embed(FILE, part="text"), encoder.embed(OTHER, part="graph")

@@ -135,6 +135,17 @@ def test_a_stream_takes_only_what_it_needs(encoder: Encoder) -> None:
     outcomes.close()
 
 
+@pytest.mark.parametrize(("suffix", "sizes"), [(".ll", [6]), (".bc", [6]), (".c", [4, 2]), (".ll.gz", [4, 2])])
+def test_what_becomes_larger_ir_counts_for_an_eighth_of_a_mebibyte(
+    tmp_path: Path, suffix: str, sizes: list[int]
+) -> None:
+    """A batch is 512 KiB at most."""
+    for number in range(6):
+        (tmp_path / f"{number}{suffix}").write_text("x")
+    inputs = [resolve_input(path) for path in sorted(tmp_path.iterdir())]
+    assert [len(batch) for batch in batches.input_batches(inputs, 64)] == sizes
+
+
 def test_work_of_less_than_a_second_starts_no_process(encoder: Encoder, children: list[Any]) -> None:
     encoder.embed([TEXT] * 20)
     assert children == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mirenc.search.pairs import Side, _files, centred, cosines, paired
+from mirenc.search.pairs import Side, _files, _relations, centred, cosines, paired
 
 E = np.eye(6, dtype=np.float32)
 
@@ -83,3 +83,9 @@ def test_the_position_in_a_file_is_that_of_the_middle_of_a_function() -> None:
     membership, position = _files(side([E[0]] * 3, [0, 0, 1]))
     assert position.tolist() == [0.25, 0.75, 0.5]
     np.testing.assert_allclose(membership.toarray(), [[0.5**0.5, 0], [0.5**0.5, 0], [0, 1]])
+
+
+def test_callees_and_callers_of_a_function_have_length_1() -> None:
+    callees, callers, *_ = _relations(side([E[0]] * 3, [0, 1, 2], (0, 1), (0, 2)))
+    np.testing.assert_allclose(callees.toarray(), [[0, 0.5**0.5, 0.5**0.5], [0] * 3, [0] * 3])
+    np.testing.assert_allclose(callers.toarray(), [[0] * 3, [1, 0, 0], [1, 0, 0]])

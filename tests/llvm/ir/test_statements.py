@@ -164,6 +164,7 @@ entry:
   %r = call float @sqrtf(float %v)
   store float %r, ptr %a
   %c = call i1 %p(ptr @s, i64 %n)
+  call void %p()
   ret float %r
 }
 """
@@ -175,6 +176,7 @@ EXPECTED = [
     "% = call float @sqrtf(float %)",
     "store float %, ptr %",
     "% = call i1 %(ptr @s, i64 %)",
+    "call void %()",
     "ret float %",
 ]
 SAME = {
@@ -198,6 +200,7 @@ SAME = {
     "tail hints": [
         ("%r = call", "%r = tail call"),
         ("%c = call", "%c = notail call"),
+        ("call void", "tail call void"),
     ],
     "linkage and visibility": [
         ("@s = constant", "@s = private unnamed_addr constant"),
