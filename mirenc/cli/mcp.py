@@ -18,6 +18,7 @@ from typer import Argument, Option
 
 from mirenc import __version__
 from mirenc.base.errors import IRFileError, needs
+from mirenc.base.shown import printable
 
 _INSTRUCTIONS = (
     "Find functions of compiled code by what they do, see what changed between two builds, where bytes are, and what "
@@ -87,7 +88,7 @@ async def _serve(worker: _Worker) -> None:
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=answer)
 
     handlers: Any = {"on_list_tools": list_tools, "on_call_tool": call_tool}
-    instructions = f"{_INSTRUCTIONS}{os.path.commonpath(worker.settings[0])}."
+    instructions = f"{_INSTRUCTIONS}{printable(os.path.commonpath(worker.settings[0]))}."
     server = Server("mirenc", version=__version__, instructions=instructions, **handlers)
 
     def end(number: int, _: object) -> None:

@@ -39,8 +39,8 @@ from mirenc.tools.run.compilers import clang_for
 _MOST = 16_000  # characters of the rows of an answer
 _OPTIONS = ReadOptions()  # limits of time, memory and bytes, as the command line has them
 _LISTED = 10  # callees, opcodes, files left out
-# What starts a tag, an entity, a link or an address, for programs that show an answer as Markdown or HTML.
-_MARKUP = re.compile(r"[&<>\[\]]|:(?=//)")
+# What starts a tag, ends the words of a link, starts an entity, an address or a fence, as in Markdown and HTML.
+_MARKUP = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])|&(?=#?\w+;)|:(?=//)|`(?=``)")
 
 
 def as_data(text: object, longest: int = 120) -> str:
@@ -185,7 +185,7 @@ class ExplainAnswer(Answer):
     counts: dict[str, int]
     opcodes: dict[str, int]
     loops: list[Loop]
-    text: list[Text]
+    first_instructions: list[Text]
 
 
 class _Skipped(Failures):
@@ -302,8 +302,8 @@ class Tools:
             loops = loops_of(module, alone)[:limit]
             text = [one.name for one in regions_of(module, "instruction", function=alone).regions[:limit]]
         opcodes = dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(_LISTED))
-        facts: dict[str, Any] = {"counts": counts_of(module), "opcodes": opcodes, "loops": loops, "text": text}
-        return ExplainAnswer(rows=rows[start : start + limit], **facts).fit(start, len(rows))
+        facts: dict[str, Any] = {"counts": counts_of(module), "opcodes": opcodes, "loops": loops}
+        return ExplainAnswer(rows=rows[start : start + limit], first_instructions=text, **facts).fit(start, len(rows))
 
     # -- what several tools need ---------------------------------------------------------------------------------
     @cached_property
