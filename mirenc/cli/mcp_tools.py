@@ -267,7 +267,10 @@ class Tools:
     def sizes(
         self, file: _File, level: Literal["function", "module"] = "function", start: _Start = 0, limit: _Limit = 10
     ) -> SizesAnswer:
-        """Show the bytes of machine code of each function or file before any pass and after -Oz; largest first."""
+        """Show the bytes of machine code of each function or file before any pass and after -Oz; largest first.
+
+        IR that was optimised before stays larger than what a build with -Oz would give.
+        """
         inputs = self._folders.inputs(file, _OPTIONS)
         engine, passes = engine_of(_OPTIONS)
         with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
