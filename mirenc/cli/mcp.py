@@ -64,7 +64,7 @@ def mcp(
         import anyio
     worker = _Worker([folder.resolve() for folder in folders], compiles, str(index or ""))
     with contextlib.closing(worker):
-        worker.start()  # it imports and so does this process
+        worker.start()  # it imports while this process imports the protocol
         with needs("mcp", "mirenc mcp needs the mcp package"):
             import mcp.server  # noqa: F401
         anyio.run(_serve, worker)
@@ -136,11 +136,14 @@ class _Worker:
                 if name not in (known := [one["name"] for one in self._tools]):
                     return "error", f"no tool of that name; available: {', '.join(known)}"
                 pipe.send((name, arguments))
+                done = -1
                 while True:
                     kind, answer = await _receive(pipe)
                     if kind != "progress":
                         return kind, answer
-                    await report(*answer)
+                    if answer[0] > done:  # the protocol wants it to grow
+                        done = answer[0]
+                        await report(*answer)
             except (EOFError, OSError):
                 self.close()
                 return "error", "the process that worked on it ended, for want of memory perhaps. Ask for less"
@@ -171,8 +174,11 @@ class _Worker:
 
     async def _greeted(self) -> Connection:
         pipe = self.start()
-        if not self._tools:
-            self._tools = await _receive(pipe)
+        try:
+            self._tools = self._tools or await _receive(pipe)
+        except BaseException:
+            self.close()
+            raise
         return pipe
 
 

@@ -337,5 +337,7 @@ class Tools:
         if self._indexed is None or state != self._state:
             skipped = _Skipped(len(inputs))
             made = index(self._encoder, inputs, level="function", failed=skipped.add, progress=self._report)
+            if not len(made):
+                raise ConfigError(f"no function could be read: {'; '.join(skipped.lines[:1])}. Give other files")
             self._state, self._indexed = state, (made, skipped.lines)
         return self._indexed

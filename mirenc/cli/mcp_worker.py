@@ -77,10 +77,12 @@ def _described(tools: Tools, name: str, question: type[BaseModel]) -> dict[str, 
 def _answer(tools: Tools, name: str, question: type[BaseModel], arguments: dict[str, Any]) -> tuple[str, Any]:
     try:
         asked = question.model_validate(arguments)
-        return "answer", getattr(tools, name)(**dict(asked)).model_dump(mode="json")
     except ValidationError as error:
         # Without the values: they may be long.
-        problem = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        problems = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        return "error", as_data("; ".join(problems), _WORDS)
+    try:
+        return "answer", getattr(tools, name)(**dict(asked)).model_dump(mode="json")
     except typer.BadParameter as error:
         problem = error.format_message()
     except Exception as error:  # noqa: BLE001 - what one question meets must not end the others
