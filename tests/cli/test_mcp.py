@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -410,32 +411,39 @@ def test_a_client_that_goes_away_ends_all_processes(server: subprocess.Popen[byt
     if leave == "close":
         server.stdin.close()
     else:
-        server.send_signal({"terminate": 15, "interrupt": 2}[leave])
+        server.send_signal({"terminate": signal.SIGTERM, "interrupt": signal.SIGINT}[leave])
     assert waited_for(lambda: server.poll() is not None)
     assert waited_for(lambda: not any(map(is_alive, children)))
     # Nothing else than messages went out.
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in server.stdout.read().splitlines())
 
 
-def test_a_cancelled_question_ends_its_work(endless: Path) -> None:
-    started = []
-
+@pytest.mark.parametrize("way", ["cancelled", "killed"])
+def test_a_question_whose_work_ends_leaves_the_server_alive(endless: Path, way: str) -> None:
     async def script(client: Any) -> Any:
         (process,) = [child for child in descendants(os.getpid()) if "mcp_worker" in command_of(child)]
 
         async def progress(*_: Any) -> None:
-            started.append(process)
-            scope.cancel()
+            if way == "cancelled":
+                scope.cancel()
+            else:
+                os.kill(process, signal.SIGKILL)
 
+        result = None
         with anyio.CancelScope() as scope:
-            await client.call_tool("similar_functions", {"function": "f1"}, progress_callback=progress)
-        assert scope.cancelled_caught
-        while is_alive(process):
-            await anyio.sleep(0.05)
-        return await ask(client, "explain_ir", file="1.ll")
+            result = await client.call_tool("similar_functions", {"function": "f1"}, progress_callback=progress)
+        with anyio.fail_after(60):
+            while is_alive(process):
+                await anyio.sleep(0.05)
+        return result, await ask(client, "explain_ir", file="1.ll")
 
-    assert talk(script, endless)["counts"]["defined"] == 1
-    assert started
+    result, explained = talk(script, endless)
+    assert explained["counts"]["defined"] == 1
+    if way == "killed":
+        assert result.is_error
+        assert "the process that worked on it ended" in result.content[0].text
+    else:
+        assert result is None
 
 
 def command_of(process: int) -> str:
