@@ -1,6 +1,6 @@
 """What a decision lacks: the ceilings of OpenMP and of block sizes, before anything is modelled.
 
-    python downstream/ceilings.py              # ceilings.json; two minutes of one core. Then: tables.py
+    python downstream/ceilings.py [TABLE]      # ceilings.json; a minute of one core a table. Then: tables.py
 
 All is judged by the half of the rounds that no label was made of. Beside rows of the committed records:
 - *told*: what neither code nor size says, as context features of heads. A time is of the labels' half of the rounds.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +29,10 @@ from mirenc.decide.evaluation.evaluate_task import Evaluation
 from mirenc.decide.evaluation.figures import figures_of
 from mirenc.decide.evaluation.report import load_report
 from mirenc.decide.features.feature_matrix import Features
-from mirenc.decide.metrics import group_interval
+from mirenc.decide.metrics import geometric_mean, group_interval
 from mirenc.decide.protocols import Fold, Protocol
 from mirenc.decide.registry import get_task
-from mirenc.decide.tables.measured import read_measured
+from mirenc.decide.tables.measured import MeasuredTable, read_measured
 from mirenc.decide.target import target_of
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
@@ -40,6 +41,7 @@ from mirenc.tools.measure.gpu_driver import read_driver
 
 HERE = Path(__file__).parent
 RECORD = HERE / "ceilings.json"
+TABLES = ("block_size", "block_size.h200", "openmp")  # a task, and the variant of its table
 SEEDS = 3
 KEYS = ("speedup_geometric", "oracle_gain_share", "slowdowns_2")
 SEEN = Protocol("row", "ten folds of single samples", lambda data: np.arange(len(data)), folds=10)
@@ -59,9 +61,8 @@ def told_openmp(task: Task, data: TaskData) -> dict[str, Float64]:
     }
 
 
-def told_block_size(task: Task, data: TaskData) -> dict[str, Float64]:
+def told_block_size(table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
     """What the launch says, and what a run tells. (n, A) each."""
-    table = read_measured(HERE / task.name / "table", task.name)
     kernel = {f"{one.kernel} {one.part}": table.kernels[one.kernel] for one in table.samples}
     launch = []
     for one in (kernel[sample.name] for sample in data.samples):
@@ -106,6 +107,13 @@ def tried(data: TaskData, folds: Sequence[Fold]) -> dict[str, Int64]:
     return found
 
 
+def families(data: TaskData) -> dict[str, float]:
+    """The oracle's speedup by family of kernels, the largest first."""
+    gain = data.paid_baseline / data.paid[np.arange(len(data)), data.labels]
+    found = {name: geometric_mean(gain[data.suite == name]) for name in np.unique(data.suite).tolist()}
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
 def luck(data: TaskData) -> dict[str, float]:
     """Speedup of an oracle that is paid by the half of the rounds that it chose by, and by the other: means of both."""
     rows, halves = np.arange(len(data)), (data.known, data.paid)
@@ -128,10 +136,23 @@ def figures(task: Task, data: TaskData, runs: Any, less: Any = None) -> dict[str
     return found
 
 
-def rows_of(task: Task, data: TaskData) -> list[tuple[str, Features, Protocol, str]]:
+def read(name: str) -> tuple[Task, str, MeasuredTable, TaskData]:
+    """A table by its name in `TABLES`: its task, its variant, what was measured, and the samples."""
+    task_name, _, variant = name.partition(".")
+    task = get_task(task_name)
+    table = read_measured(HERE / task_name / (variant or "table"), task_name)
+    return task, variant, table, task.samples_of(table)  # type: ignore[attr-defined]  # all are measured
+
+
+def told_by(task: Task, table: MeasuredTable, data: TaskData) -> dict[str, Float64]:
+    """What neither code nor size says. (n, A) each."""
+    return told_openmp(task, data) if task.name == "openmp" else told_block_size(table, data)
+
+
+def rows_of(task: Task, table: MeasuredTable, data: TaskData) -> list[tuple[str, Features, Protocol, str]]:
     """What heads are trained for: kind, what is known, how it is cut, and the row that knows less."""
     blind, code = Evaluation.prepare(task, data, rows=["no_code", "both"]).features
-    told = (told_openmp if task.name == "openmp" else told_block_size)(task, data)
+    told = told_by(task, table, data)
     time = next(key for key in told if key.endswith("its time"))
     unseen, base = task.protocol("kernel"), ("no code", "code")
     found = [("unseen", replace(row, row=title), unseen, "") for row, title in zip((blind, code), base, strict=True)]
@@ -157,10 +178,11 @@ def answers(task: Task, data: TaskData, row: Features, protocol: Protocol) -> li
 
 
 def measure(name: str) -> dict[str, Any]:
-    """All that is known of one task."""
-    task = get_task(name)
-    data = task.load(HERE / name / "table")
-    kept = {one: load_report(HERE / name / f"{one}.json", task, data) for one in ("kernel", "family")}
+    """All that is known of one table."""
+    task, variant, measured, data = read(name)
+    prefix = f"{variant}." if variant else ""
+    records = {one: HERE / task.name / f"{prefix}{one}.json" for one in ("kernel", "family")}
+    kept = {one: load_report(path, task, data) for one, path in records.items()}
     tries = [tried(data, list(task.protocol("kernel").split(data, seed))) for seed in range(SEEDS)]
     fixed: list[tuple[str, str, Any]] = [
         ("committed", f"{title}, {one} unseen", kept[one].predictions(one, row))
@@ -172,16 +194,22 @@ def measure(name: str) -> dict[str, Any]:
     fixed += [("tried", title, np.array([one[title] for one in tries])) for title in tries[0]]
     rows = [{"kind": kind, "title": title, **figures(task, data, runs)} for kind, title, runs in fixed]
     said: dict[str, list[list[int]]] = {}
-    for kind, row, protocol, less in track(rows_of(task, data), name):
+    for kind, row, protocol, less in track(rows_of(task, measured, data), name):
         said[row.row] = answers(task, data, row, protocol)
         runs, rival = np.array(said[row.row]), np.array(said[less]) if less else None
         rows.append({"kind": kind, "title": row.row, **figures(task, data, runs, rival)})
     counts = {"samples": len(data), "groups": len(np.unique(data.group)), "seeds": SEEDS}
-    return {"data_hash": data.content_hash, **counts, "luck": luck(data), "said": said, "rows": rows}
+    oracle = {"luck": luck(data), "families": families(data)}
+    return {"data_hash": data.content_hash, **counts, **oracle, "said": said, "rows": rows}
+
+
+def mark(name: str) -> str:
+    """What a table's ceilings stand between in the README of its task."""
+    return ".".join(filter(None, (name.partition(".")[2], "ceilings")))
 
 
 def table(record: dict[str, Any]) -> str:
-    """One task as Markdown."""
+    """One table as Markdown."""
     head = ["", "what is known", "speedup over default", "share of oracle's gain, %", "slower by 2 %, % of samples"]
     lines = [[*head, "over the same, not told or seen"], ["---", "---", *["---:"] * 4]]
     for row in record["rows"]:
@@ -197,6 +225,7 @@ def table(record: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    record = {name: measure(name) for name in ("block_size", "openmp")}
+    record = json.loads(RECORD.read_text(encoding="utf-8")) if sys.argv[1:] else {}
+    record |= {name: measure(name) for name in sys.argv[1:] or TABLES}
     text = re.sub(r"\[[-\d.,eE\s]*\]", lambda found: re.sub(r"\s+", "", found[0]), json.dumps(record, indent=1))
     RECORD.write_text(text + "\n", encoding="utf-8")

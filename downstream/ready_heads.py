@@ -30,7 +30,7 @@ from mirenc.decide.task_head import ready_heads
 from mirenc.decide.tasks.pass_tasks import CompiledTask
 
 HERE = Path(__file__).parent
-READY = Path(mirenc.__file__).parent / "deciding" / "ready"
+READY = Path(mirenc.__file__).parent / "decide" / "ready"
 
 
 def shipped(names: Sequence[str], kind: type[Task], *, others: bool = False) -> list[tuple[Task, str]]:
@@ -47,7 +47,7 @@ def fit_measured(names: Sequence[str]) -> None:
     encoder = mirenc.load()
     for task, variant in shipped(names, CompiledTask, others=True):
         # Tables that mirenc measured are here.
-        data = task.load(HERE / task.name / "table" if isinstance(task, MeasuredTask) else None, variant)
+        data = task.load(HERE / task.name / (variant or "table") if isinstance(task, MeasuredTask) else None, variant)
         for row, end in (("both", ""), ("look_ahead", ".look_ahead"))[: 1 + isinstance(task, LoopTask)]:
             head = fit_head(task, data, encoder, variant=variant, row=row)
             folder = head.save(READY / f"{task.name}.{variant or 'all'}{end}")

@@ -174,7 +174,7 @@ def tasks_table() -> str:
 
 def measured_table() -> str:
     """Each task that can be measured, and what its method says that it measures."""
-    lines = ["| Task | Kernels; settings; parts |", "|---|---|"]
+    lines = ["| Task | What is measured |", "|---|---|"]
     for name in list_tasks():
         if isinstance(get_task(name), MeasuredTask):
             lines.append(f"| `{name}` | {(type(get_method(name)).__doc__ or '').partition(chr(10))[0]} |")
@@ -188,7 +188,7 @@ if __name__ == "__main__":
         (HERE / "README.md", "tasks", tasks_table()),
         (HERE.parent / "docs" / "guides" / "measure.md", "measured", measured_table()),
         *(
-            (HERE / task / "README.md", "ceilings", ceilings.table(record))
+            (HERE / task.partition(".")[0] / "README.md", ceilings.mark(task), ceilings.table(record))
             for task, record in json.loads(ceilings.RECORD.read_text(encoding="utf-8")).items()
         ),
     ):

@@ -8,7 +8,6 @@ Names are imported when first used (PEP 562), so ``import mirenc`` is quick and 
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.2.0"
@@ -54,32 +53,6 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
     from mirenc.model.graph import ProgramGraph as ProgramGraph, build_graph as build_graph
     from mirenc.model.sample import IRSample as IRSample, make_sample as make_sample
     from mirenc.model.tokenizer import IRTokenizer as IRTokenizer, train_tokenizer as train_tokenizer
-
-
-_MOVED = {
-    "llvm": "ir passes sources",
-    "model": "graph tokenizer",
-    "encoder": "embed weights golden",
-    "decide": "tasks heads learning deciding evaluating metrics",
-    "tools": "measure tuning inlining profiling",
-    "pretrain": "pretraining",
-    "base": "errors arrays cache config cosines progress writing",
-}
-
-
-class _OldNames:
-    """The last finder of modules: says where modules of the layout before this one are now."""
-
-    @staticmethod
-    def find_spec(name: str, *_: Any) -> None:
-        package, rest = name.partition(".")[::2]
-        for place, old in _MOVED.items() if package == "mirenc" else ():
-            if rest.partition(".")[0] in old.split():
-                raise ModuleNotFoundError(f"{name} is in mirenc.{place} now; CHANGELOG.md has all names", name=name)
-
-
-if _OldNames not in sys.meta_path:
-    sys.meta_path.append(_OldNames)
 
 
 def __getattr__(name: str) -> Any:

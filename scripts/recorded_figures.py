@@ -276,6 +276,7 @@ TASKS = {
     "Loop vectorization, measured, over LLVM's choice": "vectorization/structure",
     "OpenMP on two cores, measured, over all threads and static": "openmp/kernel",
     "OpenCL work groups on a CPU, measured, over 256 and 16x16": "block_size/kernel",
+    "CUDA blocks on an NVIDIA H200, measured, over 256 and 16x16": "block_size/h200.kernel",
 }
 COMPILER = "the same, over a head that knows LLVM's choice and no code"
 
@@ -307,8 +308,8 @@ def suites() -> Iterator[str]:
     suite = {variant: rows_of(f"device_mapping/{variant}.suite") for variant in ("nvidia", "amd")}
     nvidia, amd = (percent(rows["both"]["accuracy"], 0) for rows in suite.values())
     always, no_code = suite["nvidia"]["default"]["accuracy"], suite["amd"]["no_code"]["accuracy"]
-    yield f"{nvidia} of the cases on NVIDIA (always the GPU: {percent(always, 0)})"
-    yield f"{amd} on AMD (a head that sees no code: {percent(no_code, 0)})"
+    yield f"{nvidia} of the cases on NVIDIA, where always taking the GPU is right in {percent(always, 0)}"
+    yield f"{amd} on AMD, where a head that sees no code is right in {percent(no_code, 0)}"
 
 
 def weak_gains() -> Iterator[str]:
@@ -363,7 +364,8 @@ def jobs_table() -> str:
     rows = []
     for language in ("C", "C++"):
         bag, histogram, search, plain = (percent(recall(row, large, language)) for row in rows_of_pool)
-        title = f"Function of {language} at -O0 found first in another clang's -O2 (a bag of statements: {bag})"
+        title = f"{language} function at -O0 found first among the functions of another clang's -O2 build"
+        title += f" (counting statements: {bag})"
         rows.append([title, "", histogram, "", f"mirenc-search {search} (without LLVM's passes first: {plain})"])
     for title, record, figure, untaught in PASS_TASKS:
         *cells, without = pass_cells(record, figure, (*PASS_ROWS, untaught))
@@ -376,6 +378,7 @@ def jobs_table() -> str:
         ("Loop vectorization, speedup", "vectorization/structure"),
         ("OpenMP settings, speedup", "openmp/kernel"),
         ("OpenCL work groups, speedup", "block_size/kernel"),
+        ("CUDA blocks on an H200, speedup", "block_size/h200.kernel"),
     ):
         rows.append([title, *speedups(rows_of(record), PASS_ROWS)])
     return table(["", *(ROWS[row] for row in PASS_ROWS)], rows)
@@ -390,8 +393,8 @@ def tens() -> dict[str, Any]:
 def fixed_lists() -> Iterator[str]:
     """In the README."""
     cover, code = (f"{tens()[row][0]:.2f} %" for row in ("cover", "both"))
-    yield f"ten pass lists chosen for each program saves {code} over -Oz"
-    yield f"trying the same ten on every program saves {cover}"
+    yield f"ten lists chosen for each program saves {code} over -Oz"
+    yield f"the same ten for every program saves {cover}"
 
 
 def pass_phrases() -> Iterator[str]:
@@ -624,12 +627,65 @@ def published() -> Iterator[str]:
     loops = rows_of("vectorization/structure")
     ours, no_code = (f"{loops[row]['best_of_three']['speedup_geometric']:.2f}" for row in ("both", "no_code"))
     yield f"Three settings measured have {ours}, proposed without code {no_code}"
-    blocks = rows_of("block_size/kernel")
-    ours, histogram = (percent(blocks[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
-    oracle = blocks["both"]["oracle_geometric"]
-    yield f"oracle {oracle:.2f}, our vectors find {ours} of it, an opcode histogram {histogram}"
+    for record in ("block_size/kernel", "block_size/h200.kernel"):
+        blocks = rows_of(record)
+        ours, histogram = (percent(blocks[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
+        oracle = blocks["both"]["oracle_geometric"]
+        yield f"oracle {oracle:.2f}, our vectors find {ours} of it, an opcode histogram {histogram}"
+    yield f"and {percent(blocks['no_code']['oracle_gain_share'], 0)} without code"
+    yield f"three blocks tried find {percent(blocks['both']['best_of_three']['oracle_gain_share'], 0)}"
+    yield f"that of one other has {brought('all', 'as it is')} of the oracle's gain"
     best = rows_of("block_size_published/gpu")["best_single"]["error_rate"]
-    yield f"the best block of the other GPUs is {percent(best)} from the best"
+    yield f"the best block of all other GPUs is {percent(best)} from the best"
+
+
+def brought(row: str, way: str) -> str:
+    """Share of the oracle's gain that the best block of one GPU has on another."""
+    rows = {one["title"]: one["ways"] for one in load("downstream/block_size_published/transfer.json")["rows"]}
+    return percent(rows[row][way]["oracle_gain_share"], 0)
+
+
+def block_phrases() -> Iterator[str]:
+    """In the README of the measured blocks: of the H200."""
+    record, ceilings = rows_of("block_size/h200.kernel"), load("downstream/ceilings.json")["block_size.h200"]
+    default, no_code, code = (record[row] for row in ("default", "no_code", "both"))
+    yield f"is the best of {percent(default['accuracy'], 0)} of the samples"
+    yield f"the best is x {default['oracle_geometric']:.3f}"
+    yield f"over 5 % faster for {percent(default['headroom'], 0)}"
+    oracle = ceilings["families"]
+    largest = ", ".join(f"{name} {gain:.2f}" for name, gain in list(oracle.items())[:3])
+    yield f"{largest}; everywhere else {[*oracle.values()][-1]:.2f} to {[*oracle.values()][3]:.2f}"
+    low, high = code["speedup_interval"]
+    yield f"x {code['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}] on structures never seen"
+    yield f"without code {no_code['speedup_geometric']:.3f}"
+    yield f"adds {gain(code)}"
+    slower = [percent(row["slowdowns_2"], 0) for row in (code, no_code)]
+    yield f"by 2 % on {slower[0]} of the samples, without code on {slower[1]}"
+    family = rows_of("block_size/h200.family")["both"]
+    low, high = family["speedup_interval"]
+    yield f"families never seen: x {family['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}]"
+    tried = {row: record[row]["best_of_three"] for row in ("no_code", "both")}
+    share = percent(tried["both"]["oracle_gain_share"], 0)
+    yield f"have x {tried['both']['speedup_geometric']:.3f}, {share} of the oracle's"
+    yield f"that a head without code prefers {tried['no_code']['speedup_geometric']:.3f}"
+    fixed = next(row for row in ceilings["rows"] if row["title"] == "the default and 2 fixed, the best kept")
+    yield f"two fixed ones beside the default {fixed['speedup_geometric']:.3f}"
+    worth = load("mirenc/decide/ready/block_size.h200/head.json")["extra"]["evidence"]["worth"]
+    yield f"worth {factor(worth[0], worth[1:])} of the default"
+
+
+def transfer_phrases() -> Iterator[str]:
+    """In the README of the published blocks."""
+    one, two, three = ("as it is", "tried beside the default", "the best two tried")
+    rows = {row["title"]: row["ways"][one] for row in load("downstream/block_size_published/transfer.json")["rows"]}
+    slower = {title: percent(row["slowdowns_2"], 0) for title, row in rows.items()}
+    yield f"has {brought('all', one)} of the oracle's gain on another"
+    yield f"slower than the default by 2 % on {slower['all']} of the pairs"
+    other = "to another maker's"
+    yield f"Between makers it is {brought(other, one)}, and {slower[other]} are slower"
+    yield f"One try beside the default has {brought('all', two)}, two tries {brought('all', three)}"
+    kept = [brought(kernel, one) for kernel in ("gemm", "convolution_kt", "dedispersion")]
+    yield f"hold everywhere ({kept[0]} and {kept[1]}), those of dedispersion nowhere ({kept[2]})"
 
 
 def speed() -> Iterator[str]:
@@ -667,6 +723,8 @@ PHRASES = {
     README: [parameters()[0], *(phrase for part in IN_README for phrase in part())],
     FIGURES: [phrase for part in IN_FIGURES for phrase in part()],
     "downstream/profile/README.md": [*profile_phrases(), *verified_phrase()],
+    "downstream/block_size/README.md": [*block_phrases()],
+    "downstream/block_size_published/README.md": [*transfer_phrases()],
 }
 TABLES: dict[str, dict[str, Callable[[], str]]] = {
     README: {"jobs": jobs_table},

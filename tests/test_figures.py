@@ -27,7 +27,7 @@ from recorded_figures import (
 from mirenc.encoder.weights import load_files
 
 # What has a digit and is no figure.
-NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|llvm-ir2vec|Recall@1|IR2Vec(?: 2\.1\.1)?|95 %")
+NAME = re.compile(r"`[^`]*`|clang-\d+|-O[0-3z]|llvm-ir2vec|Recall@1|IR2Vec(?: 2\.1\.1)?|H200|95 %")
 
 
 def text_of(document: str) -> str:

@@ -6,7 +6,6 @@ source of every module, lazy imports inside functions included.
 """
 
 import ast
-import importlib
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -224,11 +223,3 @@ def test_type_checkers_see_every_name_at_the_top() -> None:
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     exported = {alias.name: node.module for node in imports for alias in node.names if alias.asname == alias.name}
     assert exported == mirenc._HOME
-
-
-def test_a_module_of_the_layout_before_says_where_it_is_now() -> None:
-    for old, now in (("tasks", "decide"), ("graph", "model"), ("profiling", "tools")):
-        with pytest.raises(ModuleNotFoundError, match=rf"mirenc\.{old} is in mirenc\.{now} now; "):
-            importlib.import_module(f"mirenc.{old}")
-    with pytest.raises(ModuleNotFoundError, match=r"No module named 'mirenc\.nowhere'"):
-        importlib.import_module("mirenc.nowhere")

@@ -1,6 +1,7 @@
 """Small modules with typed pointers that LLVM 10 and LLVM 22 both read, one rule of the graph each.
 
-A compiler writes some of these seldom: the corners where a builder of graphs goes wrong first.
+A compiler writes some of these seldom: the corners where a builder of graphs goes wrong first. Instructions for which
+the graph has no rule of their own (casts, vectors, atomics, ...) are in the fixtures.
 Loads, stores and allocas state their alignment: LLVM 22 prints one where LLVM 10 does not.
 """
 
@@ -245,53 +246,6 @@ join:
   %s = add i32 %p, %p
   ret i32 %s
 }""",
-    "select and arithmetic on one value": """
-define i32 @f(i32 %x, i1 %c) {
-  %a = add i32 %x, %x
-  %b = mul i32 %a, %a
-  %d = select i1 %c, i32 %b, i32 %b
-  %e = select i1 true, i32 3, i32 3
-  %g = freeze i32 %d
-  ret i32 %g
-}""",
-    "vectors": """
-define <4 x i32> @f(<4 x i32> %v, <2 x i32*> %p, i32 %i) {
-  %a = insertelement <4 x i32> %v, i32 7, i32 %i
-  %b = shufflevector <4 x i32> %a, <4 x i32> undef, <4 x i32> <i32 3, i32 undef, i32 1, i32 0>
-  %c = shufflevector <4 x i32> %b, <4 x i32> %a, <4 x i32> zeroinitializer
-  %d = add <4 x i32> %c, <i32 1, i32 1, i32 1, i32 1>
-  %e = add <4 x i32> %d, <i32 1, i32 2, i32 3, i32 4>
-  %g = extractelement <2 x i32*> %p, i32 1
-  %h = extractelement <4 x i32> %e, i32 %i
-  store i32 %h, i32* %g, align 4
-  %m = icmp ult <4 x i32> %e, %d
-  %s = select <4 x i1> %m, <4 x i32> %e, <4 x i32> zeroinitializer
-  ret <4 x i32> %s
-}""",
-    "aggregates": """
-%s = type { i32, [2 x i8*] }
-define { i32, i1 } @f(%s* byval(%s) align 8 %x, [2 x i32] %y) {
-  %a = load %s, %s* %x, align 8
-  %b = extractvalue %s %a, 1, 0
-  %c = insertvalue %s %a, i8* null, 1, 1
-  store %s %c, %s* %x, align 8
-  %d = extractvalue [2 x i32] %y, 0
-  %e = insertvalue { i32, i1 } undef, i32 %d, 0
-  %g = insertvalue { i32, i1 } %e, i1 true, 1
-  ret { i32, i1 } %g
-}""",
-    "atomics": """
-define i32 @f(i32* %p, i32 addrspace(1)* %q, i32 %x) {
-  %a = load atomic i32, i32* %p acquire, align 4
-  store atomic volatile i32 %a, i32* %p release, align 4
-  fence seq_cst
-  fence syncscope("singlethread") acquire
-  %b = atomicrmw add i32* %p, i32 %x seq_cst
-  %c = atomicrmw volatile umax i32 addrspace(1)* %q, i32 %b monotonic
-  %d = cmpxchg weak i32* %p, i32 %c, i32 0 acq_rel monotonic
-  %e = extractvalue { i32, i1 } %d, 0
-  ret i32 %e
-}""",
     "indirect branch": """
 define void @f(i32 %i) {
   %p = getelementptr inbounds [2 x i8*], [2 x i8*]* @labels, i32 0, i32 %i
@@ -304,22 +258,6 @@ two:
 }
 @labels = internal constant [2 x i8*]
   [i8* blockaddress(@f, %one), i8* blockaddress(@f, %two)], align 8""",
-    "memory": """
-%s = type { i32, %s* }
-define i8* @f(i64 %n, %s* %head, i8** %va) {
-  %a = alloca i32, align 4
-  %b = alloca i8, i64 %n, align 16
-  %c = alloca [4 x %s], i32 3, align 8
-  %d = bitcast %s* %head to i8*
-  %e = getelementptr %s, %s* %head, i64 %n, i32 1
-  %g = load volatile %s*, %s** %e, align 8
-  %h = ptrtoint %s* %g to i64
-  %i = inttoptr i64 %h to i32*
-  %j = load i32, i32* %i, align 4
-  %k = va_arg i8** %va, i32
-  store i32 %k, i32* %a, align 4
-  ret i8* %b
-}""",
     "operand bundles and variadic definitions": """
 declare void @g(i32)
 define void @f(i32 %x, ...) {
@@ -352,19 +290,6 @@ on:
   ret i64 %b
 }
 !0 = !{!"rsp"}""",
-    "casts": """
-define float @f(i64 %x, i8 addrspace(1)* %p) {
-  %a = trunc i64 %x to i8
-  %b = sitofp i8 %a to double
-  %c = fptrunc double %b to float
-  %d = fneg fast float %c
-  %e = addrspacecast i8 addrspace(1)* %p to i8*
-  %g = bitcast i8* %e to i64*
-  store i64 %x, i64* %g, align 8
-  %h = bitcast float %d to i32
-  %i = fcmp une float %d, %c
-  ret float %d
-}""",
     "funclets": """
 declare i32 @personality(...)
 declare void @may_throw()

@@ -17,6 +17,7 @@ from mirenc.decide.registry import get_task
 from mirenc.decide.sample import Sample
 from mirenc.decide.settings import Space
 from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.pass_tasks import covering_lists
 
 RECORDS = json.loads(ceilings.RECORD.read_text(encoding="utf-8"))
 SPACE = Space(("n",), ((1,), (2,), (3,)))
@@ -52,6 +53,17 @@ def test_fixed_settings_are_tried_beside_the_default_of_each_space() -> None:
     assert found["the default and 1 fixed, the best kept"][[2, 3, 5]].tolist() == [2, 0, 1]
 
 
+def test_the_fixed_blocks_of_the_readme_are_those_of_the_whole_table() -> None:
+    _, _, _, data = ceilings.read("block_size.h200")
+    found = {}
+    for space in dict.fromkeys(data.spaces):
+        rows = [row for row, own in enumerate(data.spaces) if own is space]
+        found[len(rows)] = [space.settings[one] for one in covering_lists(data.known[rows], 3)]
+    assert found == {251: [(256, 1), (64, 1), (512, 1)], 87: [(16, 16), (64, 4), (8, 8)]}
+    text = " ".join((ceilings.HERE / "block_size" / "README.md").read_text(encoding="utf-8").split())
+    assert "(64 and 512 in one dimension, 64x4 and 8x8 in two)" in text
+
+
 def test_luck_is_what_the_other_half_of_the_rounds_does_not_pay() -> None:
     data = TaskData(
         [sample("a", 1, (2.0, 1.0, 2.0), (2.0, 2.0, 1.0)), sample("b", 1, (1.0, 2.0, 2.0), (1.0, 2.0, 2.0))], SPACE
@@ -66,26 +78,27 @@ def test_more_is_told_as_context() -> None:
     assert (told.row, told.matrix.tolist(), told.context) == ("more", [[1.0, 2.0, 3.0, 7.0, 8.0]], 3)
 
 
-@pytest.mark.parametrize(("name", "columns"), [("openmp", [1, 1, 2, 3]), ("block_size", [2, 3])])
+@pytest.mark.parametrize(
+    ("name", "columns"), [("openmp", [1, 1, 2, 3]), ("block_size", [2, 3]), ("block_size.h200", [2, 3])]
+)
 def test_what_is_told_is_of_each_sample(name: str, columns: list[int]) -> None:
-    task = get_task(name)
-    data = task.load(ceilings.HERE / name / "table")
-    told = (ceilings.told_openmp if name == "openmp" else ceilings.told_block_size)(task, data)
+    task, _, table, data = ceilings.read(name)
+    told = ceilings.told_by(task, table, data)
     assert [one.shape for one in told.values()] == [(len(data), width) for width in columns]
     np.testing.assert_allclose(2.0 ** list(told.values())[-1][:, 0 if name == "openmp" else 2], data.baseline)
 
 
 def test_the_readmes_have_the_record() -> None:
-    for task, record in RECORDS.items():
-        text = (Path(ceilings.HERE) / task / "README.md").read_text(encoding="utf-8")
-        assert f"<!-- table ceilings -->\n{ceilings.table(record)}\n<!-- end -->" in text, task
+    for name, record in RECORDS.items():
+        text = (Path(ceilings.HERE) / name.partition(".")[0] / "README.md").read_text(encoding="utf-8")
+        assert f"<!-- table {ceilings.mark(name)} -->\n{ceilings.table(record)}\n<!-- end -->" in text, name
 
 
 def test_the_record_has_the_figures_of_what_was_said() -> None:
     for name, record in RECORDS.items():
-        task = get_task(name)
-        data = task.load(ceilings.HERE / name / "table")
+        task, _, _, data = ceilings.read(name)
         assert record["data_hash"] == data.content_hash
+        assert record["families"] == pytest.approx(ceilings.families(data))
         rows = {row["title"]: row for row in record["rows"]}
         for title in ("no code", "code"):
             now = ceilings.figures(task, data, np.array(record["said"][title]))

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import csv
 import gzip
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import transfer
 
 from mirenc.base.errors import DatasetError, TaskError
 from mirenc.decide.evaluation.evaluate_task import Evaluation, evaluate
 from mirenc.decide.fit import fit_head
 from mirenc.decide.load_samples import load_data, with_ir
 from mirenc.decide.registry import get_task
+from mirenc.decide.sample import Sample
+from mirenc.decide.settings import Space
 from mirenc.decide.task_data import TaskData
 from mirenc.encoder import Encoder
 
@@ -247,6 +251,27 @@ def test_tables_of_tuning_that_are_not_there_or_broken_are_told(tmp_path: Path) 
         get_task(BLOCKS).load(write_blocks(tmp_path, "32,16,1,fast\n"))
 
 
+def test_a_block_is_brought_to_another_gpu_of_the_same_kernel() -> None:
+    space = Space(("block_x",), ((256,), (32,), (64,), (128,)), missing="never")
+    costs = {"A": (4.0, 1.0, 2.0, 3.0), "B": (4.0, 5.0, 2.0, 1.0), "C": (4.0, NAN, 8.0, 1.0)}
+    suites = {"A": "old", "B": "old", "C": "new"}
+    samples = [Sample(gpu, None, gpu, (gpu,), cost, suite=suites[gpu], part="k") for gpu, cost in costs.items()]
+    samples.append(Sample("other", None, "A", ("A",), costs["A"], suite="A", part="other"))
+    data = TaskData(samples, space)
+    pairs = transfer.pairs_of(data)
+    assert pairs.tolist() == [[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]]
+    taken, tried, two = transfer.choices(data, pairs).values()
+    # A's best, 32, is slower than the default on B, and does not run on C.
+    assert taken.tolist() == [1, 0, 3, 3, 3, 3]
+    assert tried.tolist() == [0, 0, 3, 3, 3, 3]
+    assert two.tolist() == [2, 0, 2, 3, 3, 3]
+    rows = {row["title"]: row for row in transfer.rows_of(data, ["x", "x", "y", "x"])}  # the makers
+    assert {title: row["pairs"] for title, row in rows.items()} == {"all": 6, "to another maker's": 4, "k": 6} | {
+        "to a GPU of the same generation": 2
+    }
+    assert rows["k"]["ways"]["as it is"]["slowdowns_2"] == pytest.approx(1 / 6)
+
+
 # -- IR of the user's ----------------------------------------------------------------------------------
 def write_ir(folder: Path, names: Sequence[str], body: str = "") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
@@ -338,6 +363,10 @@ def test_the_published_openmp_table(published: str) -> None:
     # What was stopped stands as a whole number of seconds, the largest of its program and size.
     limit = data.known.max(axis=1, keepdims=True)
     assert np.sum((data.known == limit) & (limit % 1 == 0)) == 2216
+
+
+def test_what_a_block_is_worth_on_another_gpu_is_recorded(published: str) -> None:
+    assert json.loads(transfer.RECORD.read_text()) == json.loads(json.dumps(transfer.record_of(published)))
 
 
 def test_the_published_blocks(published: str) -> None:

@@ -32,6 +32,17 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
+def shorten(text: str, width: int = 60) -> str:
+    """``text``, printable; of one wider than ``width`` cells of a terminal the middle is left out, with "..." there."""
+    from rich.cells import cell_len, set_cell_size
+
+    text = printable(text)
+    if cell_len(text) <= width:
+        return text
+    start = set_cell_size(text, (width - 3) // 2)
+    return f"{start}...{set_cell_size(text[::-1], width - 3 - cell_len(start))[::-1]}"
+
+
 def short_repr(self: Any) -> str:
     """The ``__repr__`` of a dataclass or named tuple with large fields: they are cut, and so is the whole."""
     names = self._fields if hasattr(self, "_fields") else [field.name for field in fields(self) if field.repr]

@@ -21,8 +21,8 @@ from typer.core import TyperGroup
 
 from mirenc import __version__
 from mirenc.base.errors import MirencError, SearchModelWarning
+from mirenc.base.shown import printable
 from mirenc.cli.messages import shown
-from mirenc.cli.tables import printable
 
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph", "mcp"),
@@ -48,7 +48,7 @@ class _Verbs(TyperGroup):
         for title, verbs in GROUPS.items():
             commands = {verb: self.get_command(ctx, verb) for verb in verbs}
             with formatter.section(title):
-                formatter.write_dl([(verb, one.get_short_help_str(200)) for verb, one in commands.items() if one])
+                formatter.write_dl([(verb, one.short_help) for verb, one in commands.items() if one])
 
 
 def _complete_help(command: Any) -> None:
@@ -56,6 +56,7 @@ def _complete_help(command: Any) -> None:
     for verb in getattr(command, "commands", {}).values():
         _complete_help(verb)
     command.help, found, examples = (command.help or "").partition("\n\nmirenc ")
+    command.short_help = command.get_short_help_str(200)  # lists of verbs below another show it whole, too
     if found:
         lines = f"mirenc {examples}".splitlines()
         command.epilog = "\n".join(["Examples:", "", "\b", *(f"    {line.strip()}" for line in lines)])
@@ -72,7 +73,7 @@ def make_app(verb: str | None = None) -> typer.Typer:
     app = typer.Typer(
         name="mirenc",
         cls=_Verbs,
-        help="Pre-trained multimodal embeddings for LLVM IR.",
+        help="Find functions across builds, compare builds, and predict from code, by embeddings of LLVM IR.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -97,7 +98,7 @@ def _version(wanted: bool) -> None:
 def _options(
     version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False,
 ) -> None:
-    """Pre-trained multimodal embeddings for LLVM IR."""
+    """Options before the verb."""
 
 
 def main() -> None:

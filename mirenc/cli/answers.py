@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from mirenc.base.errors import ConfigError, TaskError
+from mirenc.base.shown import printable
 from mirenc.base.writing import delivered
 from mirenc.cli import common
 from mirenc.cli.review import Finding, write_findings
-from mirenc.cli.tables import printable
 
 if TYPE_CHECKING:
     from mirenc.decide.prediction import Choice, PredictedLabels, PredictedNumber, Prediction, Worth
@@ -68,7 +68,7 @@ class Answers:
         write_findings(path, {self.task.name: self.task.title}, self.findings)
 
     def _json(self, file: str, answer: Any) -> dict[str, object]:
-        line = {"input": file, "task": self.task.name, "variant": self.head.variant, "machine": answer.machine}
+        line = {"input": file, "task": self.task.name, "variant": answer.variant, "machine": answer.machine}
         if answer.region is not None:
             line["region"] = asdict(answer.region)
         line["context"], line["sources"] = dict(answer.context), dict(answer.sources)

@@ -37,11 +37,13 @@ Inputs = Annotated[
     list[str],
     Argument(
         metavar="INPUT",
-        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), folders of either, compile_commands.json, or "
-        "- for stdin.",
+        help="IR (.ll .bc, also .gz .xz .zst), source (.c .cpp .cl .cu), objects and libraries with bitcode in them "
+        "(.o .a .so), folders of these, compile_commands.json, or - for stdin.",
     ),
 ]
-Input = Annotated[str, Argument(metavar="INPUT", help="IR or source file, or - for stdin.")]
+Input = Annotated[
+    str, Argument(metavar="INPUT", help="IR or source file, a module of a library as in lib.a(x.o), or - for stdin.")
+]
 Index = Annotated[
     str,
     Argument(
@@ -71,8 +73,8 @@ FormName = Annotated[
     Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"],
     Option(
         "--form",
-        help="LLVM passes that run before embedding, so that builds at different levels look alike. auto: O2 for "
-        "modules and functions, plain (none) for smaller parts.",
+        help="LLVM passes that run before embedding, so that builds at different levels look alike. auto: O2 to "
+        "compare or search modules and functions, else plain (none).",
     ),
 ]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]

@@ -62,9 +62,9 @@ def build(
     *,
     options: common.Reading,
 ) -> None:
-    """Compile where needed, read the IR, drop duplicates, train the tokenizer, write the corpus.
+    """Build a corpus: compile sources, read the IR, drop duplicates, train a tokenizer.
 
-    A build that was stopped goes on where it was.
+    A build that was stopped continues where it was.
 
     mirenc corpus build builds -o corpus --vocab-size 512
     mirenc corpus build builds -o other --tokenizer mirenc-tiny
@@ -154,9 +154,10 @@ def functions(
     *,
     options: common.Reading,
 ) -> None:
-    """Functions in several forms, for the stage `contrast` of `mirenc pretrain`: search trained on your own code.
+    """Collect functions in several forms, to train search on your own code (stage `contrast` of `mirenc pretrain`).
 
-    Forms of a program are files of one name at other levels, by other compilers, or in other normal forms.
+    Forms of a program are files with the same name, compiled at other levels, by other compilers, or after other passes
+    (--in-form).
 
     mirenc corpus functions builds -o functions --tokenizer mirenc-tiny
     mirenc corpus functions builds -o normal --tokenizer mirenc-tiny --in-form O2

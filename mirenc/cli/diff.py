@@ -11,6 +11,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.base.errors import ConfigError, MirencError
+from mirenc.base.shown import shorten
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
 
@@ -123,10 +124,8 @@ def _json(report: Report, details: dict[str, Any], _: int) -> str:
 
 
 def _terminal(report: Report, _: dict[str, Any], k: int) -> str:
-    from mirenc.search.pages import shortened
-
-    functions = [[*row.sizes, shortened(row.label), row.kind, "; ".join(row.why)] for row in report.functions]
-    files = [[*row.sizes, shortened(row.file)] for row in report.changed_files]
+    functions = [[*row.sizes, shorten(row.label), row.kind, "; ".join(row.why)] for row in report.functions]
+    files = [[*row.sizes, shorten(row.file)] for row in report.changed_files]
     kinds = ", ".join(f"{count} {kind}" for kind, count in report.kinds.items())
     lines = [f"{report.old} -> {report.new}: {kinds}", *_table(_COLUMNS, functions, k)]
     return "\n".join(lines + _table(_FILES, files, k, [*report.total.sizes, "all"])) + "\n"

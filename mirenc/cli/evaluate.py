@@ -50,9 +50,10 @@ def evaluate(
 ) -> None:
     """Evaluate the embedding on a task, beside its baselines.
 
-    Each protocol is printed, and its record written, as soon as it is done; while it runs, what is done is kept beside
-    the record in a file named .part.json. --resume goes on from both, and after a change of the model makes only the
-    rows that the model takes part in. `mirenc fit` makes a head to ask.
+    A protocol says what is held out. Each is printed, and its record written, as soon as it is done. A stopped run goes
+    on with --resume: finished results are kept in the record, and those of an unfinished protocol in a file named
+    .part.json beside it. After a change of the model, --resume computes only the rows that use the model. To train a
+    head that `mirenc predict` can ask, type `mirenc fit`.
 
     mirenc evaluate --task-file my_task.py --seeds 1
     mirenc evaluate --task-file my_task.py --row both --row no_code -o results

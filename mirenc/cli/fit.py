@@ -29,11 +29,11 @@ def fit(
     ] = "",
     kind: Annotated[
         Literal["classes", "numbers"] | None,
-        Option(help="What the labels are. [default: text and whole numbers of at most ten values are classes]"),
+        Option(help="What the labels are. [default: classes for text, and for whole numbers of at most ten values]"),
     ] = None,
     log: Annotated[
         bool | None,
-        Option(help="Fit log(1 + label). [default: for numbers from 0 on that reach far above 10]"),
+        Option(help="Fit log(1 + label). [default: for numbers of several magnitudes, if none is negative]"),
     ] = None,
     form: common.FormName = "auto",
     commands: Annotated[
@@ -54,9 +54,10 @@ def fit(
 ) -> None:
     """Train a head on labels of your own, or on a task, and measure what its answers are worth on groups held out.
 
-    A table of labels has the columns file (relative to the table), function or line (without either the label is of the
-    whole file), label (classes or numbers), and group (rows that are held out together, such as those of a project).
-    `mirenc predict FOLDER INPUT` asks its head, `mirenc predict TASK INPUT --head FOLDER` that of a task.
+    A table of labels has a row for each function, and the columns file (relative to the table), function or line, label
+    (a class or a number), and group (such as the project: rows of a group are held out together). Without function and
+    line, each label is about a whole file. To ask the head, type `mirenc predict FOLDER INPUT`; if it is of a task,
+    `mirenc predict TASK INPUT --head FOLDER`.
 
     mirenc fit labels.csv -o size_head
     mirenc fit --task-file my_task.py -o widths_head

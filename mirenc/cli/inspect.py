@@ -30,7 +30,7 @@ def inspect(
     *,
     options: common.Reading,
 ) -> None:
-    """Show what mirenc reads in one file: statements, tokens, unknown and truncated ones, graph sizes, loops.
+    """Show what mirenc reads in one file: statements, tokens (and how many are unknown or cut off), graph sizes, loops.
 
     mirenc inspect foo.ll
     mirenc inspect foo.ll --loops

@@ -38,7 +38,7 @@ def label(
     The table has the labels of pass_list, size_after, oz_benefit and pass_fires, for `mirenc evaluate TASK --data
     FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed: the same command gives the same table anywhere.
 
-    Ctrl-C stops, and the same command goes on. --budget counts from when all sources are compiled.
+    After Ctrl-C, the same command continues. The time of --budget starts when all sources are compiled.
 
     mirenc label src -o table --lists 5
     mirenc label foo.ll bar.ll -o small --lists 5

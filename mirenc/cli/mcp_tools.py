@@ -18,6 +18,7 @@ import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from mirenc.base.errors import ConfigError, MirencError, NoFunctionBodyError
+from mirenc.base.shown import shorten
 from mirenc.cli.common import open_index
 from mirenc.cli.diff import compare_builds
 from mirenc.cli.failures import Failures
@@ -32,7 +33,6 @@ from mirenc.llvm import ReadOptions, read_ir, regions_of
 from mirenc.llvm.inputs.input import Input
 from mirenc.search import VectorTable, index
 from mirenc.search.builds import functions_of
-from mirenc.search.pages import shortened
 from mirenc.search.queries import FileQueries, nearest_of_files
 from mirenc.tools.run.compilers import clang_for
 
@@ -45,12 +45,12 @@ _MARKUP = re.compile(r"<(?=[a-zA-Z/!?])|\](?=[(\[:])|&(?=#?\w+;)|:(?=//)|`(?=``)
 
 def as_data(text: object, longest: int = 120) -> str:
     """Text in one line without control characters and markup; of a long one the middle is left out."""
-    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shortened(str(text), longest))
+    return _MARKUP.sub(lambda found: f"&#{ord(found[0])};", shorten(str(text), longest))
 
 
 def _pattern(function: str) -> re.Pattern[str]:
     """Names with a text in them, which may be one of `as_data`."""
-    return re.compile(".*".join(map(re.escape, html.unescape(function).split("…", 1))))
+    return re.compile(".*".join(map(re.escape, html.unescape(function).split("...", 1))))
 
 
 def _values(names: Mapping[str, str]) -> list[str]:
@@ -274,7 +274,8 @@ class Tools:
         inputs = self._folders.inputs(file, _OPTIONS)
         engine, passes = engine_of(_OPTIONS)
         with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
-            options, files = _OPTIONS, [(one.name, str(one.value)) for one in inputs]
+            options: ReadOptions = _OPTIONS
+            files: list[tuple[str, str | Input]] = [(one.name, one) for one in inputs]
             problems: list[MirencError] = []
             if any(one.language for one in inputs):
                 options = replace(options, compiler=options.compiler or clang_for(engine.version))
@@ -332,7 +333,7 @@ class Tools:
             self._encoder, table, _ = open_index(self._vectors, "function", "function", None, _OPTIONS, **options)
             self._indexed = table, []
         inputs = [] if self._vectors else self._folders.every(_OPTIONS)
-        places = [os.stat(str(one.value)) for one in inputs]
+        places = [os.stat(one.part.path if one.part else str(one.value)) for one in inputs]
         state = [(one.name, place.st_mtime_ns, place.st_size) for one, place in zip(inputs, places, strict=True)]
         if self._indexed is None or state != self._state:
             skipped = _Skipped(len(inputs))

@@ -53,7 +53,7 @@ def measure(
     Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
     default tells how noisy the machine is, and samples with more than 3 % noise are dropped. Close other programs.
 
-    Ctrl-C stops, and the same command goes on; it also tries again what was dropped for noise, three times in all.
+    After Ctrl-C, the same command continues. It also measures dropped samples again, each at most three times in all.
     The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
 
     mirenc measure vectorization -o table --count 2 --compile-only

@@ -4,7 +4,7 @@ import re
 import sys
 
 from mirenc.base.errors import MirencError
-from mirenc.cli.tables import printable
+from mirenc.base.shown import printable
 
 IN_A_BATCH = 2  # lines: the one that is wrong, and its caret
 _ALONE = 12

@@ -55,7 +55,7 @@ def show(name: Name = None) -> None:
 
 @app.command()
 def verify(name: Name = None) -> None:
-    """Check a model: its files against SHA256SUMS, its vectors against those of the release.
+    """Check a model's files against its SHA256SUMS, and its vectors against those of the release.
 
     mirenc models verify
     mirenc models verify mirenc-tiny
@@ -90,7 +90,7 @@ def evaluate(
     *,
     options: common.Reading,
 ) -> None:
-    """Measure a model on a folder of IR: MLM, GAE, matching, function retrieval, each beside its baselines.
+    """Measure how well a model does its training tasks, and finds functions, on a folder of IR, beside baselines.
 
     mirenc models evaluate mirenc-tiny --ir builds
     mirenc models evaluate mirenc-tiny --ir builds --json

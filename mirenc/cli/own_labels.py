@@ -93,8 +93,8 @@ def _figures(report: LabelReport) -> Any:
 
     classes = report.kind == "classes"
     names = ["accuracy", "balanced", "macro F1"] if classes else ["mean absolute error", "R2", "Spearman"]
-    saved = "error of logarithms saved" if report.head.facts.logarithm else "error saved"
-    gain = "balanced accuracy added by the embedding" if classes else f"{saved} by the embedding"
+    error = "error of logarithms" if report.head.facts.logarithm else "error"
+    gain = "embedding: balanced accuracy higher by" if classes else f"embedding: {error} lower by"
     table = Table("held-out answers of", *(Column(name, justify="right") for name in (*names, gain)))
     for name, row in report.figures.items():
         low, high = row["accuracy_interval" if classes else "mae_interval"]
@@ -130,7 +130,7 @@ def _trust(report: LabelReport) -> str:
         return f"Do not use it: {doubt}."
     if report.figures[rival := report.rival]["gain"][1] <= 0:
         return f"It is better than guessing, but not clearly better than the {rival}."
-    return "Use it: it is better than each row without the encoder, by what the table says."
+    return "Use it: it is clearly better than every simpler row of the table."
 
 
 def answer_with(

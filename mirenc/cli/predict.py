@@ -39,7 +39,9 @@ def predict(
     ] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: common.TaskFile = None,
-    variant: Annotated[str, Option(help="Which shipped head, such as nvidia or amd. [default: the first]")] = "",
+    variant: Annotated[
+        str, Option(help="Which shipped head, such as nvidia or amd. [default: by the code, or the first]")
+    ] = "",
     function: Annotated[
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,
@@ -107,6 +109,8 @@ def predict(
     task.check_level(level)
     if look_ahead is None and isinstance(task, LoopTask) and head is None:
         trained = replace(trained, quick=_head(task, None, variant, False))
+    if not variant and head is None:
+        trained = replace(trained, others={name: _head(task, None, name, look_ahead) for name in task.variant_of_code})
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names, options)
     if restrict is not None:

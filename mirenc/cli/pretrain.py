@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +15,8 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.pretrain.trainer import StepReport
+
+_SILENCE = 60.0  # seconds of training between two lines of a log
 
 
 def pretrain(
@@ -32,7 +36,10 @@ def pretrain(
         ),
     ] = None,
 ) -> None:
-    """Pre-train: MLM, GAE, IR-graph matching, a compiler's answers; evaluate held-out projects; package the model.
+    """Pre-train a model on a corpus, evaluate it on held-out projects, and package it.
+
+    The stages predict masked tokens (mlm), hidden edges (gae), whether a text and a graph belong together (igm), what a
+    compiler answers (compiler), and which functions are one function in other forms (contrast).
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
 
@@ -57,14 +64,18 @@ def pretrain(
     trainer = Trainer(settings, Corpus.load(corpus), output)
     steps = sum(stage.steps for stage in trainer.stages.values())
     with common.progress("training", steps, show=trainer.processes.first) as advance:
-        rate = 0.0
+        shown, unsaid = 0, 0.0
 
         def report(step: StepReport) -> None:
-            nonlocal rate
-            # What a resumed run did before counts as done.
-            done = 1 if rate else trainer.steps_done
-            rate = 0.95 * rate + 0.05 * step.items / step.seconds if rate else step.items / step.seconds
-            advance(done, note=f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f} {step.unit} {rate:,.0f}/s")
+            nonlocal shown, unsaid
+            left = timedelta(seconds=round(step.seconds_left))
+            words = f"{step.stage} {step.step}/{step.steps} loss {step.loss:.3f}, {step.speed:,.0f} {step.unit}/s"
+            advance(trainer.steps_done - shown, note=words)  # what a resumed run did before counts as done
+            shown, unsaid = trainer.steps_done, unsaid + step.seconds
+            due = unsaid > _SILENCE or step.step == step.steps
+            if due and trainer.processes.first and not sys.stderr.isatty():  # where there is no bar
+                unsaid = 0.0
+                common.say(f"{words}, {left} left of {step.stage}")
 
         trainer.report = report
         trainer.run(resume=resume)

@@ -69,11 +69,11 @@ def profile(
     *,
     options: common.Reading,
 ) -> None:
-    """Say where branches go and how often loops run: predicted without a run, or by the counts of one.
+    """Predict which way branches go and how often loops run, or read it from the counts of a run (--counts).
 
     Counts that are sampled, incomplete or from another version of the code are completed and corrected. Functions
-    without counts are predicted. Branches that have !prof keep it. Predicted weights are not written at branches that
-    repeat or leave a loop, as they made code slower.
+    without counts are predicted. Weights that branches already have (!prof) are kept. Predicted weights are not written
+    at branches that repeat or leave a loop, because they made code slower.
 
     mirenc profile foo.ll
     mirenc profile foo.ll -o foo.prof.ll

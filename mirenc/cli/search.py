@@ -67,9 +67,9 @@ def search(
 ) -> None:
     """Find the files or functions in INDEX that are most like those in QUERY, by cosine.
 
-    With --level function each function of QUERY is searched for. A query that is in the index itself comes first. The
-    percentage tells how often such a first answer was the right function on projects that were not trained on, queries
-    without a counterpart in the index included. Where several functions share a name, their symbols are shown, too.
+    In an index of functions, each function of QUERY is searched for. The percentage tells how often such a first answer
+    was the right function, on projects that the model was not trained on; queries whose function is not in the index
+    count as wrong. Where several functions share a name, their symbols are shown, too.
 
     mirenc search foo.ll functions.npz
     mirenc search foo.ll src --level module -k 3

@@ -37,14 +37,16 @@ def inliner(
 ) -> None:
     """Run a build whose C and C++ is compiled by clang -Oz, then by other pass lists and other inlining.
 
-    Of each source the smallest object is kept, in bytes that are loaded, as `mirenc suggest FILE --try --inline` finds
-    it; that takes 2 to 8 s of a core for each. FOLDER/decisions.jsonl records what was found: the same command searches
-    only for sources that have changed, and with --replay for none.
+    For each source, the smallest object is kept that `mirenc suggest FILE --try --inline` finds; this takes 2 to 8 s of
+    a core. FOLDER/decisions.jsonl records what was found, so that the same command searches again only for sources that
+    have changed. With --replay it does not search at all.
 
-    The compiler is CC, CXX, and cc, gcc, clang and their C++ names on PATH. A build that names another wants
-    CC=FOLDER/bin/cc, which works without mirenc serve, too. Whatever level the build asks for, -Oz comes last.
+    During the build, CC, CXX, and cc, gcc, clang and their C++ names on PATH are this compiler. If your build names
+    another one, give it CC=FOLDER/bin/cc, which also works without mirenc serve. -Oz is used whatever level the build
+    asks for.
 
-    LLVM's verifier checks each module: it is well-formed IR. That the program behaves as before, its tests must show.
+    LLVM's verifier checks that each module is well-formed IR. Run your own tests to see that the program still behaves
+    as before.
 
     mirenc serve inliner smaller -- cc -c foo.c -o foo.o
     mirenc serve inliner smaller --replay -- cc -c foo.c -o foo.o

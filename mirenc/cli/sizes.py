@@ -19,6 +19,7 @@ from mirenc.cli import common
 
 if TYPE_CHECKING:
     from mirenc.llvm import ReadOptions
+    from mirenc.llvm.inputs.input import Input
     from mirenc.llvm.passes.object_file import Symbol
     from mirenc.llvm.passes.size_after_passes import Engine
     from mirenc.tools.suggest import Code
@@ -68,22 +69,22 @@ def sizes(
 
 def ir_files(
     inputs: Sequence[str], scratch: Path, options: ReadOptions
-) -> tuple[list[tuple[str, str]], list[MirencError]]:
+) -> tuple[list[tuple[str, str | Input]], list[MirencError]]:
     """Name and path of each file's IR, in which sources are compiled into ``scratch``; and the files that failed."""
     from mirenc.llvm.inputs.file_kind import find_inputs
     from mirenc.llvm.sources.compile_programs import Choices, Limits
     from mirenc.llvm.sources.ir_folder import failures_of, origins_of
     from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
 
-    files: list[tuple[str, str]] = []
+    files: list[tuple[str, str | Input]] = []
     problems: list[MirencError] = []
     limits = Limits(seconds=options.timeout or 120, max_file_bytes=options.max_bytes)
     choices = Choices((_START,), options.compiler, options.cflags, with_reserved=True)
     for number, source_name in enumerate(inputs):
-        if not common.is_project(source_name):
-            files.append((source_name, source_name))
-            continue
         source, root = Path(source_name), scratch / str(number)
+        if not common.is_project(source_name) or (source.is_file() and source.suffix != ".json"):
+            files += [(one.name, one) for one in common.expand([source_name], options)]
+            continue
         if kind_of_source(source, common.say, with_reserved=True) == "ir":
             files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
             continue
@@ -116,7 +117,11 @@ def engine_of(options: ReadOptions) -> tuple[Engine, str]:
 
 
 def sizes_table(
-    engine: Engine, level_run: str, files: Sequence[tuple[str, str]], options: ReadOptions, failures: common.Failures
+    engine: Engine,
+    level_run: str,
+    files: Sequence[tuple[str, str | Input]],
+    options: ReadOptions,
+    failures: common.Failures,
 ) -> dict[str, Any]:
     """Rows: bytes of every linked function before any pass and after those of a level; and counts of all.
 
@@ -129,7 +134,7 @@ def sizes_table(
     from mirenc.llvm.passes.size_after_passes import CODEGEN
     from mirenc.tools.suggest import read_code
 
-    def compiled(file: tuple[str, str]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
+    def compiled(file: tuple[str, str | Input]) -> tuple[str, Code, dict[str, Any], list[dict[str, int]]]:
         code = read_code(file[1], options=options)
         linkages = linkages_of(code.module)
         runs = () if _DEVICE.search(code.module.text) else (("", 0), (level(level_run), CODEGEN))

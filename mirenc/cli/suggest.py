@@ -55,17 +55,19 @@ def suggest(
 ) -> None:
     """List pass lists that may make code smaller than -Oz does, in the order in which to try them; --try runs them.
 
-    The lists are the same for all code. The first are those that saved most together on the code that they were found
-    on, each beside those before it (choosing them by the code saved no more); then come -Os, -Oz twice, -Oz with
-    gvn-hoist and gvn-sink, and -Oz without inlining.
+    The lists are the same for all code, because choosing them for each piece of code saved no more. The first ones come
+    from compiling many functions: each of them saves where -Oz and the lists before it do not. Then come lists that
+    people try by hand: -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, and -Oz without inlining.
 
-    Sources are compiled with -Oz -Xclang -disable-llvm-passes. With --try, -Oz runs, too, so the object file is never
-    larger than its: counted are all bytes that are loaded (code, data, unwinding tables).
+    Sources are compiled with -Oz -Xclang -disable-llvm-passes. --try compares the sizes of the object files, that is,
+    all bytes that are loaded (code, data, unwind tables). -Oz itself is tried, too, so the result is never larger than
+    its.
 
-    With --inline, calls are inlined or not against LLVM's own estimate of cost, dozens of them in one compilation, and
-    what makes the object smaller is kept. Whether a call can be inlined at all stays LLVM's decision.
+    --inline reverses some of LLVM's decisions which calls to inline, and keeps those that make the object smaller.
+    Calls that LLVM cannot inline stay calls.
 
-    LLVM's verifier checks each result: it is well-formed IR. That the program behaves as before, its tests must show.
+    LLVM's verifier checks that each result is well-formed IR. Run your own tests to see that the program still behaves
+    as before.
 
     mirenc suggest foo.c
     mirenc suggest foo.c --try -o foo.o

@@ -9,22 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mirenc.base.shown import printable as printable
+from mirenc.base.shown import printable, shorten
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 _LEAST = 8  # cells that a shortened column keeps
-
-
-def shorten(text: str, width: int) -> str:
-    """Text of at most ``width`` cells of a terminal, of which a wide character takes two: the middle is left out."""
-    from rich.cells import cell_len, set_cell_size
-
-    if cell_len(text) <= width:
-        return text
-    start = set_cell_size(text, (width - 3) // 2)
-    return f"{start}...{set_cell_size(text[::-1], width - 3 - cell_len(start))[::-1]}"
 
 
 def terminal_width() -> int | None:

@@ -30,7 +30,7 @@ def tasks(as_json: common.JSON = False) -> None:
     for row in rows:
         lines: dict[str, Any] = {"labels": _SOURCES.get(row.labels_from, "a table of its own")}
         if row.variants != ("",):
-            lines["variants"] = ", ".join(row.variants)
+            lines["variants"] = ", ".join(filter(None, row.variants))
         ready = ", ".join(variant or "yes" for variant in row.ready)
         lines["ships a head"] = ready or f"no: mirenc fit {row.name} -o FOLDER"
         typer.echo(f"{row.name}: {row.title}")

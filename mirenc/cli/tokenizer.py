@@ -68,7 +68,7 @@ def report(
     *,
     options: common.Reading,
 ) -> None:
-    """Mean length, [UNK] rate and truncation rate of a tokenizer on IR files.
+    """Measure a tokenizer on IR files: mean length of statements, share of unknown tokens, share of cut statements.
 
     mirenc tokenizer report tokenizer.json src
     mirenc tokenizer report tokenizer.json foo.ll bar.ll

@@ -56,13 +56,14 @@ def tune(
     vectorization: pragmas of innermost loops. openmp: threads and schedules of parallel loops. pass_list: LLVM's pass
     lists, for the whole program and for hot files.
 
-    One run profiles the build. A head that knows how often each loop runs proposes settings, beside those that people
-    try by hand. They are built and timed in turns, and the output must stay the same. A setting that is faster by more
-    than the noise, twice, is kept; at the end all kept ones together are timed against the build as it was.
+    The program is profiled by one run. A head, which knows how often each loop runs, proposes settings; those that
+    people try by hand are added. Each setting is built and timed in alternation with the original build, and its output
+    must be the same. It is kept if it is faster by more than the noise, twice. At the end, all kept settings together
+    are timed against the original build.
 
-    Sources are never written: the folder gets a report and a patch, or for pass_list a compiler. A build or a run that
-    takes ten times as long as without the setting is ended, with all that it started. Ctrl-C stops, and the same
-    command goes on. For smaller instead of faster code: `mirenc suggest FILE --try`.
+    Your sources are never changed: the folder gets a report and a patch, or for pass_list a compiler. A build or run
+    that takes ten times as long as the original's is stopped. After Ctrl-C, the same command continues. To make code
+    smaller instead of faster, type `mirenc suggest FILE --try`.
 
     mirenc tune vectorization --build 'clang -O3 loop.c -o loop' --run ./loop -o tuned
     mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5

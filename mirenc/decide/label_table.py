@@ -169,7 +169,16 @@ def _records(path: Path) -> list[dict[str, Any]]:
             raise ConfigError(f"{path}: cannot be read as parquet ({error}). Check the file") from None
     try:
         with open(path, newline="", encoding="utf-8-sig") as stream:
-            return list(csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
+            separator = "\t" if path.suffix == ".tsv" else ","
+            reader, records = csv.DictReader(stream, delimiter=separator), []
+            for record in reader:
+                if more := record.get(None):  # the cells beyond the last column
+                    columns = len(reader.fieldnames or ())
+                    found = f"{path}, line {reader.line_num}: {columns + len(more)} cells"
+                    allowed = f"allowed: {columns}, one for each column of the first line"
+                    raise ConfigError(f"{found}; {allowed}. Put quotes around a cell that contains {separator!r}")
+                records.append(record)
+            return records
     except (UnicodeDecodeError, csv.Error) as error:
         raise ConfigError(f"{path}: cannot be read as a table ({error}). Save it as CSV in UTF-8") from None
 

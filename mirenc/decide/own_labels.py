@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 from sklearn.dummy import DummyClassifier, DummyRegressor
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
 from sklearn.model_selection import GridSearchCV
@@ -175,22 +175,21 @@ def fit_labels(
 def _rows(code: LabelledCode, kind: Kind) -> dict[str, tuple[Any, Any, dict[str, Any]]]:
     """Features, estimator, and values of its penalty that compete, of each row; the embedding last."""
     vectors, histogram = code.vectors.astype(np.float64), code.histogram.astype(np.float64)
-    texts, words = (
-        np.array(code.texts, dtype=object),
-        TfidfVectorizer(norm=None, sublinear_tf=True, lowercase=False, token_pattern=_WORD),
-    )
+    # Counted once: a word that no training row has is a column of zeros, whose weight is zero.
+    words = CountVectorizer(lowercase=False, token_pattern=_WORD).fit_transform(code.texts).tocsr()
+    weighting = TfidfTransformer(norm=None, sublinear_tf=True)
     if kind == "classes":
         name, prior, linear, own = "most frequent class", DummyClassifier(), LogisticHead(), {"C": PENALTIES["C"]}
-        bag = make_pipeline(words, LogisticRegression(max_iter=5000))
+        bag = make_pipeline(weighting, LogisticRegression(max_iter=5000))
         of_words = {"logisticregression__C": PENALTIES["C"]}
     else:
         name, prior, linear, own = "mean", DummyRegressor(), RidgeRegressor(), {"alpha": PENALTIES["alpha"]}
-        bag, of_words = make_pipeline(words, Ridge()), {"ridge__alpha": WORD_ALPHAS}
+        bag, of_words = make_pipeline(weighting, Ridge()), {"ridge__alpha": WORD_ALPHAS}
     return {
         name: (histogram, prior, {}),
         "instruction count": (histogram[:, -1:], linear, own),
         "opcode histogram": (histogram, linear, own),
-        "bag of words": (texts, bag, of_words),
+        "bag of words": (words, bag, of_words),
         EMBEDDING: (vectors, linear, own),
     }
 

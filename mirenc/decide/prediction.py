@@ -99,6 +99,8 @@ class Prediction:
     """What in the code told some of these, by name; not of those that were given."""
     machine: str
     """What the costs were measured on."""
+    variant: str = ""
+    """Which of the task's tables that was."""
     distance: float
     """How far the question is from the training samples, in code or in context features; 1 is far
     (`mirenc.decide.reach`)."""

@@ -5,7 +5,7 @@ it through the same protocols, baselines and search as the shipped ones (`notebo
 state ``name``, ``title``, the settings (``space``) and its `samples`; everything else has a default.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -30,6 +30,8 @@ class Task:
     labels_from: ClassVar[str] = ""  # ``published``, ``measured`` or ``compiled``; "": from elsewhere
     dataset: ClassVar[str] = ""  # name in `mirenc.decide.datasets.dataset_registry.DATASETS`, if it is published there
     variants: ClassVar[tuple[str, ...]] = ("",)  # separate tables of the task, such as one a GPU
+    # Variant -> whether its shipped head is asked about a module where no variant is named, and not the first one's
+    variant_of_code: ClassVar[Mapping[str, Callable[[IRModule], bool]]] = {}
     machines: ClassVar[Mapping[str, str]] = {}  # variant, or value of a context feature -> what was measured on
     protocols: ClassVar[tuple[Protocol, ...]] = (BY_ROW, BY_GROUP)  # the published one first
     context: ClassVar[Context] = Context()  # what is known beside the code

@@ -4,7 +4,7 @@ import functools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any, Self
@@ -89,6 +89,7 @@ class TaskHead:
     refused: tuple[tuple[Value, ...], ...] = ()  # settings that ran with no sample (`fit.never_ran`): no answers
     encoder: Encoder | None = None  # reads questions; None: ``mirenc.load(model)``, when first needed
     quick: "TaskHead | None" = None  # is asked instead about functions of more than `LARGE` instructions
+    others: Mapping[str, "TaskHead"] = field(default_factory=dict)  # asked instead about their `Task.variant_of_code`
 
     __repr__ = short_repr
 
@@ -139,7 +140,9 @@ class TaskHead:
             for region in regions
         ]
         if self.quick is None:
-            return [answer for answer in self._answers(module, questions, refused) if answer is not None]
+            of_code = (head for name, head in self.others.items() if task.variant_of_code[name](module))
+            asked = replace(next(of_code, self), encoder=encoder)
+            return [answer for answer in asked._answers(module, questions, refused) if answer is not None]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
         slow = [region is not None and region.symbol in large for region in regions]
         quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(questions, slow)), refused)
@@ -187,6 +190,7 @@ class TaskHead:
             "context": dict(zip(self.task.context.names, context, strict=True)),
             "sources": sources,
             "machine": self.machine or self.task.machine(self.variant, context),
+            "variant": self.variant,
             "evidence": self.evidence,
         }
         if isinstance(self.head, EnsembleHead):

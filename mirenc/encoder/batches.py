@@ -52,6 +52,8 @@ def _bytes_of(one: Input) -> int:
         return len(one.value.text)
     if isinstance(one.value, bytes):
         return len(one.value)
+    if one.part is not None:
+        return one.part.size
     try:
         size = os.stat(one.value).st_size
         return size if one.value.endswith(_IR) else max(size, _LEAST_BYTES)

@@ -37,7 +37,8 @@ _LOG_EVERY = 20
 class StepReport(NamedTuple):
     """One step that is done: ``step`` of the ``steps`` of a stage.
 
-    ``items`` are tokens (mlm) or nodes (other stages) of the batch, padding left out.
+    ``items`` are tokens (mlm) or nodes (other stages) of the batch, padding left out. ``speed`` (items a second) and
+    ``seconds_left`` (of the stage) come from the stage's steps so far, without the one that waited for the first batch.
     """
 
     stage: str
@@ -46,6 +47,8 @@ class StepReport(NamedTuple):
     loss: float
     items: int
     seconds: float
+    speed: float
+    seconds_left: float
 
     @property
     def unit(self) -> str:
@@ -178,18 +181,24 @@ class Trainer:
         with SummaryWriter(self.folder) if self.processes.first else contextlib.nullcontext() as board:
             steps = range(self.step, stage.steps)
             checkpoints = range(self.config.checkpoint_every, stage.steps + 1, self.config.checkpoint_every)
+            done, all_items, all_seconds = 0, 0, 0.0
             for step, batch in zip(steps, self.sampler.batches(name, steps), strict=True):
                 rate = stage.rate(step)
                 loss = self._step(optimiser, losses, rate, step, batch)
                 self.step = step + 1
                 seconds, started = time.monotonic() - started, time.monotonic()
                 self.seconds += seconds
+                done, all_items, all_seconds = done + 1, all_items + batch.items, all_seconds + seconds
+                speed, left = all_items / all_seconds, all_seconds / done * (stage.steps - self.step)
+                if step == steps.start:  # it waited for the first batch: no later step counts it
+                    done, all_items, all_seconds = 0, 0, 0.0
                 if board is not None and step % _LOG_EVERY == 0:
                     board.add_scalar(f"{name}/loss", loss, step)
                     board.add_scalar(f"{name}/learning_rate", rate, step)
-                    self._log({"stage": name, "step": step, "loss": round(loss, 5), "seconds": round(self.seconds, 1)})
+                    times = {"seconds": round(self.seconds, 1), "items_per_second": round(speed)}
+                    self._log({"stage": name, "step": step, "loss": round(loss, 5), **times})
                 if self.report is not None:
-                    self.report(StepReport(name, step + 1, stage.steps, loss, batch.items, seconds))
+                    self.report(StepReport(name, self.step, stage.steps, loss, batch.items, seconds, speed, left))
                 if contrast is not None and self.step in (stage.steps, *checkpoints):
                     self.recall = contrast.validate()
                     self._log({"stage": name, "step": step, "recall_at_1": self.recall})

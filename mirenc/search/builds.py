@@ -158,7 +158,8 @@ def _read(
     options = replace(encoder.options, form="plain")
     for one in inputs:
         advance()
-        name = os.path.relpath(one.name, given)
+        member = one.part.label if one.part is not None and not os.path.isdir(given) else ""
+        name = member or os.path.relpath(one.name, given)
         try:
             with one_input(one.name, "read"):
                 loaded = load_input(one, options)

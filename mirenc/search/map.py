@@ -15,7 +15,8 @@ import numpy as np
 from mirenc.base.arrays import Float32, Int64
 from mirenc.base.cosines import Nearest, nearest
 from mirenc.base.errors import ConfigError, needs
-from mirenc.search.pages import fill_page, shortened
+from mirenc.base.shown import shorten
+from mirenc.search.pages import fill_page
 from mirenc.search.table import VectorTable
 
 with needs("map", "a map needs plotly and scikit-learn"):
@@ -143,4 +144,4 @@ def _paths(files: list[str]) -> tuple[list[str], list[str]]:
 
 def _cut(text: str) -> str:
     """Escaped for HTML; the middle of a long text is left out."""
-    return escape(shortened(text), quote=False)
+    return escape(shorten(text), quote=False)

@@ -7,9 +7,6 @@ the caller fills in.
 from pathlib import Path
 from string import Template
 
-from mirenc.base.shown import printable
-
-_LONGEST = 60
 _HEAD = """<!doctype html>
 <html lang="en">
 <head>
@@ -26,9 +23,3 @@ def fill_page(template: str, **parts: str) -> str:
     folder = Path(__file__).parent
     style = (folder / "page.css").read_text(encoding="utf-8")
     return Template(_HEAD + (folder / template).read_text(encoding="utf-8")).substitute(parts, style=style)
-
-
-def shortened(text: str, longest: int = _LONGEST) -> str:
-    """``text``, printable; of one that is longer than ``longest`` characters the middle is replaced by "…"."""
-    text = printable(text)
-    return text if len(text) <= longest else f"{text[: longest // 2]}…{text[len(text) - (longest - 1) // 2 :]}"

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from itertools import accumulate
 from typing import NamedTuple
 
-from mirenc.base.shown import printable
+from mirenc.base.shown import printable, shorten
 from mirenc.search.diff import Change
-from mirenc.search.pages import fill_page, shortened
+from mirenc.search.pages import fill_page
 
+_COMMENT = 60_000  # characters of a report in Markdown; GitHub takes comments of up to 65,536
 _SQUARES = 8  # of the longest bar in Markdown
 # What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|[\\`*{}\[\]<>#|~@&!$^]|:(?=//)|(?<=w)\.", re.IGNORECASE)
@@ -125,19 +127,32 @@ def _longest(rows: Iterable[Row]) -> int:
 def markdown_report(report: Report, k: int) -> str:
     """The report for a comment on a pull request: totals, the first ``k`` functions and files, long names at the end.
 
-    Names from the code are escaped: they make no markup, link or mention. Squares are bars, blue for smaller.
+    Names from the code are escaped: they make no markup, link or mention. Squares are bars, blue for smaller. What a
+    comment has no room for is left out, and the report says how much that is.
     """
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in report.kinds.items())
     _, old, new = report.total.sizes
-    lines = [f"### {_text(report.old)} → {_text(report.new)}: {report.headline}", ""]
-    lines += [f"{old} → {new} bytes. Functions: {kinds}."]
-    lines += _markdown_table(report.functions, "function", k)
-    lines += _markdown_table(report.changed_files, "file", k)
+    head = [f"### {_text(shorten(report.old))} → {_text(shorten(report.new))}: {report.headline}", ""]
+    head += [f"{old} → {new} bytes. Functions: {kinds}."]
+    while True:
+        tables = _markdown_table(report.functions, "function", k) + _markdown_table(report.changed_files, "file", k)
+        text = "\n".join(head + tables) + "\n"
+        if len(text) < _COMMENT or not k:
+            break
+        k = 9 * k // 10
     shown = report.functions[:k] + report.changed_files[:k]
-    if cut := [row.label for row in shown if shortened(row.label) != printable(row.label)]:
-        listed = (f"- {_code(printable(label))}" for label in cut)
-        lines += ["", "<details><summary>Long names</summary>", "", *listed, "", "</details>"]
-    return "\n".join(lines) + "\n"
+    names = dict.fromkeys(row.label for row in shown if shorten(row.label) != printable(row.label))
+    return text + _long_names([report.old, report.new, *names], _COMMENT - len(text))
+
+
+def _long_names(names: list[str], room: int) -> str:
+    """Those of the names that are shortened in the report, whole, in at most ``room`` characters."""
+    lines = [f"- {_code(name)}\n" for name in names if shorten(name) != printable(name)]
+    fitting = [line for line, used in zip(lines, accumulate(map(len, lines)), strict=True) if used < room]
+    rest = len(lines) - len(fitting)
+    if rest:
+        fitting.append(f"- {rest:,} more are too long for a comment; a report in .html or .json has them.\n")
+    return f"\n<details><summary>Long names</summary>\n\n{''.join(fitting)}\n</details>\n" if lines else ""
 
 
 def _markdown_table(rows: Sequence[Row], title: str, k: int) -> list[str]:
@@ -149,8 +164,8 @@ def _markdown_table(rows: Sequence[Row], title: str, k: int) -> list[str]:
     for row in rows[:k]:
         more, old, new = row.sizes
         squares = ("🟧" if (row.more or 0) > 0 else "🟦") * -(-abs(row.more or 0) * _SQUARES // longest)
-        cells = [more, squares, old, new, _code(shortened(row.label))]
-        cells += [row.kind, _text("; ".join(map(shortened, row.why)))] if described else []
+        cells = [more, squares, old, new, _code(shorten(row.label))]
+        cells += [row.kind, _text("; ".join(map(shorten, row.why)))] if described else []
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, *(["", f"And {len(rows) - k:,} more."] if len(rows) > k else [])]
 
@@ -211,6 +226,6 @@ def _html_row(row: Row, longest: int) -> str:
 
 def _html_name(name: str) -> str:
     """A long name is shortened, and a click shows the whole."""
-    whole, short = _arrows(name), shortened(_arrows(name))
+    whole, short = _arrows(name), shorten(_arrows(name))
     code = f"<code>{escape(short)}</code>"
     return code if short == whole else f"<details><summary>{code}</summary><code>{escape(whole)}</code></details>"

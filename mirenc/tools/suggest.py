@@ -17,7 +17,7 @@ from mirenc.decide.tasks.pass_tasks import BEFORE_OZ
 from mirenc.llvm import IRModule, ReadOptions, regions_of
 from mirenc.llvm.analysis.regions import is_called
 from mirenc.llvm.inputs.compile_source import ir_compiler
-from mirenc.llvm.inputs.input import path_input
+from mirenc.llvm.inputs.input import Input, path_input
 from mirenc.llvm.ir.functions import attributes_of, is_left_alone
 from mirenc.llvm.ir.read import load_input, module_of
 from mirenc.llvm.passes.extract import extract_functions
@@ -68,7 +68,7 @@ class Code:
 
 
 def read_code(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Input,
     *,
     function: str | None = None,
     options: ReadOptions | None = None,
@@ -86,7 +86,7 @@ def read_code(
     options = options or ReadOptions()
     compiler = options.compiler or (None if version is None else clang_for(version))
     options = replace(options, dialect=BEFORE_OZ, compiler=compiler)
-    source = path_input(path)
+    source = path if isinstance(path, Input) else path_input(path)
     loaded = load_input(source, options)
     compile_command: tuple[str, ...] = ()
     if source.language:  # which is told by the file's suffix, not by an option

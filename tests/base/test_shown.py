@@ -77,3 +77,4 @@ def test_notebooks_get_escaped_tables(tmp_path: Path) -> None:
         assert "&lt;script&gt;" in page
         assert "<script>" not in page
         assert "<b>" not in page
+    assert table._repr_html_().startswith("<table><tr><th>file</th><th>name</th><th>symbol</th></tr>")

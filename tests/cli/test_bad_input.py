@@ -52,7 +52,7 @@ WHAT_IS_WRONG = {
     "exhausts_memory.bc": "LLVM ran out of memory (limit 8192 MiB). Raise the limit with --memory-limit",
     "no_body_declarations.ll": "no function body (2 declared functions, 1 globals). Give a module with",
     "refused_by_verifier.ll": "LLVM's verifier rejects it: Instruction does not dominate all uses!",
-    "refused_elf.o": "is an ELF object or program, not LLVM IR. Compile the source with `clang -S -emit-llvm`",
+    "refused_elf.o": "is an ELF object or program, and damaged: its tables lead outside of it. Build it again",
     "refused_magic_only.bc": "LLVM cannot read it: Expected a single module. The file may be truncated",
     "refused_pre_3_7.ll": "line 6, column 43: expected comma after getelementptr's type. The text is from LLVM 3.6",
     "refused_random.bc": "LLVM cannot read it: ",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,9 @@ def test_your_code_is_learned_on_top_of_a_packaged_model(run: Run, build: tuple[
     run(*build).ok()
     run(*words).failed("not built with the tokenizer of mirenc-tiny", "--tokenizer mirenc-tiny")
     run(*build, "--tokenizer", "mirenc-tiny").ok()
-    run(*words).ok()
+    done = run(*words)
+    assert done.code == 0
+    assert re.fullmatch(r"mirenc: mlm 1/1 loss \d+\.\d+, [\d,]+ tokens/s, 0:00:00 left of mlm\n", done.err)
     assert "From the weights of mirenc-tiny" in (tmp_path / "run" / "mine" / "MODEL_CARD.md").read_text()
     run(*build, "--tokenizer", tmp_path / "none.json").failed("none.json")
 

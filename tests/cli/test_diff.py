@@ -135,7 +135,7 @@ def test_long_and_odd_names_in_tables(run: Run, tmp_path: Path) -> None:
     table = run("diff", tmp_path / "old.ll", tmp_path / "new.ll").ok().out.split("\n\n")[1].splitlines()
     assert len(table) == 5  # a line break in a name is none in a row
     assert any(r"| a\nb " in row for row in table)
-    assert any("| f<int, " in row and "…" in row and ", int> |" in row for row in table)
+    assert any("| f<int, " in row and "..." in row and ", int> |" in row for row in table)
 
 
 CODE = """@.str = private unnamed_addr constant [3 x i8] c"hi\\00"

@@ -208,7 +208,7 @@ def test_hostile_calls_are_refused_and_leak_nothing(hostile: Path, capfd: pytest
     ]
     links = ["link.ll", "folder", "folder/secret.ll", "folder/inside/../secret.ll", "circle.ll", "pipe.ll"]
     nothing = ["missing.ll", "a\0b", "x" * 4096, "/".join("ab" * 500), "~/secret", "file:///etc/passwd", "-", "--help"]
-    elsewhere = [*above, *links, *nothing, "good.ll/../../secret.ll", "$(id)"]
+    elsewhere = [*above, *links, *nothing, "good.ll/../../secret.ll", "../secret.ll(x)", "$(id)"]
     useless = ["source.c", "compile_commands.json", "huge.ll", "empty.ll", "bitcode.bc", "text.ll"]
     wrong: list[tuple[str, dict[str, Any]]] = [
         *(("explain_ir", {"file": path}) for path in (*elsewhere, *useless)),
@@ -257,6 +257,7 @@ def test_hostile_calls_are_refused_and_leak_nothing(hostile: Path, capfd: pytest
         assert not re.search(rf"{SECRET}|Traceback|root:|File \"", text), call
     # One message, whether the file exists or not.
     for text, path in zip(texts, elsewhere, strict=False):
+        assert text.startswith(repr(path)[:200].replace("://", "&#58;//")), path
         assert text.endswith(
             f"is no file or folder in {hostile}. Give a path in there, absolute or relative to {hostile}"
         ), path

@@ -46,6 +46,20 @@ def test_no_form_of_an_answer_has_a_shape_too_large(run: Run, tmp_path: Path, ke
         assert max(map(items, shapes)) <= most
 
 
+@pytest.mark.parametrize(
+    ("file", "kernel", "variant", "device"),
+    [("clang-19.cuda", "anything", "h200", "NVIDIA H200"), ("clang-16.amdgcn", "anything", "", "pthread")],
+)
+def test_the_language_of_a_kernel_chooses_the_machine(
+    run: Run, file: str, kernel: str, variant: str, device: str
+) -> None:
+    asked = ("predict", "block_size", BOUNDS / f"{file}.ll", "--kernel", kernel, "-c", "n=4096", "--json")
+    answer = json.loads(run(*asked).out)
+    assert answer["variant"] == variant
+    assert device in answer["machine"]
+    assert json.loads(run(*asked, "--variant", "h200").out)["variant"] == "h200"
+
+
 def test_what_is_required_is_the_answer(run: Run, tmp_path: Path) -> None:
     asked = ("predict", "block_size", BOUNDS / "clang-19.spir.ll", "--kernel", "plane", "-c", "n=64")
     done = run(*asked, "--restrict", tmp_path / "shapes.txt")

@@ -9,7 +9,8 @@ import pytest
 from command_line import Run
 from rich.cells import cell_len
 
-from mirenc.cli.tables import print_rows, printable, shorten
+from mirenc.base.shown import printable, shorten
+from mirenc.cli.tables import print_rows
 
 SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
 

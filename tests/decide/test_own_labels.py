@@ -263,6 +263,14 @@ def test_tables_that_cannot_be_used_are_refused(
         fit_labels(table, tiny, **options)
 
 
+@pytest.mark.parametrize(("suffix", "separator"), [("csv", ","), ("tsv", "\t")])
+def test_a_row_with_too_many_cells_is_refused(suffix: str, separator: str, tiny: Encoder, tmp_path: Path) -> None:
+    table = write_table(tmp_path / f"t.{suffix}", [("a.ll", "f", 1, "g"), ("a.ll", "h", 2, "g", 5)], HEADER, separator)
+    allowed = "allowed: 4, one for each column of the first line"
+    with pytest.raises(ConfigError, match=rf"t\.{suffix}, line 3: 5 cells; {allowed}\. Put quotes around a cell"):
+        fit_labels(table, tiny)
+
+
 def test_a_table_that_is_not_there_is_an_error(tiny: Encoder) -> None:
     with pytest.raises(IRFileError, match=r"nowhere\.csv: no such file"):
         fit_labels("nowhere.csv", tiny)

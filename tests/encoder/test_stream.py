@@ -140,7 +140,7 @@ def test_work_of_less_than_a_second_starts_no_process(encoder: Encoder, children
     assert children == []
 
 
-def test_more_work_does(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_work_starts_a_process(encoder: Encoder, children: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_ALONE_SECONDS", 0.0)
     monkeypatch.setattr(workers, "usable_cores", lambda: 2)
     assert encoder.embed([TEXT] * 70, batch_size=16).shape == (70, encoder.dimension)
@@ -343,7 +343,8 @@ def test_an_error_of_the_caller_s_own_leaves_no_process(encoder: Encoder, childr
         ({"level": "basic_block"}, "unknown level 'basic_block'"),
         ({"on_error": "ignore"}, "unknown on_error 'ignore'; available: raise, skip"),
         ({"batch_size": 0}, "batch_size is 0"),
-        ({"jobs": 0}, "jobs is 0; allowed: a whole number from 1 up"),
+        ({"jobs": 0}, "jobs is 0; allowed: a whole number from 1 up, or None"),
+        *(({"jobs": jobs}, f"jobs is {jobs}; allowed: a whole number from 1 up") for jobs in ("2", 2.5, True)),
         ({"workers": 0}, "workers= is now jobs=: type jobs=1 for one process"),
     ],
 )
@@ -413,9 +414,3 @@ def test_workers_find_a_model_that_was_named_by_a_relative_path(
     encoder = load(model_folder.name, cache=False)
     monkeypatch.chdir(tmp_path)
     assert encoder.embed(FILES[:2], batch_size=1, jobs=2).shape == (2, encoder.dimension)
-
-
-@pytest.mark.parametrize("jobs", ["2", 2.5, True])
-def test_jobs_is_a_whole_number(encoder: Encoder, jobs: Any) -> None:
-    with pytest.raises(ConfigError, match="allowed: a whole number from 1 up, or None"):
-        encoder.embed(FILES[:2], jobs=jobs)

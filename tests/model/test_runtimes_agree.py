@@ -63,7 +63,7 @@ def test_a_graph_of_several_slices(
         np.testing.assert_allclose(sliced, whole, rtol=1e-5, atol=1e-6)
 
 
-def test_texts(runtimes: Pair, samples: dict[str, IRSample]) -> None:
+def test_runtimes_agree_on_texts(runtimes: Pair, samples: dict[str, IRSample]) -> None:
     for sample in samples.values():
         vectors = agree(runtimes, lambda runtime, s=sample: runtime.encode_texts(s.text_ids, s.text_length))
         assert vectors.shape == (len(sample.texts), 32)
@@ -133,7 +133,7 @@ def test_a_part_alone_is_that_part_of_both(runtimes: Pair, samples: dict[str, IR
         assert getattr(both, other).shape[1] > 0
 
 
-def test_match(runtimes: Pair) -> None:
+def test_runtimes_agree_on_matching(runtimes: Pair) -> None:
     rng = np.random.default_rng(0)
     text = rng.normal(size=(50, 32)).astype(np.float32)
     graph = rng.normal(size=(50, 16)).astype(np.float32)

@@ -118,30 +118,6 @@ GRAPHS = [
 ]
 
 
-def test_two_modules_have_the_fields_of_two_singles(samples: dict[str, IRSample]) -> None:
-    each = [samples[name] for name in NAMES]
-    pools = [module_pools(sample, "sqrt") for sample in each]
-    first, second = (sample_data(*one) for one in zip(each, pools, strict=True))
-    both = sample_data(*join_samples(each, pools))
-    nodes, texts = first.num_nodes, len(first.text_ids)
-    assert both.num_nodes == nodes + second.num_nodes
-    shifts = {"edge_index": nodes, "pool_node": nodes, "node_row": texts, "pool_row": texts}
-    shifts |= {"pool_row_group": 1, "pool_node_group": 1}
-    for name in first.keys():  # noqa: SIM118 - a Data is no dict
-        if name in ("num_nodes", "groups"):
-            continue
-        count = first[name].shape[-1] if name == "edge_index" else len(first[name])
-        one, other = (
-            (both[name][..., :count], both[name][..., count:])
-            if name == "edge_index"
-            else (both[name][:count], both[name][count:])
-        )
-        assert one.equal(first[name]), name
-        assert other.equal(second[name] + shifts.get(name, 0)), name
-    assert both.groups == 2
-    assert first.validate()
-
-
 @pytest.mark.parametrize("level", ["module", "function"])
 @pytest.mark.parametrize("graph", GRAPHS)
 def test_two_modules_encode_as_two_singles(

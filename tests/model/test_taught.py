@@ -52,7 +52,7 @@ def test_both_runtimes_agree(convolution_config: ModelConfig, samples: dict[str,
                 assert runtime.forward(sample, pools, "graph").taught.shape == (pools.text.groups, 0)
 
 
-def test_the_formula(model_config: ModelConfig) -> None:
+def test_the_trunk_worked_by_hand(model_config: ModelConfig) -> None:
     """Without learned scales: standardised parts side by side, then log(1 + counts); two linear maps, one past them."""
     config = with_trunk(model_config, GRAPHS[0])
     torch.manual_seed(0)

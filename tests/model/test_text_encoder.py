@@ -39,18 +39,6 @@ def statement(*pieces: int, length: int = 0) -> list[int]:
 
 
 @torch.inference_mode()
-def test_a_vector_does_not_depend_on_its_batch(model: MIREncoder) -> None:
-    rng = np.random.default_rng(0)
-    lengths = [1, 2, 5, 30, 62]
-    pieces = [rng.integers(5, 512, size=count).tolist() for count in lengths]
-    alone = [model.text.encode(torch.tensor([statement(*each)]))[0] for each in pieces]
-    together = model.text.encode(torch.tensor([statement(*each, length=64) for each in pieces]))
-    for one, other in zip(alone, together, strict=True):
-        np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-5)
-    assert (together[:-1] - together[1:]).abs().max(dim=1).values.min() > 0.1
-
-
-@torch.inference_mode()
 def test_order_and_repetition_of_tokens_matter(model: MIREncoder) -> None:
     ids = torch.tensor([statement(7, 8, 9), statement(9, 8, 7), statement(7, 8, 8)])
     vectors = model.text.encode(ids)

@@ -271,6 +271,23 @@ def test_tensorboard_has_the_curves(whole: Whole) -> None:
     assert events.Scalars("mlm/loss")[0].value == pytest.approx(first["loss"], abs=1e-4)
 
 
+def test_speed_and_time_left_are_of_the_steps_after_the_first(begin: Begin) -> None:
+    reports: list[StepReport] = []
+    trainer = begin()
+    trainer.report = reports.append
+    trainer.run()
+    for stage in ("mlm", "gae", "igm"):
+        first, *later = [report for report in reports if report.stage == stage]
+        assert first.speed == pytest.approx(first.items / first.seconds)
+        assert first.seconds_left == pytest.approx(first.seconds * (first.steps - 1))
+        seconds = sum(report.seconds for report in later)
+        assert later[-1].speed == pytest.approx(sum(report.items for report in later) / seconds)
+        assert (later[-2].seconds_left, later[-1].seconds_left) == (
+            pytest.approx((seconds - later[-1].seconds) / (len(later) - 1)),
+            0.0,
+        )
+
+
 def test_a_full_disk_keeps_the_checkpoint(begin: Begin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(payload: object, stream: BinaryIO) -> None:
         stream.write(b"half a checkpoint")

@@ -43,7 +43,7 @@ def test_what_has_no_partner_appeared_or_vanished() -> None:
     assert [(one.kind, one.bytes) for one in changes] == [("identical", 0), ("appeared", 4)]
 
 
-def test_sizes() -> None:
+def test_a_change_is_called_by_its_sizes() -> None:
     before, after = ("f", 10), ("f", 14)
     assert [
         (one.kind, one.bytes)
@@ -79,7 +79,7 @@ def test_other_code_of_the_same_size_changed(code: FunctionCode, why: str) -> No
         assert (change.kind, change.bytes, change.why) == ("changed", 0, (why,))
 
 
-def test_why() -> None:
+def test_reasons_of_a_change() -> None:
     old = build([function("f", "a.ll", 10, "g", "puts"), function("g")], [*E[:2]])
     facts = {"instructions": 9, "loops": 1, "vector_instructions": 4}
     new = build([function("f", "a.ll", 20, "puts", "exit", **facts), function("g")], [*E[:2]])

@@ -93,7 +93,7 @@ def test_what_a_stranger_wrote_is_text() -> None:
     (first, _) = groups_of(page := draw_map(table, "<x>"))
     assert first["name"] == "&lt;i&gt;.ll"
     assert first["points"][0][2].startswith("<b>operator&lt;&lt;int&gt;::very_")
-    assert "…" in first["points"][0][2]
+    assert "..." in first["points"][0][2]
     assert first["points"][0][3] == f"{table.names[0]}\n<i>.ll"
     assert page.count("</script>") == draw_map(clouds(files=("p/a.ll", "p/b.ll")), "x").count("</script>")
     assert "<title>40 functions of &lt;x&gt;</title>" in page

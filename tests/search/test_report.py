@@ -8,9 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from diff_functions import function
 
-from mirenc.base.shown import printable
 from mirenc.search.diff import Change
-from mirenc.search.pages import shortened
 from mirenc.search.report import Report, html_report, markdown_report
 
 LONG = "std::map<" + "int, " * 30 + "int>::find"
@@ -95,10 +93,20 @@ def test_long_names_are_shortened_and_given_whole() -> None:
     assert LONG.replace("<", "&lt;").replace(">", "&gt;") in html_report(changes)
     (listed,) = [line for line in markdown_report(changes, 9).splitlines() if line.startswith("- ")]
     assert listed.count("int, ") == 30
-    assert len(shortened(LONG)) == 60
-    assert (shortened(LONG)[:30], shortened(LONG)[31:]) == (LONG[:30], LONG[-29:])
-    assert shortened("short") == "short"
-    assert printable("a\nb\u202e\udc80é") == "a\\nb\\u202e\\udc80é"
+
+
+@pytest.mark.parametrize(("names", "k", "rows", "whole"), [(4, 9, 4, 2), (400, 400, 165, 0)])
+def test_a_report_fits_a_comment(names: int, k: int, rows: int, whole: int) -> None:
+    """Of GitHub, 65,536 characters: long names are left out before rows, and counted."""
+    changes = (Change(None, function(f"{place}{'*' * 5000}"), why=("calls f",)) for place in range(names))
+    text = markdown_report(report(*changes), k)
+    assert 50_000 < len(text) < 65_536
+    shown = text.count("| +")
+    assert shown == pytest.approx(rows, abs=rows // 9)
+    assert (f"And {names - shown:,} more." in text) == (shown < names)
+    listed = re.findall("^- <code>.*", text, re.MULTILINE)
+    assert len(listed) == whole
+    assert f"\n- {shown - whole:,} more are too long for a comment; a report in .html or .json has them.\n" in text
 
 
 def test_the_page_asks_nobody_for_anything(changes: Report) -> None:

@@ -34,7 +34,9 @@ def suffix(request: pytest.FixtureRequest) -> str:
 @pytest.mark.parametrize(
     ("level", "part"), [("module", "both"), ("function", "both"), ("function", "graph"), ("loop", "both")]
 )
-def test_round_trip(encoder: Encoder, tmp_path: Path, suffix: str, level: str, part: str) -> None:
+def test_vectors_that_were_written_are_read_to_the_bit(
+    encoder: Encoder, tmp_path: Path, suffix: str, level: str, part: str
+) -> None:
     table = read_vectors(write(encoder, tmp_path / f"x{suffix}", level, part))
     singles = [encoder.embed_parts(file, level=level) for file in FILES]
     assert np.array_equal(table.vectors, np.concatenate([single.part(part) for single in singles]))

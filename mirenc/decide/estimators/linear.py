@@ -1,6 +1,7 @@
 """Linear heads: in all columns (ridge regression), or in the kernel of some landmarks.
 
-Ridge: W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970).
+Ridge: W = (X'X / n + alpha I)^-1 X'Y / n, on columns scaled to unit variance (Hoerl & Kennard, 1970). With fewer rows
+than columns the same W is found in the rows' space: W = X' (XX' / n + alpha I)^-1 Y / n.
 
 Landmarks: kernel ridge regression whose memory does not grow with n^2, as a sum over m landmarks drawn among the
 training rows (Williams & Seeger, "Using the Nystroem Method to Speed Up Kernel Machines", NIPS 2000): w = (K'K / n +
@@ -31,9 +32,14 @@ class _Ridge(Head):
         self.mean_: Float64 = target.mean(axis=0)
         self.center_, self.spread_ = scaling(features)
         scaled = (features - self.center_) / self.spread_
-        gram = scaled.T @ scaled / len(scaled)
+        rows, columns = scaled.shape
+        gram = (scaled @ scaled.T if rows < columns else scaled.T @ scaled) / rows
         gram[np.diag_indices_from(gram)] += self.alpha
-        self.weights_: Float64 = la.solve(gram, scaled.T @ (target - self.mean_) / len(scaled), assume_a="pos")
+        moment = (target - self.mean_) / rows
+        if rows < columns:
+            self.weights_: Float64 = scaled.T @ la.solve(gram, moment, assume_a="pos")
+        else:
+            self.weights_ = la.solve(gram, scaled.T @ moment, assume_a="pos")
 
     def _answer(self, features: Float64) -> Float64:
         return self.mean_ + ((features - self.center_) / self.spread_) @ self.weights_

@@ -145,10 +145,22 @@ class ParsingService:
                 names = holder.pop().decode("utf-8").split("\n")
                 status, text = "ok", "\n".join(map(self._demangle, names))
             else:
-                status, text = self._canonical(holder, request["most_text"], request["passes"])
+                with self._may_be_incomplete(allowed=request["incomplete"]):
+                    status, text = self._canonical(holder, request["most_text"], request["passes"])
             yield {"status": status}, text.encode("utf-8", "surrogateescape")
         except MemoryError:
             yield {"status": "memory"}, b""
+
+    @contextlib.contextmanager
+    def _may_be_incomplete(self, *, allowed: bool) -> Iterator[None]:
+        """Inside, where allowed, LLVM's parser of text declares what is used and drops metadata that is not there."""
+        if allowed:
+            self._llvm.set_option("", "-allow-incomplete-ir=true")
+        try:
+            yield
+        finally:
+            if allowed:
+                self._llvm.set_option("", "-allow-incomplete-ir=false")
 
     def _canonical(self, holder: list[bytes], most_text: int, passes: dict[str, Any] | None) -> tuple[str, str]:
         """Status and the text of a module, after ``passes`` (`mirenc.llvm.passes.optimise.PASSES`) if there are any.

@@ -60,16 +60,18 @@ class ParsingWorker(ChildProcess):
         data: bytes,
         *,
         passes: dict[str, Any] | None = None,
+        incomplete: bool = False,
         most_text: int = LARGEST_TEXT,
         timeout: float | None = None,
     ) -> str:
         """Parse, verify and print a module, to at most ``most_text`` bytes.
 
-        ``passes``, of `mirenc.llvm.passes.optimise`, run before it is printed.
+        ``passes``, of `mirenc.llvm.passes.optimise`, run before it is printed. An ``incomplete`` text is completed:
+        LLVM declares what is used and not declared, and drops references to metadata that is not there.
 
         Raises IRParseError: LLVM refuses it; IRResourceError: it died, or took too much time, memory or text.
         """
-        request = {"kind": "module", "most_text": most_text, "passes": passes}
+        request = {"kind": "module", "most_text": most_text, "passes": passes, "incomplete": incomplete}
         status, text = self._exchange(request, data, timeout or DEFAULT_TIMEOUT, most_text)
         if status == "ok":
             return text

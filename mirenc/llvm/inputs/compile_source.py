@@ -103,27 +103,6 @@ def _zig_target(triple: str) -> str:
     return f"{arch}-macos" if "apple" in others else triple
 
 
-def assemble_old_text(
-    text: bytes, *, timeout: float | None = None, memory_limit: int = DEFAULT_MEMORY_LIMIT
-) -> tuple[bytes, str] | None:
-    """Bitcode of text that only an older LLVM parses, and the older clang on PATH that wrote it; None if none can.
-
-    LLVM upgrades old bitcode in full, old text only in part (constant expressions it dropped, asm goto). The bitcode
-    has this machine's target, whatever the text says.
-    """
-    # clang's driver turns LLVM's verifier off; without the driver it is on, from 14. A module that is not valid would
-    # become another program: the reader of bitcode repairs it in silence.
-    for name in filter(shutil.which, (f"clang-{version}" for version in range(18, 13, -1))):
-        command = [name, "-cc1", "-x", "ir", "-emit-llvm-bc", "-disable-llvm-passes", "-w", "-o", "-", "-"]
-        try:
-            done = run_limited(command, timeout=timeout or DEFAULT_TIMEOUT, memory_limit=memory_limit, data=text)
-        except subprocess.TimeoutExpired:
-            return None
-        if done.code == 0 and done.output:
-            return done.output, name
-    return None
-
-
 def compile_source(
     path: str | os.PathLike[str],
     language: str,

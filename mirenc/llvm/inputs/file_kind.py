@@ -21,6 +21,16 @@ from typing import IO, Literal
 
 from mirenc.base.errors import IRFileError, MirencError, needs
 from mirenc.llvm.child.parsing_service import BITCODE_MAGIC
+from mirenc.llvm.inputs.containers import (
+    FLAGS,
+    HEAD,
+    Part,
+    find_parts,
+    kind_of_container,
+    part_name,
+    split_name,
+    stands_for_many,
+)
 
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
@@ -42,15 +52,12 @@ _OTHER_SOURCES = {
     ".m": ("Objective-C", "clang -S -emit-llvm -O2 {source} -o {ir}"),
     ".mm": ("Objective-C++", "clang++ -S -emit-llvm -O2 {source} -o {ir}"),
 }
+_NAMED = 8  # modules of a container that an error names
 _HEAD = 4096  # bytes in which a NUL says that this is no text
 _PART = 1 << 20  # bytes read at once
 _ZSTD_PART = 1 << 12  # four bytes of zstd can stand for 128 KiB
 _MARK = b"\xef\xbb\xbf"  # the byte order mark that some editors put before UTF-8
 _FOREIGN_MAGIC = {
-    b"\x7fELF": "an ELF object or program",
-    b"MZ": "a Windows program",
-    b"\xcf\xfa\xed\xfe": "a Mach-O object or program",
-    b"!<arch>": "a static library",
     b"PK\x03\x04": "a zip archive",
     b"%PDF": "a PDF document",
     b"\x89PNG": "a PNG picture",
@@ -83,7 +90,8 @@ def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
     return language, command.format(source=shlex.quote(os.fspath(path)), ir=shlex.quote(ir))
 
 
-def _is_ir_name(path: Path) -> bool:
+def is_ir_name(path: Path) -> bool:
+    """Whether a file's name says that it is IR, compressed or not."""
     return (Path(path.stem) if path.suffix in COMPRESSIONS else path).suffix in IR_SUFFIXES
 
 
@@ -97,7 +105,7 @@ def find_inputs(folder: str | os.PathLike[str]) -> list[Path]:
         closed = [name for name in folders if not os.access(Path(root, name), os.R_OK | os.X_OK)]
         folders[:] = [name for name in folders if name not in closed]
         inputs += [Path(root, name) for name in closed]
-        inputs += [path for name in names if _is_ir_name(path := Path(root, name)) and os.path.isfile(path)]
+        inputs += [path for name in names if is_ir_name(path := Path(root, name)) and os.path.isfile(path)]
     return sorted(inputs)
 
 
@@ -127,7 +135,7 @@ def folder_error(name: str) -> IRFileError:
         return IRFileError(f"{name}: no permission to read this folder. Try `chmod u+rx {name}`", errno=errno.EACCES)
     names = (Path(root, name) for root, _, names in os.walk(name) for name in names)
     what = "is a folder without IR files or sources. Give another one, or a .ll, .bc or .c file"
-    if any(_is_ir_name(path) or language_of(path) for path in names):
+    if any(is_ir_name(path) or language_of(path) for path in names):
         what = "is a folder, and one file is expected. Name a file in it"
     return IRFileError(f"{name}: {what}", errno=errno.EISDIR)
 
@@ -212,16 +220,96 @@ def _zstd(name: str, data: bytes, limit: int) -> bytes:
 
 
 def read_input(path: str | os.PathLike[str], *, max_bytes: int = DEFAULT_MAX_BYTES) -> InputBytes:
-    """Read and decompress an input, ``-`` being stdin. IRFileError: unreadable, empty, too large, damaged, or no IR."""
+    """Read and decompress an input, ``-`` being stdin. IRFileError: unreadable, empty, too large, damaged, or no IR.
+
+    Of an object or library with bitcode in it, this is its only module, or the one that ``lib.a(member.o)`` names.
+    """
     name = os.fspath(path)
     if name == "-":
         name = "<stdin>"
         data = _read_limited(sys.stdin.buffer.read, max_bytes, name)
     else:
+        place, label = split_name(name) or (name, None)
+        with _opened(place) as stream:
+            if label is not None or (not is_ir_name(Path(name)) and kind_of_container(_head(stream))):
+                return read_part(name, _only_part(name, place, label, stream), max_bytes)
         data = read_limited(name, name, max_bytes)
     data = _decompress(name, data, max_bytes)
-    ir = data.removeprefix(_MARK)
+    ir = bitcode_in(name, data.removeprefix(_MARK))
     return InputBytes(name, ir, kind_of(name, ir), hashlib.sha256(data).hexdigest())
+
+
+def read_part(name: str, part: Part, max_bytes: int) -> InputBytes:
+    """Read a module of a container, which errors call ``name``; raises as `read_input`."""
+    if part.problem:
+        raise IRFileError(f"{name}: {part.problem}", errno=errno.EINVAL)
+    if part.size > max_bytes:
+        raise _size_error(name, f"its bitcode has {_size_text(part.size)}, the limit is {_size_text(max_bytes)}")
+    data = bytes_of(part)
+    return InputBytes(name, data, kind_of(name, data), hashlib.sha256(data).hexdigest())
+
+
+def bytes_of(part: Part) -> bytes:
+    """The bitcode of a module in a container, which is a file."""
+    with _opened(part.path) as stream:
+        stream.seek(part.start)
+        return stream.read(part.size)
+
+
+def bitcode_in(name: str, data: bytes) -> bytes:
+    """The bytes of IR, or the only module of an object in memory. IRFileError: it has none, or several."""
+    if not kind_of_container(data[:HEAD]):
+        return data
+    part = _only_part(name, "", None, io.BytesIO(data))
+    if part.problem:
+        raise IRFileError(f"{name}: {part.problem}", errno=errno.EINVAL)
+    return data[part.start : part.start + part.size]
+
+
+def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Part:
+    """The module of a container that a label names, or without one the only module in it."""
+    kind = kind_of_container(_head(stream))
+    parts, _ = find_parts(stream, path, label)
+    if len(parts) == 1:
+        return parts[0]
+    if label is None and not parts:
+        advice = f"Compile the source with `clang -S -emit-llvm`, or with {FLAGS}, which leave bitcode in objects"
+        raise IRFileError(f"{name}: is {kind} without LLVM bitcode in it. {advice}", errno=errno.EINVAL)
+    every = find_parts(stream, path)[0]
+    known = ", ".join(part.label for part in every[:_NAMED]) + (" ..." if len(every) > _NAMED else "")
+    if label is not None:
+        raise IRFileError(f"{name}: {path} has no such module. It has {known or 'none'}", errno=errno.ENOENT)
+    example = part_name(path or "FILE", every[0])
+    found = f"{name}: is {kind} with {len(every)} modules, and one is expected"
+    raise IRFileError(f"{found}. Name one, as in {shlex.quote(example)}; it has {known}", errno=errno.EINVAL)
+
+
+def _head(stream: IO[bytes]) -> bytes:
+    stream.seek(0)
+    return stream.read(HEAD)
+
+
+def holds_several(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is an archive, a universal file, or an object with several modules in it."""
+    name = os.fspath(path)
+    if is_ir_name(Path(name)) or language_of(name) or not os.path.isfile(name):
+        return False
+    try:
+        with open(name, "rb") as stream:
+            head = _head(stream)
+            several = stands_for_many(head)
+            return several or (bool(kind_of_container(head)) and len(find_parts(stream, name)[0]) > 1)
+    except OSError:  # reading it says so
+        return False
+
+
+def file_parts(path: str | os.PathLike[str]) -> tuple[list[Part], int]:
+    """The modules in an archive, object or library, and the number of objects in it without one. Raises IRFileError."""
+    with _opened(path) as stream:
+        head = _head(stream)
+        if kind_of_container(head) or head.startswith(BITCODE_MAGIC):
+            return find_parts(stream, os.fspath(path))
+    return [], 0
 
 
 def refuse_pointer(name: str, data: bytes, error: Callable[[str], MirencError]) -> None:

@@ -5,7 +5,8 @@
 | `IRModule` | itself |
 | ``bytes`` | IR text or bitcode |
 | ``str`` with a line break, or beginning like IR | IR text |
-| any other ``str``, or a path object | a file; ``-`` is standard input |
+| any other ``str``, or a path object | a file; ``-`` is standard input; ``lib.a(member.o)`` is a module in a file |
+| an archive, a universal file, an object with several modules | its modules (`mirenc.llvm.inputs.containers`) |
 | a folder | the IR files below it; without any, its ``compile_commands.json`` or sources |
 | a file named ``.json`` | a ``compile_commands.json``: its sources, compiled as it says |
 | a file named like C, C++, OpenCL C or CUDA source | a source file, which is compiled |
@@ -16,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mirenc.base.errors import ConfigError
+from mirenc.llvm.inputs.containers import Part
 from mirenc.llvm.inputs.file_kind import language_of
 from mirenc.llvm.ir.module import IRModule
 
@@ -35,6 +37,7 @@ class Input:
     folder: str = ""  # in which that source is compiled
     source: str = ""  # what its compiler is told it is called, as `__FILE__` has it; "": the path
     problem: str = ""  # why that source cannot be compiled
+    part: Part | None = None  # where in a container it lies
 
 
 def path_input(path: str | os.PathLike[str]) -> Input:

@@ -1,15 +1,25 @@
-"""Inputs that stand for many files: a folder, or a ``compile_commands.json``; and the flags that each source needs."""
+"""Inputs that stand for many: a folder, an archive, a ``compile_commands.json``; and the flags of each source."""
 
 import contextlib
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from mirenc.base.errors import LeftOutWarning, ToolchainError
-from mirenc.llvm.inputs.file_kind import DRIVER, SOURCE_LANGUAGES, find_inputs
+from mirenc.base.errors import IRFileError, LeftOutWarning, ToolchainError
+from mirenc.llvm.inputs.containers import FLAGS, Part, part_name
+from mirenc.llvm.inputs.file_kind import (
+    COMPRESSIONS,
+    DRIVER,
+    SOURCE_LANGUAGES,
+    bytes_of,
+    file_parts,
+    find_inputs,
+    holds_several,
+)
 from mirenc.llvm.inputs.input import Input, IRInput, Report, is_ir_text, path_input, resolve_input
 from mirenc.llvm.ir.read import ReadOptions
 
@@ -17,6 +27,8 @@ COMMANDS = "compile_commands.json"
 _SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 _SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
 
+# `libx.so.1` is `libx.so`; `.rlib` is Rust's.
+OBJECT = re.compile(r"\.(?:o|obj|a|lib|rlib|so|dylib|dll|wasm)(?:\.\d+)*$")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 _HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
 _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
@@ -24,10 +36,16 @@ _MOST_HEADER_FOLDERS = 150
 
 
 def is_project(value: object) -> bool:
-    """Whether an input stands for many files: a folder, or a ``compile_commands.json``."""
+    """Whether an input stands for many: a folder, a ``compile_commands.json``, or what holds several modules."""
     if not isinstance(value, (str, os.PathLike)) or value == "-" or (isinstance(value, str) and is_ir_text(value)):
         return False
-    return os.path.isdir(value) or (os.fspath(value).endswith(".json") and os.path.isfile(value))
+    if os.path.isdir(value) or (_is_database(value) and os.path.isfile(value)):
+        return True
+    return holds_several(value)
+
+
+def _is_database(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).endswith(".json")
 
 
 def expand_inputs(
@@ -43,21 +61,50 @@ def expand_inputs(
         files: list[Input] = []
         if is_project(value):
             path = Path(value)  # type: ignore[arg-type]  # then it is one
-            files = (folder_inputs if path.is_dir() else command_inputs)(path, report, options)
+            expand = folder_inputs if path.is_dir() else command_inputs if _is_database(path) else archive_inputs
+            files = expand(path, report, options)
         yield from files or [resolve_input(value)]
 
 
-def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
-    """The IR files below a folder; where there are none, what its ``compile_commands.json`` says; else its sources.
+def archive_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
+    """The modules in an archive, a universal file, or an object with several; ``lib.a(member.o)`` is one's name.
 
-    Those are compiled with every folder that has headers searched after the system's. Raises as `expand_inputs`.
+    Without ``report`` a warning counts the members without bitcode.
+    """
+    report = report or (lambda line: warnings.warn(line, LeftOutWarning, stacklevel=4))
+    parts, without = file_parts(path)
+    if parts and without:
+        report(_left_out(f"{path}: {without} of its members", without))
+    return [part_input(path, part) for part in parts]
+
+
+def part_input(path: Path, part: Part) -> Input:
+    """A module in a container."""
+    name = part_name(os.fspath(path), part)
+    return Input(name, name, part=part)
+
+
+def _left_out(what: str, count: int) -> str:
+    has, is_ = ("has", "is") if count == 1 else ("have", "are")
+    return f"{what} {has} no LLVM bitcode and {is_} left out. clang leaves it there with {FLAGS}"
+
+
+def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
+    """The IR files below a folder, and the bitcode in its objects (`object_inputs`); else its sources.
+
+    These are what its ``compile_commands.json`` says, where it has one. Others are compiled with every folder that has
+    headers searched after the system's. Raises as `expand_inputs`.
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
-    if ir := find_inputs(folder):
+    ir = find_inputs(folder)
+    objects, without = object_inputs(folder, ir)
+    if without and report is not None:
+        report(_left_out(f"{folder}: {without} of its objects", without))
+    if files := sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name)):
         if sources and report is not None:
-            found = f"{folder}: its {len(ir)} IR files are taken, and its {len(sources)} sources left out"
+            found = f"{folder}: its {len(files)} IR files are taken, and its {len(sources)} sources left out"
             report(f"{found}. To have those, name them, or a folder without IR")
-        return list(map(path_input, ir))
+        return files
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report, options)
     files, root = [path_input(path) for path in sources], folder.resolve()
@@ -66,6 +113,33 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     languages = {file.language for file in files}
     flags = {language: (*header_flags(header_folders(root, language), language), place) for language in languages}
     return [replace(file, flags=flags[file.language], folder=str(root)) for file in files]
+
+
+def object_inputs(folder: Path, ir: Iterable[Path]) -> tuple[list[Input], int]:
+    """The modules in objects and libraries below a folder, and the number of objects without one.
+
+    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc``), and a member of an archive
+    beside that object.
+    """
+    plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
+    with_ir = {path.with_suffix("") for path in plain}
+    candidates = (path for path in walk_files(folder) if OBJECT.search(path.name) and path.is_file())
+    files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
+    found: list[tuple[Path, Part]] = []
+    without = 0
+    for path in sorted(files.values()):
+        with contextlib.suppress(IRFileError):  # nobody knows that it has any
+            parts, empty = file_parts(path)
+            found += [(path, part) for part in parts]
+            without += empty
+    loose = {(path.name, part.size): part for path, part in found if not part.label}
+    inputs = []
+    for path, part in found:
+        twin = loose.get((part.label.rpartition("/")[2], part.size))
+        copied = part.label and twin and not part.problem and bytes_of(part) == bytes_of(twin)
+        if not copied and (part.label or path.with_suffix("") not in with_ir):
+            inputs.append(part_input(path, part))
+    return inputs, without
 
 
 def command_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
@@ -104,12 +178,16 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
 
 def walk_sources(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     """Files with some suffixes below a folder, in no order; no harnesses, nothing in folders of version control."""
+    for path in walk_files(folder):
+        if path.suffix in suffixes and not path.name.endswith(DRIVER) and path.is_file():
+            yield path
+
+
+def walk_files(folder: Path) -> Iterator[Path]:
+    """What lies below a folder and is none, in no order, without folders of version control."""
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name.lower() not in _SKIPPED_FOLDERS]
-        for name in names:
-            path = Path(root, name)
-            if path.suffix in suffixes and not name.endswith(DRIVER) and path.is_file():
-                yield path
+        yield from (Path(root, name) for name in names)
 
 
 def find_headers(root: Path, language: str) -> list[Path]:

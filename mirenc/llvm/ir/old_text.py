@@ -1,4 +1,4 @@
-"""Fix-ups for text that LLVM 22 refuses only because an older LLVM wrote it; line numbers stay the same."""
+"""IR that LLVM 22 refuses only because another LLVM wrote it: fix-ups, which keep line numbers, and advice."""
 
 import re
 
@@ -21,6 +21,18 @@ _OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
 # LLVM <= 14 passed the labels of asm goto as arguments. The text parses, but only bitcode is upgraded.
 _OLD_ASM_GOTO = "Number of label constraints does not match number of callbr dests"
 
+_OLD_COROUTINE_END = re.compile(
+    r'(?:(?P<result>%(?:"[^"]+"|[-\w$.]+)) = )?(?P<call>(?:tail |notail )?call|declare) i1 @llvm\.coro\.end\('
+    r"(?P<arguments>(?:[^()]|\([^()]*\))*)\)"
+)
+
+NEWEST_READ = 22  # LLVM of the oldest llvmlite that mirenc installs with
+_PRODUCER = re.compile(r'^!\d+ = !\{!"[^"\n]*?clang version (\d+)\.', re.MULTILINE)
+_BITCODE_PRODUCER = re.compile(r"Producer: 'LLVM(\d+)")
+_MODULE_START = re.compile(r"^source_filename = ", re.MULTILINE)
+_DEFINITION = re.compile(r"^define ", re.MULTILINE)
+_BLOCK_OR_INSTRUCTION = re.compile(r"^\s*(?:[-\w.$]+:|%\S+ = [a-z]|(?:store|br|ret|call) )", re.MULTILINE)
+
 
 def is_broken(refusal: IRParseError) -> bool:
     """Whether IR is invalid in any LLVM: the verifier refused it, and not for what an older LLVM wrote."""
@@ -36,8 +48,24 @@ def modernise(text: str) -> str:
     return _INRANGE_INDEX.sub(r"\1", text)
 
 
+def modernise_coroutine_end(text: str) -> str:
+    """Text in which ``llvm.coro.end`` gives no value, as from LLVM 22 on; before, it was true outside the ramp."""
+
+    def replaced(call: re.Match[str]) -> str:
+        if call["call"] == "declare":
+            return "declare void @llvm.coro.end(ptr, i1, token)"
+        arguments = call["arguments"] if "token " in call["arguments"] else f"{call['arguments']}, token none"
+        ended = f"{call['call']} void @llvm.coro.end({arguments})"
+        if call["result"] is None:
+            return ended
+        in_ramp = f"%mirenc.in.ramp.{call['result'].strip('%').strip(chr(34))}"
+        return f"{in_ramp} = call i1 @llvm.coro.is_in_ramp() {call['result']} = xor i1 {in_ramp}, true {ended}"
+
+    return _OLD_COROUTINE_END.sub(replaced, text)
+
+
 def explain(text: str, diagnostic: str) -> str:
-    """Advice for text that LLVM refuses even after the fix-ups; "" if its age is not the reason."""
+    """What to do about text that LLVM refuses even after the fix-ups, and that no other LLVM here reads."""
     if _OLD_METADATA.search(text) or _OLD_LOAD.search(text) or _OLD_GEP.search(text):
         return (
             "The text is from LLVM 3.6 or older (load and getelementptr without result type). "
@@ -49,4 +77,31 @@ def explain(text: str, diagnostic: str) -> str:
             "The text is from LLVM 18 or older and has a constant expression that LLVM 22 dropped. Put the clang that "
             "wrote it on PATH (as clang-14, say), or give bitcode, which LLVM upgrades: `clang -c -emit-llvm`"
         )
-    return ""
+    version = _PRODUCER.search(text)
+    if version is not None and int(version[1]) > NEWEST_READ:
+        return _newer(version[1])
+    if "must be sized" in diagnostic:
+        return "A type that it uses is not defined: add its line, `%struct.S = type { ... }`"
+    if len(_MODULE_START.findall(text)) > 1:
+        return "It holds several modules: write each to a file of its own"
+    if not _DEFINITION.search(text) and _BLOCK_OR_INSTRUCTION.search(text):
+        return "It has no whole function. Give one, from `define` to its closing brace"
+    return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
+
+
+def explain_bitcode(refusal: IRParseError) -> str:
+    """What to do about bitcode that LLVM refuses, and that no other LLVM here reads."""
+    version = _BITCODE_PRODUCER.search(refusal.diagnostic)
+    if version is not None and int(version[1]) > NEWEST_READ:
+        return _newer(version[1])
+    if "llvm.coro.end" in refusal.diagnostic:
+        return "It has a coroutine of LLVM 21 or older. Write it as text: `clang -S -emit-llvm`"
+    cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
+    return f"{cause} with `clang -c -emit-llvm`"
+
+
+def _newer(version: str) -> str:
+    return (
+        f"It was written by LLVM {version}; this mirenc reads LLVM 10 to {NEWEST_READ}. Put a clang or opt of LLVM "
+        f"{version} on PATH (as clang-{version}), write it with clang {NEWEST_READ} or older, or install a newer mirenc"
+    )

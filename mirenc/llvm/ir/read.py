@@ -1,12 +1,9 @@
 """Read an `IRModule` from a path, text or source of any LLVM version and language, in a dialect and form."""
 
 import codecs
-import contextlib
 import hashlib
 import logging
 import os
-import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,18 +18,25 @@ from mirenc.base.errors import (
 )
 from mirenc.llvm.analysis.detect_level import levels_by_symbol, stated_levels
 from mirenc.llvm.child.parsing_worker import TEXT_FACTOR, default_worker
-from mirenc.llvm.inputs.compile_source import assemble_old_text, compile_source
+from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import Dialect
-from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, LARGEST_SIZE, InputBytes, command_for, kind_of, read_input
+from mirenc.llvm.inputs.file_kind import (
+    DEFAULT_MAX_BYTES,
+    LARGEST_SIZE,
+    InputBytes,
+    bitcode_in,
+    kind_of,
+    read_input,
+    read_part,
+)
 from mirenc.llvm.inputs.input import Input, IRInput, path_input, resolve_input, text_bytes
 from mirenc.llvm.inputs.retarget import bring
-from mirenc.llvm.ir import old_text
 from mirenc.llvm.ir.canonical_reader import read_canonical
+from mirenc.llvm.ir.canonical_text import canonical_text
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.passes.optimise import PASSES, Form, check_form, formed, has_definitions
 
 _LOGGER = logging.getLogger(__name__)
-_TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,11 @@ def module_from(given: IRInput | Input, options: ReadOptions | None = None) -> I
 def load_input(given: Input, options: ReadOptions) -> InputBytes:
     """The IR of an input that is not an `IRModule`: read from a file, compiled from source, or the given bytes."""
     if isinstance(given.value, bytes):
-        data = given.value.removeprefix(codecs.BOM_UTF8)
+        data = bitcode_in(given.name, given.value.removeprefix(codecs.BOM_UTF8))
         return InputBytes(given.name, data, kind_of(given.name, data))
     path = str(given.value)
+    if given.part is not None:
+        return read_part(given.name, given.part, options.max_bytes)
     if not given.language:
         return read_input(path, max_bytes=options.max_bytes)
     if given.problem:
@@ -143,7 +149,7 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
     try:
-        module = _formed(_canonicalise(loaded, options), loaded.name, options, deleted=deleted)
+        module = _formed(_canonical(loaded, options), loaded.name, options, deleted=deleted)
     except MirencError as error:
         # Every message begins with the file; attributes (line, column, diagnostic) are kept.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
@@ -152,6 +158,10 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
         raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
     return module if options.dialect is None else bring(module, options.dialect)
+
+
+def _canonical(loaded: InputBytes, options: ReadOptions) -> str:
+    return canonical_text(loaded, most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:
@@ -192,52 +202,3 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     facts: Any = {"form": form, "built": built}
     of_deleted = replace(read(texts.deleted), **facts) if texts.deleted else None
     return replace(read(texts.text), deleted=of_deleted, **facts)
-
-
-def _canonicalise(loaded: InputBytes, options: ReadOptions) -> str:
-    """Canonical text of some IR; text that only an older LLVM parses goes through an older clang, which is logged.
-
-    Raises IRParseError: also for what is invalid in any LLVM (`old_text.is_broken`); IRResourceError.
-    """
-    worker = default_worker()
-
-    def canonical(data: bytes) -> str:
-        return worker.canonicalise(data, most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
-
-    try:
-        return canonical(loaded.data)
-    except IRParseError as refusal:
-        if loaded.kind == "bitcode":
-            cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
-            refusal.args = (f"{refusal.args[0]}. {cause} with `clang -c -emit-llvm`",)
-            raise
-        text = loaded.data.decode("utf-8", "surrogateescape")
-        fixed = old_text.modernise(text)
-        if fixed != text:
-            try:
-                return canonical(fixed.encode("utf-8", "surrogateescape"))
-            except IRParseError as second:
-                refusal = second
-        if re.search("^define ", text, re.MULTILINE) and not old_text.is_broken(refusal):
-            old = assemble_old_text(loaded.data, timeout=options.timeout, memory_limit=worker.memory_limit)
-            if old is not None:
-                bitcode, clang = old
-                with contextlib.suppress(IRParseError):  # the first error says more: it has a place
-                    upgraded = _with_target(canonical(bitcode), text, canonical)
-                    _LOGGER.warning("mirenc: warning: %s: text of an older LLVM, read by %s", loaded.name, clang)
-                    return upgraded
-        elif (other := command_for(loaded.name)) is not None:
-            language, command = other
-            raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
-        unsure = "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
-        refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal.diagnostic) or unsure}",)
-        raise refusal from None
-
-
-def _with_target(upgraded: str, text: str, canonical: Callable[[bytes], str]) -> str:
-    """Canonical text from a clang, which replaced the target, with the target that ``text`` names."""
-    own = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(text))
-    header = "".join(f"target {what} = {value}\n" for what, value in _TARGET.findall(canonical(own.encode())))
-    bare = _TARGET.sub("", upgraded)
-    place = bare.index("\n", bare.index("source_filename = ")) + 1
-    return bare[:place] + header + bare[place:]

@@ -6,7 +6,7 @@ Stand-alone: the child process imports it, too (`mirenc.llvm.child.pass_service`
 
 import struct
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 # `.text`, `.text.unlikely`, `.text.f`, `.rodata.cst8` of ELF, `.rdata` of COFF; the others are those of Mach-O.
@@ -55,10 +55,10 @@ def sums(sections: Iterable[Section]) -> dict[str, int]:
 
 def elf_sections(data: bytes) -> list[Section]:
     """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
-    headers, names = _headers(data)
+    headers, names = elf_headers(_reader(data))
     return [
         Section(
-            _word(data, names + header.name),
+            _word(names, header.name),
             header.size,
             bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS,
         )
@@ -68,7 +68,7 @@ def elf_sections(data: bytes) -> list[Section]:
 
 def elf_functions(data: bytes) -> list[Symbol]:
     """The functions that an ELF object defines, with the sizes that ``nm -S`` prints."""
-    headers, _ = _headers(data)
+    headers = list(elf_headers(_reader(data))[0])
     wide, order = _kind(data)
     form = struct.Struct(order + ("IBBHQQ" if wide else "IIIBBH"))
     symbols = []
@@ -91,15 +91,25 @@ def _kind(data: bytes) -> tuple[bool, str]:
     return data[4] == 2, "<" if data[5] == 1 else ">"
 
 
-def _headers(data: bytes) -> tuple[list[_Header], int]:
-    """All section headers, and where the names of sections begin."""
-    wide, order = _kind(data)
-    (start,) = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32)
-    entry, count, names = struct.unpack_from(order + "HHH", data, 58 if wide else 46)
-    form = order + ("IIQQQQIIQQ" if wide else "10I")
-    first = _Header(*struct.unpack_from(form, data, start))
-    headers = [_Header(*struct.unpack_from(form, data, start + entry * row)) for row in range(count or first.size)]
-    return headers, headers[first.link if names == _MANY else names].offset
+def elf_headers(read: Callable[[int, int], bytes]) -> tuple[Iterator[_Header], bytes]:
+    """All section headers of an ELF file, and the names of sections; ``read`` gives bytes by offset and size.
+
+    Raises struct.error: its tables contradict each other.
+    """
+    wide, order = _kind(read(0, 6))
+    form = struct.Struct(order + ("IIQQQQIIQQ" if wide else "10I"))
+    (start,) = struct.unpack(order + ("Q" if wide else "I"), read(*((40, 8) if wide else (32, 4))))
+    if not start:  # as of a core dump
+        return iter(()), b""
+    count, names = struct.unpack(order + "HH", read(60 if wide else 48, 4))
+    first = _Header(*form.unpack(read(start, form.size)))
+    table = read(start, form.size * (count or first.size))
+    words = _Header(*form.unpack_from(table, form.size * (first.link if names == _MANY else names)))
+    return map(_Header._make, form.iter_unpack(table)), read(words.offset, words.size)
+
+
+def _reader(data: bytes) -> Callable[[int, int], bytes]:
+    return lambda at, size: data[at : at + size]
 
 
 def _word(data: bytes, start: int) -> bytes:

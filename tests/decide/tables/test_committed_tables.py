@@ -14,9 +14,10 @@ from mirenc.decide.registry import get_task, list_tasks
 from mirenc.decide.tables.compiled import read_compiled
 from mirenc.decide.tables.measured import read_measured
 from mirenc.decide.tasks.pass_tasks import CompiledTask
+from mirenc.tools.measure.gpu_kernels import gpu_kernels
 
 ROOT = Path(__file__).resolve().parents[3]
-TABLES = sorted(path for path in ROOT.glob("downstream/*/table/machine.json") if path.parent.parent.name != "passes")
+TABLES = sorted(path for path in ROOT.glob("downstream/*/*/machine.json") if path.parent.parent.name != "passes")
 PASSES = ROOT / "downstream" / "passes" / "table"  # was compiled, not timed
 MOST_BYTES = 10 * 2**20
 MOST_NOISE = 0.03
@@ -49,7 +50,13 @@ def test_the_table_of_passes_is_whole_and_has_nobodys_code(monkeypatch: pytest.M
             assert not data.has_code
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.parent.parent.name)
+def test_kernels_measured_on_a_gpu_are_those_of_today() -> None:
+    table = read_measured(ROOT / "downstream" / "block_size" / "h200", "block_size")
+    texts = {kernel.name: kernel.source for kernel in gpu_kernels("cuda")}
+    assert [name for name, kernel in table.kernels.items() if kernel.source != texts.get(name)] == []
+
+
+@pytest.mark.parametrize("path", TABLES, ids=lambda path: "/".join(path.parts[-3:-1]))
 def test_a_measured_table_is_whole(path: Path) -> None:
     name = path.parent.parent.name
     assert sum(file.stat().st_size for file in path.parent.iterdir()) < MOST_BYTES

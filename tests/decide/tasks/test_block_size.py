@@ -12,6 +12,7 @@ from mirenc.decide.prediction import Choice, Evidence
 from mirenc.decide.tables.measured import MeasuredTable
 from mirenc.decide.tasks.block_size import (
     KNOBS,
+    ON_ANOTHER_GPU,
     BlockSize,
     block_space,
     likely_shapes,
@@ -47,7 +48,8 @@ declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
 declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()
 """
 TASK = BlockSize()
-BOUNDS = Path(__file__).parents[2] / "fixtures" / "bounds"
+ROOT = Path(__file__).parents[3]
+BOUNDS = ROOT / "tests" / "fixtures" / "bounds"
 
 
 def test_kernels_are_decided_about_and_helpers_are_not() -> None:
@@ -158,6 +160,15 @@ def test_every_kernel_has_its_own_bounds() -> None:
     assert found["bounded"][1] == "__launch_bounds__(64): at most 64 threads a block"
 
 
+def test_the_worth_of_an_answer_on_another_gpu_is_the_record_s() -> None:
+    record = json.loads((ROOT / "downstream/block_size_published/transfer.json").read_text())
+    row = record["rows"][0]
+    taken, tried = (f"{row['ways'][way]['oracle_gain_share']:.0%}".replace("%", " %") for way in list(row["ways"])[:2])
+    words = f"has {taken} of the oracle's gain on another, and {tried} if it is tried beside the default"
+    assert words in ON_ANOTHER_GPU
+    assert f"({row['pairs']} pairs)" in ON_ANOTHER_GPU
+
+
 def made_up(folder: Path) -> Path:
     """Kernels of one dimension where those that multiply want 8 in place of 256, and of two where nothing matters."""
     kernels, samples = {}, []
@@ -207,8 +218,8 @@ def test_a_kernel_that_forbids_the_default_is_measured_against_another(tmp_path:
     assert own.settings[data.labels[0]] == (1, 1)
 
 
-@pytest.mark.parametrize(("default", "matters"), [(1.02, False), (1.2, True)])
-def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool) -> None:
+@pytest.mark.parametrize(("default", "matters", "cuda"), [(1.02, False, 0), (1.2, True, 1)])
+def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matters: bool, cuda: int) -> None:
     space = block_space("cl", 2)
     ratios = dict.fromkeys(space.names, 2.0) | {space.names[1]: 1.0, space.names[space.default]: default}
     found = Choice(
@@ -218,7 +229,7 @@ def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matte
         preference=ratios,
         expected=ratios,
         region=None,
-        context={},
+        context={"n": 64, "dimensions": 2, "cuda": cuda},
         machine="",
         distance=0.5,
         evidence=Evidence("default", None),
@@ -229,4 +240,5 @@ def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matte
     assert details["restriction"].startswith("(block_size_x, block_size_y) in [(1, 1), (16, 16), ")
     assert any(line.startswith("block size does not matter here: block_x=16") for line in remarks) is not matters
     assert any(repr(details["restriction"]) in line for line in remarks)
+    assert (ON_ANOTHER_GPU in remarks) == cuda
     assert json.dumps(details)

@@ -192,7 +192,7 @@ def test_a_missing_file_is_found(folder: Path, name: str) -> None:
         verify_files(folder)
 
 
-def test_missing_sums(folder: Path) -> None:
+def test_a_folder_without_sums_is_not_verified(folder: Path) -> None:
     (folder / "SHA256SUMS").unlink()
     with pytest.raises(ModelError, match="no SHA256SUMS, so nothing to verify against"):
         verify_files(folder)
@@ -254,7 +254,7 @@ def test_a_truncated_weight_file(folder: Path) -> None:
         ),
     ],
 )
-def test_a_configuration_that_is_none(folder: Path, edit: Callable[[dict], object], message: str) -> None:
+def test_a_broken_configuration_is_refused(folder: Path, edit: Callable[[dict], object], message: str) -> None:
     change(folder, edit)
     with pytest.raises(ModelError, match=message):
         load_files(folder)

@@ -17,7 +17,7 @@ def bounds(module: str, kernel: str) -> BlockBounds:
 
 
 @pytest.mark.parametrize("clang", CLANGS)
-def test_opencl(clang: str) -> None:
+def test_bounds_that_clang_writes_for_opencl(clang: str) -> None:
     of = {name: bounds(f"{clang}.spir", name) for name in ("anything", "hinted", "required", "plane", "cube")}
     assert of["anything"] == of["hinted"] == BlockBounds()  # a hint forbids nothing
     assert [of[name].required for name in ("required", "plane", "cube")] == [(64, 1, 1), (48, 2, 1), (4, 4, 4)]
@@ -25,14 +25,14 @@ def test_opencl(clang: str) -> None:
 
 
 @pytest.mark.parametrize("clang", CLANGS)
-def test_amd(clang: str) -> None:
+def test_bounds_that_clang_writes_for_amd(clang: str) -> None:
     anything, required = (bounds(f"{clang}.amdgcn", name) for name in ("anything", "required"))
     assert (anything.least, anything.most, anything.required) == (1, 256, ())  # what AMD's compiler takes for granted
     assert (required.least, required.most, required.required) == (64, 64, (64, 1, 1))
 
 
 @pytest.mark.parametrize("clang", CLANGS)
-def test_cuda(clang: str) -> None:
+def test_bounds_that_clang_writes_for_cuda(clang: str) -> None:
     anything, bounded, both = (bounds(f"{clang}.cuda", name) for name in ("anything", "bounded", "both"))
     assert anything == BlockBounds()
     assert (bounded.most, bounded.blocks, bounded.required) == (64, 0, ())
@@ -77,7 +77,7 @@ OPENCL = """!opencl.kernels = !{!0}
         ('"amdgpu-flat-work-group-size"="1,512"', 512, (), 0),
     ],
 )
-def test_attributes(attributes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
+def test_bounds_in_attributes(attributes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
     found = written(attributes)
     assert (found.most, found.required, found.blocks) == (most, required, blocks)
 
@@ -87,14 +87,8 @@ def test_attributes(attributes: str, most: float, required: tuple[int, ...], blo
     [
         # Before LLVM 20: one annotation a side, in any order.
         ("", ANNOTATED + '!{ptr @k, !"kernel", i32 1, !"maxntidx", i32 96}', 96, (), 0),
-        ("", ANNOTATED + '!{ptr @k, !"maxntidy", i32 8, !"maxntidx", i32 16}', 128, (), 0),
-        (
-            "",
-            ANNOTATED + '!{ptr @k, !"reqntidx", i32 32, !"reqntidy", i32 4, !"minctasm", i32 2}',
-            math.inf,
-            (32, 4, 1),
-            2,
-        ),
+        ("", TWO_SIDES, 128, (), 0),
+        ("", ALL_SIDES, math.inf, (32, 4, 1), 2),
         ("!reqd_work_group_size !0 ", "!0 = !{i32 8, i32 8, i32 1}", math.inf, (8, 8, 1), 0),
         ("!work_group_size_hint !0 ", "!0 = !{i32 8, i32 8, i32 1}", math.inf, (), 0),
         ("", OPENCL, math.inf, (64, 2, 1), 0),
@@ -104,7 +98,7 @@ def test_attributes(attributes: str, most: float, required: tuple[int, ...], blo
         ("", "define void @kk() {\n  ret void\n}\n" + SPIRV + "!{ptr @kk, i32 17, i32 128, i32 1}", math.inf, (), 0),
     ],
 )
-def test_metadata(attached: str, nodes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
+def test_bounds_in_metadata(attached: str, nodes: str, most: float, required: tuple[int, ...], blocks: int) -> None:
     found = written(attached=attached, nodes=nodes)
     assert (found.most, found.required, found.blocks) == (most, required, blocks)
 
@@ -156,7 +150,7 @@ def test_sides_have_bounds_of_their_own() -> None:
         ('section "x#1"', 1024, True),
     ],
 )
-def test_further_bounds(head: str, items: int, allowed: bool) -> None:
+def test_work_items_that_bounds_allow(head: str, items: int, allowed: bool) -> None:
     text = (
         f"define amdgpu_kernel void @k(ptr %p) {head} {{\n  ret void\n}}\n"
         "define void @other() #1 {\n  ret void\n}\n"

@@ -111,7 +111,7 @@ def differing(old: FunctionCode, new: FunctionCode) -> list[str]:
         ("#0 {", "#0 align 32 {", "signature"),
     ],
 )
-def test_a_change_is_seen(before: str, after: str, differ: str) -> None:
+def test_a_change_of_code_changes_its_field_alone(before: str, after: str, differ: str) -> None:
     assert SOURCE.count(before) >= 1
     old, new = codes(SOURCE), codes(SOURCE.replace(before, after))
     assert differing(old["f"], new["f"]) == differ.split()
@@ -136,7 +136,7 @@ def test_a_change_is_seen(before: str, after: str, differ: str) -> None:
         ("@f", '@"a name"'),
     ],
 )
-def test_a_name_is_not(before: str, after: str) -> None:
+def test_names_and_metadata_change_no_code(before: str, after: str) -> None:
     text = SOURCE.replace("[ %sum, %entry ]", "[ %sum, %start ]") if before == "entry:" else SOURCE
     changed = text.replace(before, after).replace("@.str.1)", "@.str.77)" if ".77" in after else "@.str.1)")
     changed = changed.replace("@.str.1]", "@.str.77]") if ".77" in after else changed

@@ -138,6 +138,7 @@ def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
         ("-D_FORTIFY_SOURCE=2 -fstack-protector-strong -ffunction-sections -fdata-sections -fcommon -pg", None),
         ("-fmacro-prefix-map=src=elsewhere -mllvm -unroll-threshold=7 -fno-inline -static -shared", None),
         ("-Wp,-DX=6 -Wp,-MMD,x.d", "-Xpreprocessor -DX=6"),
+        ("-DX -Xclang", None),  # the compiler itself says that a word is missing
     ],
 )
 def test_flags_of_the_program_are_kept(given: str, kept: str | None) -> None:

@@ -125,7 +125,8 @@ def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pyte
     ]
 
 
-def test_a_byte_order_mark_before_ir_is_ignored() -> None:
+def test_a_byte_order_mark_and_comments_are_ignored() -> None:
     text = "define void @f() {\n  ret void\n}\n"
     plain = parse_ir(text).content_hash
+    assert parse_ir(text + "; \ud800\n").content_hash == plain  # nor is a lone surrogate in a comment an error
     assert parse_ir("\ufeff" + text).content_hash == parse_ir(b"\xef\xbb\xbf" + text.encode()).content_hash == plain

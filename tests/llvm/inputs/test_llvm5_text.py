@@ -36,7 +36,7 @@ def respelled(arguments: str, body: str) -> list[str]:
         ("%r = trunc nuw i32 %n to i8", "%r = trunc i32 %n to i8"),
     ],
 )
-def test_one_instruction(line: str, wanted: str) -> None:
+def test_an_instruction_is_respelled(line: str, wanted: str) -> None:
     arguments = "float %x, <2 x float> %v, i1 %c, i1 %d, i32 %n, ptr %p"
     assert respelled(arguments, f"  {line}\n  ret i64 0\n")[0] == wanted
 
@@ -101,7 +101,7 @@ store i64 %v, ptr %mirenc.v.0, align 8
 
 
 @pytest.mark.parametrize(("body", "wanted"), RULES.values(), ids=RULES)
-def test_a_rule(body: str, wanted: str) -> None:
+def test_a_rule_respells_several_instructions(body: str, wanted: str) -> None:
     body = "entry:\n" + body + "ret i64 0\n" * ("ret " not in body)
     found = respelled("ptr %p, ptr %q, i64 %n, i32 %x", body)
     assert found == [line for line in (wanted + "ret i64 0\n" * ("ret " not in wanted)).splitlines() if line[-1] != ":"]

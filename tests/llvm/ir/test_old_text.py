@@ -1,9 +1,12 @@
 """Old text: what is mended, what is handed to an older clang, and what the advice says."""
 
+from pathlib import Path
+
 import pytest
 
 from mirenc.base.errors import IRParseError
 from mirenc.llvm import parse_ir
+from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir.old_text import modernise
 
 BYVAL = """
@@ -72,3 +75,46 @@ def test_text_before_3_7_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(IRParseError, match=r"LLVM 3\.6 or older"):
         parse_ir(BEFORE_3_7)
+
+
+COROUTINE = """
+define void @f(ptr %frame) presplitcoroutine {
+  %id = call token @llvm.coro.id(i32 0, ptr null, ptr null, ptr null)
+  %h = call ptr @llvm.coro.begin(token %id, ptr %frame)
+  END
+  br i1 %r, label %resumed, label %ramp
+resumed:
+  ret void
+ramp:
+  ret void
+}
+declare token @llvm.coro.id(i32, ptr, ptr, ptr)
+declare ptr @llvm.coro.begin(token, ptr)
+declare DECLARED
+"""
+OLD_ENDS = [("i1 @llvm.coro.end(ptr %h, i1 false, token none)", "i1 @llvm.coro.end(ptr, i1, token)")]
+OLD_ENDS += [("i1 @llvm.coro.end(ptr %h, i1 false)", "i1 @llvm.coro.end(ptr, i1)")]  # before LLVM 18
+
+
+@pytest.mark.parametrize(("end", "declared"), OLD_ENDS, ids=["LLVM 18 to 21", "before LLVM 18"])
+def test_value_of_a_coroutine_end_is_whether_it_is_not_in_the_ramp(end: str, declared: str) -> None:
+    read = parse_ir(COROUTINE.replace("END", f"%r = call {end}").replace("DECLARED", declared))
+    instructions = {instruction.result: instruction for instruction in read.functions[0].instructions}
+    in_ramp = instructions["r"].operands[0].text
+    assert instructions["r"].opcode == "xor"
+    assert instructions["r"].operands[1].text == "true"
+    assert "@llvm.coro.is_in_ramp()" in instructions[in_ramp.removeprefix("%")].text
+    assert "call void @llvm.coro.end(ptr %h, i1 false, token none)" in read.text
+
+
+@pytest.mark.needs("clang-19")
+def test_coroutine_of_an_older_clang_is_the_same_as_text_and_bitcode(tmp_path: Path) -> None:
+    source = tmp_path / "coroutine.ll"
+    source.write_text(COROUTINE.replace("END", "%r = call " + OLD_ENDS[0][0]).replace("DECLARED", OLD_ENDS[0][1]))
+    lowered = lower_by_other_llvm(source.read_bytes())
+    assert lowered is not None
+    statements = [
+        [instruction.statement for instruction in parse_ir(ir).functions[0].instructions]
+        for ir in (lowered[0], source.read_bytes())
+    ]
+    assert statements[0] == statements[1]

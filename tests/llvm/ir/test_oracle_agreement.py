@@ -14,7 +14,7 @@ from outside_programs import needs_old_clang
 
 from mirenc.base.errors import IRParseError, NoFunctionBodyError
 from mirenc.llvm import IRFunction, IRInstruction, parse_ir
-from mirenc.llvm.inputs.compile_source import assemble_old_text
+from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir.module import global_name
 from mirenc.llvm.ir.old_text import modernise
 
@@ -44,7 +44,7 @@ def test_reader_agrees_with_llvm(path: Path, monkeypatch: pytest.MonkeyPatch) ->
 @of_fixtures(old=True)
 def test_reader_agrees_with_llvm_on_what_an_older_clang_upgrades(path: Path) -> None:
     data = path.read_bytes()
-    assembled = assemble_old_text(data)
+    assembled = lower_by_other_llvm(data)
     assert assembled is not None
     check_agreement(path, data, read_oracle(assembled[0]))
 

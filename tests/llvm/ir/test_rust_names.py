@@ -49,7 +49,7 @@ V0 = {
 
 
 @pytest.mark.parametrize(("symbol", "name"), [*LEGACY.items(), *V0.items()])
-def test_names(symbol: str, name: str) -> None:
+def test_rust_symbols_are_demangled(symbol: str, name: str) -> None:
     assert rust_name(symbol) == name
 
 
@@ -73,7 +73,7 @@ def test_names(symbol: str, name: str) -> None:
         "_RINvC1a1fTTTTTTTTTTlEB8_B8_EB7_B7_EB6_B6_EB5_B5_E",
     ],
 )
-def test_no_rust_names(symbol: str) -> None:
+def test_other_symbols_are_no_rust_names(symbol: str) -> None:
     assert rust_name(symbol) is None
 
 

@@ -21,7 +21,7 @@ def places(regions: Regions) -> dict[str, tuple[str, int]]:
     return {region.name: (region.file, region.line) for region in regions.regions}
 
 
-def test_loops(module: IRModule) -> None:
+def test_places_of_loops(module: IRModule) -> None:
     assert places(regions_of(module, "loop")) == {
         "nest:%outer": ("nest.c", 5),
         "nest:%inner": ("nest.c", 7),
@@ -30,7 +30,7 @@ def test_loops(module: IRModule) -> None:
     }
 
 
-def test_functions(module: IRModule) -> None:
+def test_places_of_functions(module: IRModule) -> None:
     assert places(regions_of(module, "function")) == {
         "nest": ("nest.c", 3),
         "no_preheader": ("café/other.h", 13),
@@ -39,7 +39,7 @@ def test_functions(module: IRModule) -> None:
     }
 
 
-def test_blocks_and_instructions(module: IRModule) -> None:
+def test_places_of_blocks_and_instructions(module: IRModule) -> None:
     blocks = places(regions_of(module, "block", function="nest|no_pre"))
     assert [line for _, line in blocks.values()] == [4, 4, 7, 8, 8, 0, 14, 14, 15, 14, 0]
     assert blocks["nest:%done"] == ("", 0)  # line 0 is no line
@@ -90,7 +90,7 @@ define void @g() {
 !2 = !DIFile(filename: "name: \\22no\\22.c", directory: "")
 !3 = !DISubroutineType(types: !{})
 !4 = distinct !DISubprogram(name: "f", file: !2, line: 1, type: !3, unit: !0, spFlags: DISPFlagDefinition)
-!5 = distinct !DISubprogram(name: "inner", file: !2, line: 2, type: !3, unit: !0, spFlags: DISPFlagDefinition)
+!5 = distinct !DISubprogram(name: "inner", scope: !2, file: !2, line: 2, type: !3, unit: !0, spFlags: 8)
 !6 = distinct !DISubprogram(name: "between", file: !2, line: 3, type: !3, unit: !0, spFlags: DISPFlagDefinition)
 !7 = distinct !DILexicalBlock(scope: !5, file: !2, line: 2)
 !8 = !DILocation(line: 2, scope: !7, inlinedAt: !10)
@@ -132,6 +132,7 @@ NAMES = [
     ("inc/h.h", "TOP", "x.c", "TOP/inc/h.h"),
     ("TOP/link/../inc/h.h", "", "TOP/src/x.c", "TOP/inc/h.h"),
     ("/usr/include/stdio.h", "TOP/work", "x.c", "/usr/include/stdio.h"),
+    ("TOP/link/h.h", "", "TOP/work/x.c", "TOP/link/h.h"),
     # IR, of a source elsewhere, here, or nobody knows where.
     ("src/x.c", "/a/build", "x.ll", "/a/build/src/x.c"),
     ("src/x.c", "TOP/work", "x.ll", "src/x.c"),

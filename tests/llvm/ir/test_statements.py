@@ -440,11 +440,6 @@ def test_meaning_changes_a_type_s_or_global_s_statement(old: str, new: str) -> N
     assert one[0] != other[0]
 
 
-def test_text_inside_a_string_stays_whole() -> None:
-    ir = body(before='@g = private constant [28 x i8] c"one #1 two, align 4, comdat\\00", align 1')
-    assert texts(ir)[0] == '@g = constant [28 x i8] c"one #1 two, align 4, comdat\\00"'
-
-
 # -- level none ----------------------------------------------------------------------------------------
 NOISY = (
     TBAA

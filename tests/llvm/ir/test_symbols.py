@@ -73,6 +73,7 @@ from mirenc.llvm.ir.symbols import display_symbols, strip_parameters, unescaped
             "typeinfo name for std::vector<int, std::allocator<int>>",
         ),
         ("guard variable for f(int)::x", "guard variable for f(int)::x"),
+        ("typeinfo for int (char)", "typeinfo for int (char)"),
         ("core::fmt::write", "core::fmt::write"),
         ("main", "main"),
     ],
@@ -183,7 +184,8 @@ def test_renaming_an_array_in_local_memory_changes_no_statement() -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"), [(r"a\C3\A9", "aé"), (r"back\\slash", "back\\slash"), (r"\\41", "\\41"), (r"\22", '"')]
+    ("written", "meant"),
+    [("plain", "plain"), (r"a\C3\A9", "aé"), (r"back\\slash", "back\\slash"), (r"\\41", "\\41"), (r"\22", '"')],
 )
 def test_escapes_of_a_name(written: str, meant: str) -> None:
     assert unescaped(written) == meant

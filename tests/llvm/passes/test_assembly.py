@@ -80,7 +80,7 @@ def counts(loop: Loop) -> dict[str, int]:
     return {name: int(count) for name, count in zip(CLASSES, loop.counts, strict=True) if count}
 
 
-def test_x86() -> None:
+def test_loops_and_classes_of_x86() -> None:
     outside, rows, vector = loops_of(X86, "f")
     assert [(loop.name, loop.depth, loop.bits) for loop in (outside, rows, vector)] == [
         ("", 0, 128),  # a move out of a vector register
@@ -95,7 +95,7 @@ def test_x86() -> None:
     assert counts(outside) == {"integer": 3, "branch": 1, "divide": 1, "float": 1, "shuffle": 1, "call": 1}
 
 
-def test_aarch64() -> None:
+def test_loops_and_classes_of_aarch64() -> None:
     outside, vector = loops_of(AARCH64, "f")
     assert (vector.name, vector.depth, vector.bits) == ("vector.body", 1, 128)
     once = "load multiply shuffle convert mask vector store integer branch".split()

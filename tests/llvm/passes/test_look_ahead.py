@@ -91,7 +91,7 @@ def test_the_other_loop_is_left_alone() -> None:
     assert other.vector.counts[:2].tolist() == [0, 0]
 
 
-def test_aarch64() -> None:
+def test_vectors_of_aarch64_have_128_bits() -> None:
     module, loop = second(
         LOOPS.replace("x86_64", "aarch64").replace(
             '"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"',

@@ -37,17 +37,6 @@ def test_no_variable_of_minus_o0_is_left_in_memory(form: str) -> None:
     assert not {"alloca", "load", "store"} & opcodes(module)
 
 
-@pytest.mark.parametrize("form", ["O1", "O2", "O3"])
-def test_a_function_that_is_inlined_everywhere_is_kept_in_the_form(form: str) -> None:
-    module = read(SUM, form)
-    assert names(module) == ["sum"]
-    assert not any(one.callee for one in module.forms if one.opcode == "call")
-    assert module.deleted is not None
-    assert names(module.deleted) == ["square"]
-    assert module.deleted.form == form
-    assert opcodes(module.deleted) == {"mul", "ret"}
-
-
 FORBIDDEN = """define i32 @f(i32 %x) local_unnamed_addr {
   %y = tail call i32 @g(i32 %x)
   ret i32 %y
@@ -88,11 +77,6 @@ def test_which_functions_passes_keep(text: str, kept: str, deleted: str) -> None
     module = read(text, "O2")
     assert (module.form, names(module), names(module.deleted)) == ("O2", kept.split(), deleted.split())
     assert module.deleted is None or ("load" in opcodes(module.deleted)) == (deleted == "get")
-
-
-def test_optimising_twice_changes_no_opcodes() -> None:
-    once = read(SUM, "O2")
-    assert opcodes(read(once.text, "O2")) == opcodes(once)
 
 
 def test_a_module_and_its_text_have_one_form() -> None:

@@ -102,7 +102,7 @@ def test_only_what_may_be_vectorised_follows_a_hint() -> None:
     }
 
 
-def test_another_architecture() -> None:
+def test_aarch64_vectorises_four_floats() -> None:
     choices = vectorizer_choices(parse_ir(LOOPS.replace("x86_64", "aarch64")), 128)
     assert choices.get(("halved", "%loop"), (4, 1))[0] == 4  # an llvmlite may be built without it
 

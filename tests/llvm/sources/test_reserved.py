@@ -17,10 +17,10 @@ OTHER_FILES = ["src/main.c", "lua.c", "sqlite3.c/x.c", "src/lz4_wrapper.c", "fft
 
 
 @pytest.mark.parametrize("name", [*PACKAGES, *ADDRESSES, *OTHER_PACKAGES])
-def test_packages(name: str) -> None:
+def test_reserved_packages(name: str) -> None:
     assert is_reserved_package(name) == (name not in OTHER_PACKAGES)
 
 
 @pytest.mark.parametrize("file", [*FILES, *OTHER_FILES])
-def test_files(file: str) -> None:
+def test_reserved_files(file: str) -> None:
     assert is_reserved(file) == (file not in OTHER_FILES)

@@ -3,13 +3,15 @@
 import itertools
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tools.measure.both_languages import Call, CudaKernels, OpenCLKernels
 
 from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.decide.tasks.block_size import block_space
 from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import WITHOUT_CUDA
@@ -17,8 +19,6 @@ from mirenc.llvm.ir.functions import kernels_of
 from mirenc.tools.measure.gpu_driver import read_driver
 from mirenc.tools.measure.gpu_kernels import KEYS, LANGUAGES, SIZES, GpuText, gpu_kernels, variants
 from mirenc.tools.measure.kernel_files import KERNELS, KernelText, read_folder
-from mirenc.tools.measure.runners import Cell
-from mirenc.tools.measure.runners.opencl import OpenCLRunner
 from mirenc.tools.measure.sample_process import same_outputs
 
 SUM = """// name: sum
@@ -68,40 +68,6 @@ def test_one_template_is_natural_in_both_languages(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "expression",
-    [
-        "get_global_id(0)",
-        "get_global_id(0) * 4",
-        "2 * get_global_id(0) + 1",
-        "100 - get_global_id(1)",
-        "-get_global_id(0)",
-        "(get_global_id(0) + 1) * 2",
-        "900 // get_global_size(0)",
-        "900 % get_global_size(1)",
-        "max(get_global_id(0), get_global_id(1))",
-        "get_local_id(0) * get_local_size(0) + get_group_id(1) * get_num_groups(1)",
-    ],
-)
-def test_an_expression_has_one_value_in_both_languages(expression: str, tmp_path: Path) -> None:
-    """Brackets stand where an operator beside a call would take its expression apart; values worked out by Python."""
-    (one,) = variants_of(SUM.replace("= get_global_id(0);", f"= {expression};"), tmp_path)
-    cuda = re.search(r"const int i = (.*);", one.cuda())
-    assert cuda is not None
-    group, size, place, groups = (7, 2), (32, 4), (5, 3), (9, 6)
-    calls = {
-        "get_global_id": lambda axis: group[axis] * size[axis] + place[axis],
-        "get_global_size": lambda axis: groups[axis] * size[axis],
-        "get_local_id": lambda axis: place[axis],
-        "get_local_size": lambda axis: size[axis],
-        "get_group_id": lambda axis: group[axis],
-        "get_num_groups": lambda axis: groups[axis],
-    }
-    axes = {"blockIdx": group, "blockDim": size, "threadIdx": place, "gridDim": groups}
-    words = {name: SimpleNamespace(x=values[0], y=values[1]) for name, values in axes.items()}
-    assert eval(cuda[1], words) == eval(expression, calls)
-
-
 def test_functions_and_literals_take_the_type_of_the_kernel(tmp_path: Path) -> None:
     floats, doubles = variants_of(ROOTS, tmp_path)
     assert "y[0] = sqrtf(y[0]) * 0.5 + (float)x;" in floats.cuda()
@@ -117,6 +83,7 @@ def test_the_driver_says_what_the_arguments_are(tmp_path: Path) -> None:
 
 
 TEXTS = [text for texts in read_folder(KERNELS / "gpu", KEYS).values() for text in texts]
+ALL_VARIANTS = [variant for text in TEXTS for variant in variants(text)]
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
@@ -176,34 +143,42 @@ def test_all_structures_compile(language: str, tmp_path: Path) -> None:
         assert set(kernels_of(parse_ir(ir))) == {kernel.function for kernel in kernels}
 
 
-def outputs(kernel: MeasuredKernel, folder: Path) -> None:
-    """The kernel's results are those of the habitual block in every shape that it takes."""
-    (folder / "driver.toml").write_text(kernel.driver)
-    (folder / "kernel.cl").write_text(kernel.source)
-    driver = read_driver(kernel.driver, kernel.name)
-    runner = OpenCLRunner()
-    runner.load(folder, "driver.toml", kernel.size)
-    shapes = [[256], [1], [8], [64]] if driver.dimensions == 1 else [[16, 16], [1, 1], [4, 8], [64, 2]]
-    found = [
-        runner.outputs(Cell(tuple(shape), tuple(shape), "", "kernel.cl", kernel.function, {"local": shape}))
-        for shape in shapes
-    ]
-    for shape, arrays in zip(shapes, found, strict=True):
-        assert same_outputs(arrays, found[0]), f"{kernel.name} in blocks of {shape}"
-    assert any(np.ptp(array) > 0 for array in found[0] if array.size > 1) or found[0][0].size == 1, kernel.name
+# More blocks than people try: one thread, and sides that divide nothing.
+BLOCKS = {1: [(1,), (7,)], 2: [(1, 1), (7, 3)]}
+for dimensions, blocks in BLOCKS.items():
+    blocks += [tuple(map(int, setting[:dimensions])) for setting in block_space("cuda", dimensions).settings]
+WHOLE_STEPS = ("butterfly", "block_cosines", "copy_chunks")  # which take a multiple of their step alone
+PLACES = {text.name: place for place, text in enumerate(ALL_VARIANTS)}
 
 
-SOME = ("matmul_tiled", "transpose_tiled", "softmax_rows", "scan_row_block", "histogram_in_local", "convolve_tiled")
+def sizes_of(text: KernelText) -> set[int]:
+    """The least of the header's, an odd one, and one smaller than most blocks."""
+    least = SIZES[text.keys["sizes"]]["cl"][0] if text.keys["sizes"] else int(text.keys["cpu"].split(",")[0])
+    return {least, least // 2} if text.name in WHOLE_STEPS else {least, least // 2 + 1, 17}
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[OpenCLKernels, CudaKernels]]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("POCL_WORK_GROUP_SPECIALIZATION", "0")  # else it compiles a kernel anew for each block
+        yield OpenCLKernels(ALL_VARIANTS), CudaKernels(ALL_VARIANTS, tmp_path_factory.mktemp("kernels"))
 
 
 @pytest.mark.needs("OpenCL")
-@pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group in SOME], ids=lambda k: k.group)
-def test_tiles_are_right_in_any_shape(kernel: MeasuredKernel, tmp_path: Path) -> None:
-    outputs(kernel, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.needs("OpenCL")
-@pytest.mark.parametrize("kernel", [k for k in one_of_each("cl") if k.group not in SOME], ids=lambda k: k.group)
-def test_all_structures_are_right_in_any_shape(kernel: MeasuredKernel, tmp_path: Path) -> None:
-    outputs(kernel, tmp_path)
+@pytest.mark.needs("zig")
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
+def test_both_languages_compute_the_same_in_any_block(
+    text: KernelText, both: tuple[OpenCLKernels, CudaKernels]
+) -> None:
+    """Expected are the outputs of OpenCL in the habitual block, which are not zero."""
+    computed = False
+    for kernel, size in itertools.product(variants(text), sizes_of(text)):
+        place, call = PLACES[kernel.name], Call(kernel, size)
+        wanted = both[0].outputs(place, call, (256,) if call.driver.dimensions == 1 else (16, 16))
+        computed |= any(map(np.any, wanted))
+        for block in BLOCKS[call.driver.dimensions]:
+            if not call.driver.refusal(size, block):
+                for kernels in both:
+                    name = f"{type(kernels).__name__}: {kernel.name}, n = {size}, in blocks of {block}"
+                    assert same_outputs(kernels.outputs(place, call, block), wanted), name
+    assert computed

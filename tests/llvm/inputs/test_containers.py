@@ -1,0 +1,320 @@
+"""Bitcode in containers that are written here byte by byte: each gives the module that was put into it."""
+
+import io
+import os
+import random
+import struct
+import sys
+from pathlib import Path
+
+import pytest
+
+from mirenc.base.errors import IRFileError, LeftOutWarning
+from mirenc.llvm import parse_ir, read_ir
+from mirenc.llvm.inputs import containers
+from mirenc.llvm.inputs.containers import find_parts, kind_of_container
+from mirenc.llvm.inputs.input import path_input
+from mirenc.llvm.inputs.projects import expand_inputs, is_project
+from mirenc.llvm.ir.read import ReadOptions, load_input
+
+PACKED = Path(__file__).resolve().parents[2] / "fixtures" / "ir" / "packed"
+FIRST = (PACKED / "functions.clang-19.bc").read_bytes()
+SECOND = (PACKED / "reduce.clang-14.bc").read_bytes()
+WRAPPED = struct.pack("<5I", 0x0B17C0DE, 0, 20, len(FIRST), 0) + FIRST
+CODE = ("code", b"\x90" * 5)
+
+
+def elf(*sections: tuple[str, bytes], wide: bool = True, order: str = "<") -> bytes:
+    names = b"\0" + b"".join(name.encode() + b"\0" for name, _ in sections)
+    form = order + ("IIQQQQIIQQ" if wide else "10I")
+    start = 64 if wide else 52
+    body, headers = b"", struct.pack(form, *[0] * 10)
+    for name, data in [*sections, ("", names)]:
+        at = names.index(b"\0" + name.encode() + b"\0") + 1 if name else 0
+        headers += struct.pack(form, at, 1, 0, 0, start + len(body), len(data), 0, 0, 0, 0)
+        body += data
+    head = (b"\x7fELF" + bytes([2 if wide else 1, 1 if order == "<" else 2])).ljust(40 if wide else 32, b"\0")
+    head += struct.pack(order + ("Q" if wide else "I"), start + len(body))
+    numbers = struct.pack(order + "HHH", struct.calcsize(form), len(sections) + 2, len(sections) + 1)
+    return head.ljust(start - 6, b"\0") + numbers + body + headers
+
+
+def mach_o(*sections: tuple[str, bytes], wide: bool = True, order: str = "<") -> bytes:
+    count, entry = len(sections), 80 if wide else 68
+    segment = 72 if wide else 56
+    at = (32 if wide else 28) + segment + count * entry
+    table, body = b"", b""
+    for name, data in sections:
+        owner, _, name = name.rpartition(",")
+        table += struct.pack("16s16s", name.encode(), owner.encode())
+        table += struct.pack(order + ("QQI" if wide else "III"), 0, len(data), at + len(body)).ljust(entry - 32, b"\0")
+        body += data
+    command = struct.pack(order + "II", 0x19 if wide else 1, segment + len(table))
+    command = command.ljust(segment - 8, b"\0") + struct.pack(order + "II", count, 0) + table
+    magic = 0xFEEDFACF if wide else 0xFEEDFACE
+    head = struct.pack(order + "6I", magic, 7, 3, 1, 1, len(command)) + bytes(8 if wide else 4)
+    return head + command + body
+
+
+def universal(*slices: tuple[int, bytes], wide: bool = False) -> bytes:
+    head = struct.pack(">II", 0xCAFEBABF if wide else 0xCAFEBABE, len(slices))
+    at, body = len(head) + len(slices) * (32 if wide else 20), b""
+    for cpu, data in slices:
+        head += struct.pack(">IIQQII" if wide else ">IIIII", cpu, 3, at + len(body), len(data), 0, *[0] * wide)
+        body += data
+    return head + body
+
+
+def coff(*sections: tuple[str, bytes], big: bool = False, program: bool = False) -> bytes:
+    strings, table, body = b"", b"", b""
+    optional = 16 if program else 0
+    before = 64 + 4 if program else 0
+    at = before + (56 if big else 20) + optional + 40 * len(sections)
+    for name, data in sections:
+        short = name.encode()
+        if len(short) > 8:
+            short, strings = b"/%d" % (4 + len(strings)), strings + short + b"\0"
+        table += struct.pack("<8sIIII", short, 0, 0, len(data), at + len(body)).ljust(40, b"\0")
+        body += data
+    symbols, count = at + len(body), len(sections)
+    if big:
+        head = b"\0\0\xff\xff\2\0\x64\x86".ljust(44, b"\0") + struct.pack("<III", count, symbols, 0)
+    else:
+        head = struct.pack("<HHIIIHH", 0x8664, count, 0, symbols, 0, optional, 0) + bytes(optional)
+    if program:
+        head = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + head
+    return head + table + body + struct.pack("<I", 4 + len(strings)) + strings
+
+
+def leb(number: int) -> bytes:
+    return bytes([number & 127 | 128]) + leb(number >> 7) if number > 127 else bytes([number])
+
+
+def wasm(*sections: tuple[str, bytes]) -> bytes:
+    custom = [leb(len(name)) + name.encode() + data for name, data in sections]
+    return b"\0asm\1\0\0\0\1\1\0" + b"".join(b"\0" + leb(len(data)) + data for data in custom)
+
+
+def member(name: str, data: bytes, size: int | None = None) -> bytes:
+    head = f"{name:16}{0:<12}{0:<6}{0:<6}{644:<8}{len(data) if size is None else size:<10}`\n"
+    return head.encode() + data + b"\n" * (len(data) % 2)
+
+
+def gnu(*members: tuple[str, bytes], thin: bool = False) -> bytes:
+    names, out = "", b""
+    for name, data in members:
+        shown = f"/{len(names)}" if len(name) > 15 or thin else f"{name}/"
+        names += f"{name}/\n" if len(name) > 15 or thin else ""
+        out += member(shown, b"" if thin else data, len(data))
+    return (b"!<thin>\n" if thin else b"!<arch>\n") + member("/", bytes(5)) + member("//", names.encode()) + out
+
+
+def bsd(*members: tuple[str, bytes]) -> bytes:
+    out = b"!<arch>\n" + member("__.SYMDEF SORTED", bytes(8))
+    return out + b"".join(member(f"#1/{len(name) + 4}", name.encode() + bytes(4) + data) for name, data in members)
+
+
+LONG = "a_name_of_more_than_sixteen.o"
+CONTAINERS: dict[str, tuple[bytes, list[str]]] = {
+    "elf64": (elf(CODE, (".llvm.lto", FIRST)), [""]),
+    "elf32": (elf(CODE, (".llvmbc", FIRST), wide=False), [""]),
+    "elf64_big_endian": (elf(CODE, (".llvmbc", FIRST), order=">"), [""]),
+    "elf32_big_endian": (elf((".llvmbc", FIRST), CODE, wide=False, order=">"), [""]),
+    "fat_lto_goes_first": (elf((".llvmbc", SECOND), (".llvm.lto", FIRST)), [""]),
+    "ld_r": (elf((".llvm.lto", FIRST + bytes(12) + FIRST)), ["1", "2"]),
+    "wrapped_in_a_section": (elf((".llvmbc", WRAPPED + FIRST)), ["1", "2"]),
+    "mach_o64": (mach_o(("__TEXT,__text", b"c"), ("__LLVM,__bitcode", FIRST)), [""]),
+    "mach_o32": (mach_o(("__LLVM,__bitcode", FIRST), wide=False), [""]),
+    "mach_o_big_endian": (mach_o(("__LLVM,__bitcode", FIRST), wide=False, order=">"), [""]),
+    "universal": (
+        universal((0x1000007, mach_o(("__LLVM,__bitcode", FIRST))), (0x100000C, FIRST), (99, FIRST)),
+        ["x86_64", "arm64", "cpu99"],
+    ),
+    "universal64": (universal((7, gnu(("x.o", FIRST), ("y.o", FIRST))), wide=True), ["i386:x.o", "i386:y.o"]),
+    "coff": (coff(CODE, (".llvmbc", FIRST)), [""]),
+    "coff_long_name": (coff((".llvm.lto", FIRST)), [""]),
+    "big_coff": (coff((".llvm.lto", FIRST), CODE, big=True), [""]),
+    "dll": (coff(CODE, (".llvmbc", FIRST), program=True), [""]),
+    "wasm": (wasm(("name", b"abc"), (".llvmbc", FIRST)), [""]),
+    "gnu": (gnu(("x.o", elf((".llvmbc", FIRST))), (LONG, FIRST)), ["x.o", LONG]),
+    "bsd": (bsd(("x y.o", WRAPPED), (LONG, FIRST)), ["x y.o", LONG]),
+    "same_names": (gnu(("x.o", FIRST), ("x.o", FIRST)), ["x.o", "x.o:2"]),
+    "several_in_a_member": (gnu(("x.o", elf((".llvmbc", FIRST + FIRST)))), ["x.o:1", "x.o:2"]),
+    "wrapper": (WRAPPED, [""]),
+    "lto_object": (FIRST, [""]),
+}  # fmt: skip
+EXPECTED = read_ir(PACKED / "functions.clang-19.bc").text
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_each_module_is_the_one_that_was_put_in(name: str, tmp_path: Path) -> None:
+    data, labels = CONTAINERS[name]
+    path = tmp_path / "x (1).a"  # which looks like a module's name, and is a file's
+    path.write_bytes(data)
+    inputs = list(expand_inputs([path]))
+    assert [one.name for one in inputs] == [f"{path}({label})" if label else str(path) for label in labels]
+    assert is_project(path) == (labels != [""])
+    for one in inputs:
+        found = load_input(one, ReadOptions())
+        assert found.data in (FIRST, WRAPPED)
+        assert found == load_input(path_input(one.name), ReadOptions())  # as the user types it
+
+
+@pytest.mark.parametrize("name", ["elf64", "wrapper", "lto_object"])
+def test_a_module_is_read_as_its_bitcode_is(name: str, tmp_path: Path) -> None:
+    (path := tmp_path / "x.o").write_bytes(CONTAINERS[name][0])
+    assert read_ir(path).text == EXPECTED
+
+
+def test_a_module_is_read_from_bytes_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = elf(CODE, (".llvmbc", FIRST))
+    assert parse_ir(data).text == EXPECTED
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert load_input(path_input("-"), ReadOptions()).data == FIRST
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        elf(CODE),
+        elf((".llvmbc", b"\0")),  # -fembed-bitcode=marker
+        mach_o(("__TEXT,__text", b"c"), wide=False),
+        coff(CODE, big=True),
+        b"MZ".ljust(64, b"\0"),
+        wasm(CODE),
+        gnu(("x.o", elf(CODE)), ("y.txt", b"text")),
+        b"!<arch>\n",
+    ],
+    ids=lambda data: kind_of_container(data),
+)
+def test_objects_without_bitcode_are_refused_with_the_flags(data: bytes, tmp_path: Path) -> None:
+    (path := tmp_path / "x.o").write_bytes(data)
+    message = "without LLVM bitcode in it. Compile the source .*, or with -flto, -flto -ffat-lto-objects or -fembed-bit"
+    with pytest.raises(IRFileError, match=message):
+        read_ir(path)
+    with pytest.raises(IRFileError, match="without LLVM bitcode in it"):
+        parse_ir(data)
+    assert list(expand_inputs([path])) == [path_input(path)]  # so that it fails by itself
+
+
+def test_members_without_bitcode_are_counted(tmp_path: Path) -> None:
+    (path := tmp_path / "x.a").write_bytes(gnu(("x.o", FIRST), ("y.o", elf(CODE)), ("z.o", elf(CODE))))
+    said: list[str] = []
+    assert [one.name for one in expand_inputs([path], said.append)] == [f"{path}(x.o)"]
+    found = f"{path}: 2 of its members have no LLVM bitcode and are left out"
+    assert said == [f"{found}. clang leaves it there with -flto, -flto -ffat-lto-objects or -fembed-bitcode"]
+    with pytest.warns(LeftOutWarning, match="2 of its members have no LLVM bitcode"):
+        list(expand_inputs([path]))
+
+
+def test_a_damaged_member_costs_that_member_alone(tmp_path: Path) -> None:
+    damaged = elf((".llvmbc", FIRST))[:-100]
+    (path := tmp_path / "x.a").write_bytes(gnu(("x.o", FIRST), ("y.o", damaged), ("z.o", FIRST))[:-1000])
+    first, second, third = expand_inputs([path])
+    assert read_ir(first).text == EXPECTED
+    with pytest.raises(
+        IRFileError, match=r"x\.a\(y\.o\): is an ELF object or program, and damaged: its tables lead out"
+    ):
+        read_ir(second)
+    assert third.name == str(path)
+    with pytest.raises(IRFileError, match="is a static library, and damaged"):
+        read_ir(third)
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("", "is a static library with 2 modules, and one is expected. Name one, as in .*; it has x.o, y.o"),
+        ("(z.o)", "has no such module. It has x.o, y.o"),
+        ("(x.o", "no such file"),
+    ],
+)
+def test_a_name_must_be_that_of_one_module(typed: str, message: str, tmp_path: Path) -> None:
+    (path := tmp_path / "x.a").write_bytes(gnu(("x.o", FIRST), ("y.o", FIRST)))
+    with pytest.raises(IRFileError, match=message):
+        read_ir(f"{path}{typed}")
+
+
+def test_the_largest_input_is_that_of_a_module_and_not_of_its_archive(tmp_path: Path) -> None:
+    (path := tmp_path / "x.a").write_bytes(gnu(("x.o", FIRST), ("y.o", FIRST)))
+    (one, _) = expand_inputs([path])
+    assert read_ir(one, options=ReadOptions(max_bytes=len(FIRST))).text == EXPECTED
+    with pytest.raises(
+        IRFileError, match=r"x\.o\): its bitcode has 7676 bytes, the limit is 7675 bytes. Raise it with"
+    ):
+        read_ir(one, options=ReadOptions(max_bytes=len(FIRST) - 1))
+
+
+def test_members_of_a_thin_archive_are_files_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "x.o").write_bytes(elf((".llvmbc", FIRST)))
+    os.mkfifo(tmp_path / "pipe.o")  # reading it would never end
+    names = ("sub/x.o", "gone.o", "pipe.o", "x.a")  # the last is the archive itself
+    (path := tmp_path / "x.a").write_bytes(gnu(*((name, b"") for name in names), thin=True))
+    found = list(expand_inputs([path], print))
+    assert read_ir(found[0]).text == read_ir(f"{path}(sub/x.o)").text == EXPECTED
+    for one, name in zip(found[1:3], ("gone.o", "pipe.o"), strict=True):
+        assert one.name == f"{path}({name})"
+        with pytest.raises(IRFileError, match=rf"{name}\): is a member of a thin archive, and .* cannot be read"):
+            read_ir(one)
+    assert len(found) < 16
+
+
+def test_a_folder_has_the_modules_of_its_objects_once_each(tmp_path: Path) -> None:
+    files = {
+        "a.ll": b"define void @f() { ret void }",
+        "a.o": FIRST,  # beside its IR
+        "b.o": elf((".llvm.lto", FIRST)),
+        "c.o": elf(CODE),
+        "c.c": b"int c;",
+        "lib.a": gnu(("b.o", elf((".llvm.lto", FIRST))), ("d.o", FIRST), ("e.o", elf(CODE))),
+        "libx.so.1.2": elf((".llvmbc", SECOND)),
+        "other.o": b"no object",
+        "program": FIRST,  # whose name does not say that it is an object
+        ".git/x.o": FIRST,
+    }
+    (tmp_path / ".git").mkdir()
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "libx.so").symlink_to("libx.so.1.2")
+    said: list[str] = []
+    names = [os.path.relpath(one.name, tmp_path) for one in expand_inputs([tmp_path], said.append)]
+    assert names == ["a.ll", "b.o", "lib.a(d.o)", "libx.so"]
+    assert len(said) == 2
+    assert "2 of its objects have no LLVM bitcode and are left out" in said[0]
+    assert "its 4 IR files are taken, and its 1 sources left out" in said[1]
+
+
+class Guarded(io.BytesIO):
+    """A file of which nothing may be read outside of it."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        assert size is not None
+        assert 0 <= size <= len(self.getbuffer()) - self.tell()
+        return super().read(size)
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+def test_mutated_containers_are_parts_inside_of_them_or_damaged(name: str) -> None:
+    chosen = random.Random(name)
+    for _ in range(100):
+        data = bytearray(CONTAINERS[name][0])
+        for _ in range(chosen.choice((1, 2, 8))):
+            at = chosen.randrange(chosen.choice((16, 300, len(data))) if len(data) > 300 else len(data))
+            value = chosen.choice((b"\xff" * 4, b"\0" * 8, b"\xff\xff\xff\x7f", chosen.randbytes(1)))
+            data[at : at + chosen.choice((len(value), 0, 30))] = value
+        end = chosen.choice((len(data), chosen.randrange(len(data))))
+        parts, _ = find_parts(Guarded(data[:end]), "")
+        assert all(part.problem or 0 <= part.start <= part.start + part.size <= end for part in parts)
+
+
+def test_tables_without_end_are_damaged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(containers, "_MOST", 100)
+    monkeypatch.setattr(containers, "_MOST_MODULES", 80)
+    for data in (gnu(*[("x", b"")] * 90), gnu(*[("x", FIRST)] * 90), b"\0asm\1\0\0\0" + b"\1\0" * 110):
+        (*_, last), _ = find_parts(io.BytesIO(data), "")
+        assert "more than" in last.problem
+    slices = struct.pack(">IIIII", 7, 0, 8 + 20 * 40, len(FIRST), 0) * 40  # of one module
+    found, _ = find_parts(io.BytesIO(struct.pack(">II", 0xCAFEBABE, 40) + slices + FIRST), "")
+    assert "its modules overlap" in found[-1].problem
+    assert len(found) == 2

@@ -1,0 +1,90 @@
+"""Fragments and IR of newer LLVMs: what is completed or left out, what the warning says, and what stays refused."""
+
+import logging
+
+import pytest
+
+from mirenc.base.errors import IRParseError
+from mirenc.llvm import parse_ir
+
+BODY = "define i32 @f(i32 %a) {\n  ret i32 %a\n}\n"
+CALLS = "define i32 @f(i32 %a) {\n  %b = call i32 @g(i32 %a)\n  ret i32 %b\n}\n"
+FLAGS = '!llvm.module.flags = !{!0}\n!0 = !{i32 2, !"Debug Info Version", i32 3}\n'
+DEBUG = """define i32 @f(i32 %a) !dbg !4 {
+    #dbg_value(i32 %a, !7, !DIExpression(), !5)
+  ret i32 %a, !dbg !5
+}
+!llvm.dbg.cu = !{!0}
+!llvm.module.flags = !{!3}
+!0 = distinct !DICompileUnit(language: DW_LANG_C11, file: !1, field_of_tomorrow: !1)
+!1 = !DIFile(filename: "a.c", directory: "/")
+!3 = !{i32 2, !"Debug Info Version", i32 3}
+!4 = distinct !DISubprogram(name: "f", unit: !0)
+!5 = !DILocation(line: 1, scope: !4)
+!7 = !DILocalVariable(name: "a", scope: !4)
+"""
+
+
+@pytest.mark.parametrize(
+    ("fragment", "whole", "warning"),
+    [
+        pytest.param(CALLS, f"{CALLS}declare i32 @g(i32)\n", "uses @g without a declaration", id="undeclared function"),
+        pytest.param(
+            "define i32 @f() {\n  %v = load i32, ptr @x, !tbaa !5\n  ret i32 %v\n}\n",
+            "@x = external global i8\ndefine i32 @f() {\n  %v = load i32, ptr @x\n  ret i32 %v\n}\n",
+            "without a declaration",
+            id="undeclared variable and metadata",
+        ),
+        pytest.param(
+            BODY.replace("define", "define linkonce_odr").replace(") {", ") comdat align 2 {"),
+            BODY.replace("define", "define linkonce_odr").replace(") {", ") align 2 {"),
+            "comdats",
+            id="comdat",
+        ),
+        pytest.param(
+            BODY.replace(") {", ") #0 {") + "attributes #0 = { nounwind brand_new(a, b(c)) other_new cold }\n",
+            BODY.replace(") {", ") #0 {") + "attributes #0 = { nounwind cold }\n",
+            "attribute brand_new(a, b(c)) is unknown",
+            id="unknown attributes",
+        ),
+        pytest.param(DEBUG, BODY + FLAGS, "debug information is left out", id="unknown field of debug information"),
+    ],
+)
+def test_repaired_text_is_the_module_that_was_meant(
+    fragment: str, whole: str, warning: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        read = parse_ir(fragment, name="part.ll")
+    assert read.content_hash == parse_ir(whole).content_hash
+    assert "part.ll" in caplog.text
+    assert warning in caplog.text
+
+
+def test_whole_text_after_a_fragment_is_still_checked(caplog: pytest.LogCaptureFixture) -> None:
+    parse_ir(CALLS)
+    caplog.clear()
+    with pytest.raises(IRParseError, match="undefined value '%c'"):
+        parse_ir(BODY.replace("ret i32 %a", "ret i32 %c"))
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("  %y = load i32, ptr %p\n", "It has no whole function"),
+        ("loop:  ; preds = %entry\n  br label %loop\n", "It has no whole function"),
+        (f'source_filename = "a"\n{BODY}source_filename = "b"\n{BODY}', "several modules"),
+        (
+            "define ptr @f(ptr %s) {\n  %p = getelementptr %struct.S, ptr %s, i32 0, i32 1\n  ret ptr %p\n}\n",
+            "A type that it uses is not defined",
+        ),
+        (
+            f'{BODY.replace("i32 %a)", "i32 brand_new %a)")}!llvm.ident = !{{!0}}\n!0 = !{{!"clang version 99.1.0"}}\n',
+            "written by LLVM 99; this mirenc reads LLVM 10 to 22",
+        ),
+    ],
+    ids=["instruction", "block", "two modules", "type", "newer LLVM"],
+)
+def test_refusal_says_what_to_give(text: str, advice: str) -> None:
+    with pytest.raises(IRParseError, match=advice):
+        parse_ir(text)
