@@ -25,7 +25,7 @@ from mirenc.base.shown import printable
 from mirenc.cli.messages import shown
 
 GROUPS = {
-    "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph"),
+    "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph", "mcp"),
     "Decisions": ("tasks", "predict", "fit", "evaluate", "datasets", "export"),
     "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune"),
     "Models and training": ("models", "cache", "tokenizer", "corpus", "pretrain"),

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, MirencError
 from mirenc.base.shown import shorten
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
 
 if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
+    from mirenc.llvm.inputs.input import Input
+    from mirenc.llvm.passes.optimise import Form
     from mirenc.search.report import Report
 
 _BUILD = "IR or source file, folder of either, or compile_commands.json."
@@ -54,10 +57,7 @@ def diff(
     from mirenc.base.writing import delivered
     from mirenc.encoder import load
     from mirenc.encoder.weights import search_model
-    from mirenc.llvm.passes import EmbeddedEngine
-    from mirenc.search.builds import read_builds
-    from mirenc.search.diff import pair_builds
-    from mirenc.search.report import Report, html_report, markdown_report
+    from mirenc.search.report import html_report, markdown_report
 
     formats: dict[str, Callable[[Report, dict[str, Any], int], str]] = {
         ".html": lambda report, _, __: html_report(report),
@@ -72,16 +72,8 @@ def diff(
     files = [common.expand([place], options) for place in (old, new)]
     failures = common.Failures(sum(map(len, files)))
     encoder = load(model or search_model("function"), options=options, hide_names=hide_names)
-    with EmbeddedEngine(timeout=options.timeout, memory_limit=options.memory_limit) as engine:
-        sources = list(zip((old, new), files, strict=True))
-        chosen = common.chosen_form(form)
-        builds = read_builds(encoder, sources, engine, failures.add, common.warn, form=chosen, progress=True)
-    if empty := " and ".join(place for place, build in zip((old, new), builds, strict=True) if not build.functions):
-        raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
-    with common.progress("pairing", None):
-        changes = pair_builds(*builds, hide_names=hide_names)
-    changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
-    report = Report(old, new, encoder.name, builds[0].form, changes)
+    builds = list(zip((old, new), files, strict=True))
+    report = compare_builds(encoder, builds, failures.add, form=common.chosen_form(form), hide_names=hide_names)
     details = {"model": encoder.name, "model_digest": encoder.digest, "hide_names": hide_names, "form": report.form}
     details |= {"old": old, "new": new}
     for path in output or ():
@@ -89,6 +81,34 @@ def diff(
             part.write_text(formats[path.suffix](report, details, k), encoding="utf-8", errors="backslashreplace")
     typer.echo((_json if as_json else _terminal)(report, details, k), nl=False)
     failures.finish()
+
+
+def compare_builds(
+    encoder: Encoder,
+    builds: Sequence[tuple[str, Sequence[Input]]],
+    failed: Callable[[MirencError], object],
+    *,
+    form: Form | None = None,
+    hide_names: bool = False,
+) -> Report:
+    """What changed between two builds, each given as its path and files; the largest change of size comes first.
+
+    ``failed`` is called with the error of each file that is skipped. Raises ConfigError: a build has no functions.
+    """
+    from mirenc.llvm.passes import EmbeddedEngine
+    from mirenc.search.builds import read_builds
+    from mirenc.search.diff import pair_builds
+    from mirenc.search.report import Report
+
+    old, new = (place for place, _ in builds)
+    with EmbeddedEngine(timeout=encoder.options.timeout, memory_limit=encoder.options.memory_limit) as engine:
+        read = read_builds(encoder, builds, engine, failed, common.warn, form=form, progress=True)
+    if empty := " and ".join(place for place, build in zip((old, new), read, strict=True) if not build.functions):
+        raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
+    with common.progress("pairing", None):
+        changes = pair_builds(*read, hide_names=hide_names)
+    changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
+    return Report(old, new, encoder.name, read[0].form, changes)
 
 
 def _json(report: Report, details: dict[str, Any], _: int) -> str:

@@ -65,8 +65,8 @@ def inspect(
         "model": files.name,
         "normalisation": level,
         "form": module.form,
-        **_counts(module),
-        **({} if module.form == "plain" else {"before": _counts(as_read), "deleted": deleted}),
+        **counts_of(module),
+        **({} if module.form == "plain" else {"before": counts_of(as_read), "deleted": deleted}),
         "loops": len(regions_of(module, "loop")),
         "statements": len(every),
         "distinct_statements": len(set(every.row.tolist())),
@@ -79,13 +79,7 @@ def inspect(
         "opcodes": dict(Counter(module.forms[form].opcode for form in module.arrays.form).most_common(12)),
     }
     if loops:
-        found = regions_of(module, "loop", function=function)
-        sizes = Counter(found.region.tolist())  # instructions, those of inner loops included
-        names = ("function", "symbol", "header", "depth", "instructions", "file", "line")
-        facts["loop_list"] = [
-            {name: sizes[row] if name == "instructions" else getattr(region, name) for name in names}
-            for row, region in enumerate(found.regions)
-        ]
+        facts["loop_list"] = loops_of(module, function)
     else:
         texts = [every[number] for number in shown]
         tokens = ([tokenizer.vocab[token] for token in tokenizer.encode(text)] for text in texts)
@@ -115,7 +109,21 @@ def inspect(
         typer.echo(f"... {len(numbers) - len(shown)} more; -n 0 shows all")
 
 
-def _counts(module: "IRModule") -> dict[str, int]:
+def loops_of(module: "IRModule", function: str | None) -> list[dict[str, Any]]:
+    """Loops of a module, or of the functions that match; instructions of inner loops count in the outer, too."""
+    from mirenc.llvm import regions_of
+
+    found = regions_of(module, "loop", function=function)
+    sizes = Counter(found.region.tolist())
+    names = ("function", "symbol", "header", "depth", "instructions", "file", "line")
+    return [
+        {name: sizes[row] if name == "instructions" else getattr(region, name) for name in names}
+        for row, region in enumerate(found.regions)
+    ]
+
+
+def counts_of(module: "IRModule") -> dict[str, int]:
+    """Functions of a module, those with a body, their blocks and instructions."""
     return {
         "functions": len(module.headers),
         "defined": len(module.defined_functions),

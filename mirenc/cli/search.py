@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError
+from mirenc.base.errors import ConfigError, MirencError
 from mirenc.cli import common
-from mirenc.cli.search_results import Found, Match, check_outputs, json_of, overloaded, print_found, write_results
+from mirenc.cli.search_results import Found, check_outputs, json_of, matches_of, overloaded, print_found, write_results
 
 if TYPE_CHECKING:
+    from mirenc.encoder import Encoder
     from mirenc.llvm.inputs.input import Input
-    from mirenc.search import Maker
+    from mirenc.search import Maker, VectorTable
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
 _OUTPUT = "Also write the results to a file: .json, .jsonl (one line for each file) or .csv (one for each rank)."
@@ -74,9 +75,6 @@ def search(
     mirenc search foo.ll src --level module -k 3
     """
     from mirenc.search import VECTOR_SUFFIXES
-    from mirenc.search.confidence import shares_right
-    from mirenc.search.queries import nearest_of_files, queries_of
-    from mirenc.search.self_match import own_first, own_rows
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
@@ -102,31 +100,22 @@ def search(
     by_file = maker.usual and table.level == "function" and not approximate if rerank is None else rerank
     head = {key: getattr(maker, key) for key in ("model", "model_digest", "level", "part", "form")}
     head |= {"index": index, "rows": len(table)}
-    labels = table.names, table.labels["symbol"]
-    several = None if as_json or approximate else overloaded(zip(*labels, strict=True), table.level)
+    labels = zip(table.names, table.labels["symbol"], strict=True)
+    several = None if as_json or approximate else overloaded(labels, table.level)
     failed = common.Failures(len(files))
     results: list[tuple[str, list[Found]]] = []
     searched = 0
-    asked = queries_of(encoder, files, table, wanted, failed.add, whole_files=by_file, progress=True)
-    for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
+    folder = os.path.dirname(index)
+    for file, found in find_nearest(
+        encoder, table, files, wanted, failed.add, k=k, by_file=by_file, approximate=approximate, folder=folder
+    ):
         searched += 1
-        symbols = [region.symbol for region in one.regions]
-        known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
-        own = own_rows(table, one.file, symbols, known, os.path.dirname(index))
-        rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
-        right = shares_right(encoder, maker, cosines, len(table), one.instructions, symbols)
-        found: list[Found] = []
-        each = zip(one.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
-        for region, share, near, values in each:
-            places = ((table.files[row], *(column[row] for column in labels)) for row in near)
-            matches = [Match(value, *place) for value, place in zip(values, places, strict=True)]
-            found.append(Found(region.name, region.symbol, share, matches))
         if as_json:
-            typer.echo(json.dumps({**head, **json_of(one.file, found)}))
+            typer.echo(json.dumps({**head, **json_of(file, found)}))
         else:
-            print_found(one.file, found, several, table.level)
+            print_found(file, found, several, table.level)
         if output:
-            results.append((one.file, found))
+            results.append((file, found))
     _check_left_out(files, searched + failed.count + failed.empty, maker, wanted)
     for path in output or ():
         write_results(path, head, results)
@@ -134,6 +123,38 @@ def search(
         failed.finish()
     finally:
         failures.finish()
+
+
+def find_nearest(
+    encoder: Encoder,
+    table: VectorTable,
+    files: Sequence[Input],
+    wanted: re.Pattern[str] | None,
+    failed: Callable[[MirencError], object],
+    *,
+    k: int,
+    by_file: bool = True,
+    approximate: bool = False,
+    folder: str = "",
+) -> Iterator[tuple[str, list[Found]]]:
+    """Each file with what its queries found in the table: `queries_of`, `nearest_of_files`, own rows first, in words.
+
+    ``folder`` holds the table's file; ``failed`` is called with the error of each file that cannot be embedded.
+    """
+    from mirenc.search.confidence import shares_right
+    from mirenc.search.queries import nearest_of_files, queries_of
+    from mirenc.search.self_match import own_first, own_rows
+
+    asked = queries_of(encoder, files, table, wanted, failed, whole_files=by_file, progress=True)
+    for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
+        symbols = [region.symbol for region in one.regions]
+        known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
+        own = own_rows(table, one.file, symbols, known, folder)
+        rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
+        right = shares_right(encoder, table.maker, cosines, len(table), one.instructions, symbols)
+        each = zip(one.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
+        found = [Found(region.name, region.symbol, share, matches_of(table, *near)) for region, share, *near in each]
+        yield one.file, found
 
 
 def _check_left_out(files: Sequence[Input], known: int, maker: Maker, wanted: re.Pattern[str] | None) -> None:

@@ -6,12 +6,15 @@ import csv
 import json
 from collections.abc import Iterable, Sequence, Set as AbstractSet
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 from mirenc.base.writing import check_output, delivered
 from mirenc.cli import common
+
+if TYPE_CHECKING:
+    from mirenc.search import VectorTable
 
 SUFFIXES = (".json", ".jsonl", ".csv")
 _COLUMNS = (
@@ -36,6 +39,12 @@ class Found(NamedTuple):
     symbol: str
     right: float | None
     matches: list[Match]
+
+
+def matches_of(table: VectorTable, rows: Iterable[int], cosines: Iterable[float]) -> list[Match]:
+    """Rows of an index that a query found, and their cosines, in words."""
+    columns = table.files, table.names, table.labels["symbol"]
+    return [Match(cosine, *(column[row] for column in columns)) for row, cosine in zip(rows, cosines, strict=True)]
 
 
 def check_outputs(paths: Iterable[Path]) -> None:

@@ -49,15 +49,15 @@ def sizes(
     """
     from mirenc.tools.run.compilers import clang_for
 
-    engine, level_run = _engine(options)
+    engine, level_run = engine_of(options)
     with engine, tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         # The clang of the same LLVM compiles the sources, where there is one.
         options = replace(options, compiler=options.compiler or clang_for(engine.version))
-        files, problems = _files(inputs, Path(scratch), options)
+        files, problems = ir_files(inputs, Path(scratch), options)
         failures = common.Failures(len(files) + len(problems), problems)
-        table = _table(engine, level_run, files, options, failures)
+        table = sizes_table(engine, level_run, files, options, failures)
         if level == "module":
-            table["rows"] = _by_file(table["rows"])
+            table["rows"] = rows_by_file(table["rows"])
         table["rows"].sort(key=lambda row: (-row["bytes"], row["file"], row["name"]))
         if table["rows"] or not failures.count:
             if as_json:
@@ -67,7 +67,7 @@ def sizes(
     failures.finish()
 
 
-def _files(
+def ir_files(
     inputs: Sequence[str], scratch: Path, options: ReadOptions
 ) -> tuple[list[tuple[str, str | Input]], list[MirencError]]:
     """Name and path of each file's IR, in which sources are compiled into ``scratch``; and the files that failed."""
@@ -100,7 +100,7 @@ def _files(
     return files, problems
 
 
-def _engine(options: ReadOptions) -> tuple[Engine, str]:
+def engine_of(options: ReadOptions) -> tuple[Engine, str]:
     """The LLVM that runs, and the level: -Oz, or -O2 of functions marked minsize by llvmlite's LLVM."""
     from mirenc.llvm.passes import EmbeddedEngine, find_engine
     from mirenc.llvm.passes.level_pass_lists import level
@@ -116,7 +116,7 @@ def _engine(options: ReadOptions) -> tuple[Engine, str]:
         return EmbeddedEngine(**limits), _NEAR
 
 
-def _table(
+def sizes_table(
     engine: Engine,
     level_run: str,
     files: Sequence[tuple[str, str | Input]],
@@ -186,7 +186,8 @@ def _sizes(engine: Engine, ir: bytes, shown: str, pipeline: str, codegen: int, o
     return {symbol.name: symbol.size for symbol in found.values() if symbol.size}
 
 
-def _by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def rows_by_file(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of files, from those of their functions."""
     files: dict[str, dict[str, Any]] = {}
     for row in rows:
         name = row["file"]

@@ -170,7 +170,7 @@ def _read(
                 warn(f"{one.name}: no sizes: {error}")
                 sizes = {}
             with one_input(one.name, "compared"):
-                functions = list(_functions(name, module, sizes))
+                functions = list(functions_of(name, module, sizes))
         except MirencError as error:
             failed(error)
             continue
@@ -188,7 +188,8 @@ def _sizes(engine: Engine, ir: bytes, module: IRModule) -> dict[str, int]:
     return {one.name: one.size for one in elf_functions(data)}
 
 
-def _functions(file: str, module: IRModule, sizes: dict[str, int]) -> Iterator[Function]:
+def functions_of(file: str, module: IRModule, sizes: Mapping[str, int]) -> Iterator[Function]:
+    """Facts about each function of a module, which is in ``file``; ``sizes`` are bytes of machine code by symbol."""
     arrays, places, codes = module.arrays, Places(module), codes_of(module)
     loops = Counter(find_loops(module).function.tolist())
     wide = np.array([bool(_VECTOR.search(form.statement)) for form in module.forms])[arrays.form]

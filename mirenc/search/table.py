@@ -18,6 +18,7 @@ from mirenc.base.shown import html_table
 from mirenc.encoder import Embedding, Encoder, Level, Part, Purpose
 from mirenc.encoder.options import usual_form
 from mirenc.encoder.weights import DEFAULT_MODEL, search_model
+from mirenc.encoder.workers import Progress
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.projects import expand_inputs
 from mirenc.llvm.passes.optimise import Form
@@ -208,7 +209,7 @@ def index(
     purpose: Purpose = "search",
     form: Form | None = None,
     failed: Callable[[MirencError], None] | None = None,
-    progress: bool = False,
+    progress: bool | Progress = False,
 ) -> VectorTable:
     """Embed files and folders into a table to search in.
 

@@ -32,7 +32,8 @@ NEEDS: dict[str, list[Any]] = {
     "tune": [pytest.mark.needs("clang-19"), pytest.mark.needs("llvm-profdata"), pytest.mark.slow],
 }
 TORCH = ("corpus", "export", "models", "pretrain")
-BEFORE = {"search": ("embed",), "map": ("embed",), "pretrain": ("corpus",)}  # whose examples make what these take
+# Whose examples make what these take.
+BEFORE = {"search": ("embed",), "map": ("embed",), "mcp": ("embed",), "pretrain": ("corpus",)}
 NETWORK = ("mirenc datasets fetch", "mirenc datasets verify")
 MAIN = (
     "int first(int); int main(void) { int sum = 0; for (int i = 0; i < 9000000; i++) sum += i % 7; return sum == 1; }"

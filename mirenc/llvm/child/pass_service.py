@@ -4,12 +4,16 @@ The parent's side is `mirenc.llvm.passes.size_after_passes`. Stand-alone (`miren
 """
 
 import hashlib
+import os
+import resource
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
 from mirenc.llvm.passes.object_file import Section, elf_sections, is_elf, sums
 
+OPEN_NO_FILE = "MIRENC_OPEN_NO_FILE"
+"""Environment variable: where it is set, LLVM can open no file, which assembly in a module could otherwise include."""
 _SIZES_KEPT = 100_000
 Answer = tuple[dict[str, Any], bytes]
 
@@ -59,6 +63,8 @@ class PassService:
 
     def answers(self, request: dict[str, Any], holder: list[bytes]) -> Iterator[Answer]:
         """``read``, then ``ok`` with figures, or a ``problem``, for each list; ``input`` alone if the IR is refused."""
+        if os.environ.get(OPEN_NO_FILE):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
         try:
             bitcode = self.read(holder.pop(), request["debug"])
         except ValueError as error:

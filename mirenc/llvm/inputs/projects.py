@@ -28,7 +28,7 @@ _SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 _SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
 
 # `libx.so.1` is `libx.so`; `.rlib` is Rust's.
-_OBJECT = re.compile(r"\.(?:o|obj|a|lib|rlib|so|dylib|dll|wasm)(?:\.\d+)*$")
+OBJECT = re.compile(r"\.(?:o|obj|a|lib|rlib|so|dylib|dll|wasm)(?:\.\d+)*$")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 _HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
 _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
@@ -123,7 +123,7 @@ def object_inputs(folder: Path, ir: Iterable[Path]) -> tuple[list[Input], int]:
     """
     plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
     with_ir = {path.with_suffix("") for path in plain}
-    candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and path.is_file())
+    candidates = (path for path in walk_files(folder) if OBJECT.search(path.name) and path.is_file())
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
     without = 0

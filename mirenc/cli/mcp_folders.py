@@ -1,0 +1,103 @@
+"""Which files ``mirenc mcp`` may read: those below the folders of its command line, links followed inside alone."""
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from mirenc.base.errors import ConfigError
+from mirenc.cli.messages import say
+from mirenc.llvm import ReadOptions
+from mirenc.llvm.inputs.containers import split_name
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.inputs.input import Input
+from mirenc.llvm.inputs.projects import OBJECT, expand_inputs, walk_files
+
+_THIN = b"!<thin>\n"
+_NO_IR = "no IR or bitcode in it. Give a file or folder with some"
+_NOT_COMPILED = ", or let the user start `mirenc mcp --compile`, which compiles sources"
+
+
+@dataclass(frozen=True)
+class Folders:
+    """The allowed folders, resolved.
+
+    ``compiles``: whether sources are read, too, which runs a compiler with the flags of their project, and that reads
+    what they include. Otherwise no folder is searched for more than IR, and no ``compile_commands.json`` is opened.
+    """
+
+    roots: Sequence[Path]
+    compiles: bool = False
+
+    @cached_property
+    def base(self) -> str:
+        """The folder that paths in questions and answers are relative to."""
+        return os.path.commonpath(self.roots)
+
+    def find(self, name: str, asked: str = "") -> Path:
+        """The file or folder that a path means, resolved. Raises ConfigError: it is outside, or is not there.
+
+        ``asked`` is what errors call it, if not ``name``.
+        """
+        path = None
+        # Missing, too long, a circle of links, a NUL.
+        with contextlib.suppress(OSError, RuntimeError, ValueError):
+            path = Path(self.base, name).resolve(strict=True)
+        # One message for what is outside and what is missing: it does not tell which files there are elsewhere.
+        if path is None or not self._holds(path) or not (path.is_file() or path.is_dir()):
+            found = f"{(asked or name)[:200]!r} is no file or folder in {', '.join(map(str, self.roots))}"
+            raise ConfigError(f"{found}. Give a path in there, absolute or relative to {self.base}")
+        return path
+
+    def inputs(self, name: str, options: ReadOptions) -> list[Input]:
+        """The inputs that a path stands for; ``lib.a(member.o)`` is one. Raises ConfigError: as `find`, or none is."""
+        path, label = split_name(os.path.join(self.base, name)) or (name, "")
+        inputs = self._inputs(self.find(path, name), options)
+        if inputs := [one for one in inputs if not label or (one.part and one.part.label == label)]:
+            return inputs
+        raise ConfigError(f"{name[:200]!r}: {_NO_IR}{'' if self.compiles else _NOT_COMPILED}")
+
+    def every(self, options: ReadOptions) -> list[Input]:
+        """The inputs in all folders, each once. Raises ConfigError: there are none."""
+        if inputs := {one.name: one for root in self.roots for one in self._inputs(root, options)}:
+            return [*inputs.values()]
+        raise ConfigError(f"{', '.join(map(str, self.roots))}: {_NO_IR}{'' if self.compiles else _NOT_COMPILED}")
+
+    def shown(self, path: str | Path) -> str:
+        """A path as answers have it."""
+        return os.path.relpath(path, self.base)
+
+    def _inputs(self, path: Path, options: ReadOptions) -> list[Input]:
+        """The inputs in a file or folder, named by `shown`, without those that links lead outside."""
+        if self.compiles:
+            inputs = list(expand_inputs([path], say, options))
+        else:
+            files = _ir_and_objects(path) if path.is_dir() else [path]
+            files = [file for file in files if self._holds(file.resolve()) and not _names_others(file)]
+            inputs = [one for one in expand_inputs(files, say, options) if not one.language]
+        places = [Path(one.part.path if one.part else str(one.value)) for one in inputs]
+        inside = [place.is_file() and self._holds(place.resolve()) for place in places]
+        return [replace(one, name=self.shown(one.name)) for one, kept in zip(inputs, inside, strict=True) if kept]
+
+    def _holds(self, path: Path) -> bool:
+        """Whether a resolved path is below one of the folders, or is one."""
+        return any(path.is_relative_to(root) for root in self.roots)
+
+
+def _ir_and_objects(folder: Path) -> list[Path]:
+    """The IR below a folder, and the objects and archives that have none beside them."""
+    ir = find_inputs(folder)
+    known = {path.with_suffix("") for path in ir}
+    objects = (path for path in walk_files(folder) if OBJECT.search(path.name) and path.with_suffix("") not in known)
+    return [*ir, *sorted(objects)]
+
+
+def _names_others(path: Path) -> bool:
+    """Whether a file is a project's commands or a thin archive, which name files to read; or is none at all."""
+    if path.suffix == ".json" or not path.is_file():
+        return True
+    with contextlib.suppress(OSError), open(path, "rb") as stream:
+        return stream.read(len(_THIN)) == _THIN
+    return False
