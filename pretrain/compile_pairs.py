@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, help="folder for the sources [default: OUT/work]")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
-    recipe = read_recipe(given.recipe, with_reserved=given.training)
+    recipe = read_recipe(given.recipe, with_reserved=True)
     packages = recipe.packages
     if given.training:
         kept = (one for one in packages if one.name not in recipe.held_out and not is_reserved_package(one.name))

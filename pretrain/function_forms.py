@@ -102,8 +102,8 @@ def parts_of(path: Path, form: str) -> dict[str, list[Part]]:
     """
     text = path.read_text(encoding="utf-8")
     if form.startswith("opt-"):
-        texts = [each for each in formed(text, "O2", lambda each, _: by_opt(form, each), deleted=True) if each]
-        modules = [parse_ir(each, name=path.name) for each in texts]
+        texts = formed(text, "O2", lambda each, _: by_opt(form, each), unoptimised="O0" in path.parts)
+        modules = [parse_ir(each, name=path.name) for each in texts if each]
     else:
         module = parse_ir(text, name=path.name, options=ReadOptions(form=form))  # type: ignore[arg-type]
         modules = [module] if module.deleted is None else [replace(module, deleted=None), module.deleted]

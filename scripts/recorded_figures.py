@@ -202,12 +202,12 @@ def search_phrases() -> Iterator[str]:
     def both(row: tuple[str, str], group: str = "") -> list[float]:
         return [100 * recall(row, large[names]["O0-O2"], group) for names in ("written", "hidden")]
 
-    count = large["written"]["O0-O2"]["functions"]
+    counts = [large[names]["O0-O2"]["functions"] for names in ("written", "hidden")]
     bag, plain = both(("bag of terms and statements", "auto")), both(("mirenc-search", "plain"))
     yield (
-        "Among more, {:,} functions, it finds from -O0 to -O2 {:.1f} %, hidden {:.1f} %, the best bag {:.1f} and {:.1f}"
-        " (C++ {:.1f} and {:.1f} %); of IR as it is {:.1f} and {:.1f} %"
-    ).format(count, *both(SEARCH), *bag, *both(SEARCH, "C++"), *plain)
+        "Among more, {:,} functions (names hidden {:,}), it finds from -O0 to -O2 {:.1f} %, hidden {:.1f} %, the best"
+        " bag {:.1f} and {:.1f} (C++ {:.1f} and {:.1f} %); of IR as it is {:.1f} and {:.1f} %"
+    ).format(*counts, *both(SEARCH), *bag, *both(SEARCH, "C++"), *plain)
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
 
