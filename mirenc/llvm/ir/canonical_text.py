@@ -21,9 +21,7 @@ _MOST_REPAIRS = 50
 _Canonical = Callable[..., str]  # of `ParsingWorker.canonicalise`
 
 
-def canonical_text(
-    loaded: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None
-) -> str:
+def canonical_text(loaded: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None) -> str:
     """Canonical text of some IR; what was repaired, and which other LLVM read it, is logged as a warning.
 
     Bitcode and text that llvmlite's LLVM does not parse go through a clang or opt of another version. Raises
