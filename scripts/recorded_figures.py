@@ -308,8 +308,8 @@ def suites() -> Iterator[str]:
     suite = {variant: rows_of(f"device_mapping/{variant}.suite") for variant in ("nvidia", "amd")}
     nvidia, amd = (percent(rows["both"]["accuracy"], 0) for rows in suite.values())
     always, no_code = suite["nvidia"]["default"]["accuracy"], suite["amd"]["no_code"]["accuracy"]
-    yield f"NVIDIA it is right in {nvidia} of the cases; always taking the GPU is right in {percent(always, 0)}"
-    yield f"AMD it is right in {amd}; a head that sees no code is right in {percent(no_code, 0)}"
+    yield f"of NVIDIA it is right in {nvidia} of the cases; always taking the GPU is right in {percent(always, 0)}"
+    yield f"of AMD it is right in {amd}; a head that sees no code is right in {percent(no_code, 0)}"
 
 
 def weak_gains() -> Iterator[str]:
