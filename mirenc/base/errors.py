@@ -58,7 +58,9 @@ class ForeignIRError(MirencError, ValueError):
 
 
 class IRResourceError(_SystemError):
-    """Reading went past its time or memory limit, or LLVM brought its process down."""
+    """Reading went past its time or memory limit, or LLVM brought its process down (``crashed``)."""
+
+    crashed: bool = False
 
 
 class ToolchainError(_SystemError):

@@ -118,7 +118,8 @@ class Pipeline:
             prepared = prepare(module, tokenizer, options.levels, weighting, function=function, spelling=spelling)
         if isinstance(content, IRModule):
             return prepared
-        if module.form != (options.read.form or "plain"):  # passes failed, for want of time perhaps: not kept
+        # Not kept: passes that failed, for want of time perhaps; what depends on the LLVMs here, and is said each time.
+        if module.form != (options.read.form or "plain") or module.mended:
             key = b""
         return replace(prepared, key=key, blank=replace(prepared.blank, file_hash=content.file_hash))
 

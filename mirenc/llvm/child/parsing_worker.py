@@ -110,7 +110,7 @@ class ParsingWorker(ChildProcess):
             "crash": f"LLVM ended its process ({ended.ending}) on this module{what}. "
             "The file is damaged or LLVM has a bug: check it with `opt -passes=verify`",
         }
-        return IRResourceError(messages[status])
+        return IRResourceError(messages[status], crashed=status == "crash")
 
 
 def _refusal(text: str, step: str) -> IRParseError:

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from collections.abc import Iterator
 
 from mirenc.base.run_program import run_limited
 from mirenc.llvm.child.parsing_worker import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
@@ -11,19 +10,16 @@ _VERSIONS = range(30, 9, -1)
 _VERIFYING_CLANG = 14
 
 
-def _commands(*, as_text: bool) -> Iterator[tuple[str, list[str]]]:
-    """Name and command of each LLVM to ask, newest first."""
+def _commands(*, as_text: bool) -> list[tuple[str, list[str]]]:
+    """Name and command of each LLVM to ask, newest first; where text is wanted opt, which keeps the target, first."""
     # clang's driver turns LLVM's verifier off; without the driver it is on, from 14. A module that is not valid would
     # become another program: the reader of bitcode repairs it in silence. opt verifies in every version.
     emit = "-emit-llvm" if as_text else "-emit-llvm-bc"
     clang = ["-cc1", "-x", "ir", emit, "-disable-llvm-passes", "-w", "-o", "-", "-"]
     opt = [*(["-S"] if as_text else []), "-o", "-", "-"]
-    for version in _VERSIONS:
-        if version >= _VERIFYING_CLANG:
-            yield f"clang-{version}", clang
-        yield f"opt-{version}", opt
-    yield "opt", opt
-    yield "clang", clang
+    clangs = [(f"clang-{version}", clang) for version in _VERSIONS if version >= _VERIFYING_CLANG] + [("clang", clang)]
+    opts = [*((f"opt-{version}", opt) for version in _VERSIONS), ("opt", opt)]
+    return opts + clangs if as_text else clangs + opts
 
 
 def lower_by_other_llvm(

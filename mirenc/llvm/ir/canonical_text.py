@@ -3,11 +3,11 @@
 import contextlib
 import logging
 import re
+import time
 from collections.abc import Callable
-from functools import partial
 
 from mirenc.base.errors import IRParseError, IRResourceError
-from mirenc.llvm.child.parsing_worker import ParsingWorker
+from mirenc.llvm.child.parsing_worker import DEFAULT_TIMEOUT, ParsingWorker
 from mirenc.llvm.inputs.file_kind import InputBytes, command_for
 from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir import old_text
@@ -16,73 +16,106 @@ from mirenc.llvm.ir.repair_text import repair
 _LOGGER = logging.getLogger(__name__)
 _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
 _COROUTINE_END = b"llvm.coro.end"
-_MOST_REPAIRS = 50
+_MOST_REPAIRS = 200
+_LEAST_SECONDS = 0.1  # an attempt that begins late fails as one that takes too long
 
 _Canonical = Callable[..., str]  # of `ParsingWorker.canonicalise`
 
 
-def canonical_text(loaded: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None) -> str:
-    """Canonical text of some IR; what was repaired, and which other LLVM read it, is logged as a warning.
+def canonical_text(
+    loaded: InputBytes, worker: ParsingWorker, *, most_text: int, timeout: float | None
+) -> tuple[str, bool]:
+    """Canonical text of some IR, and whether it was repaired or read by another LLVM, which a warning says.
 
-    Bitcode and text that llvmlite's LLVM does not parse go through a clang or opt of another version. Raises
-    IRParseError: also for what is invalid in any LLVM (`old_text.is_broken`); IRResourceError.
+    Bitcode and text that llvmlite's LLVM does not parse go through a clang or opt of another version; ``timeout``, in
+    seconds, is that of all attempts. Raises IRParseError: also for what is invalid in any LLVM
+    (`old_text.is_broken`); IRResourceError.
     """
-    canonical = partial(worker.canonicalise, most_text=most_text, timeout=timeout)
-    other = partial(lower_by_other_llvm, loaded.data, timeout=timeout, memory_limit=worker.memory_limit)
+    end = time.monotonic() + (timeout or DEFAULT_TIMEOUT)
+
+    def left() -> float:
+        return max(end - time.monotonic(), _LEAST_SECONDS)
+
+    def canonical(data: bytes, *, incomplete: bool = False) -> str:
+        return worker.canonicalise(data, incomplete=incomplete, most_text=most_text, timeout=left())
+
+    def other(*, as_text: bool = False) -> tuple[bytes, str] | None:
+        return lower_by_other_llvm(loaded.data, as_text=as_text, timeout=left(), memory_limit=worker.memory_limit)
+
     if loaded.kind != "bitcode":
         return _from_text(loaded.name, loaded.data, canonical, other)
     coroutine = _COROUTINE_END in loaded.data
     try:
-        return canonical(loaded.data)
-    except IRResourceError:  # LLVM 22 ends its process on the `llvm.coro.end` of LLVM 16 and older
-        if not coroutine or (lowered := other(as_text=True)) is None:
+        return canonical(loaded.data), False
+    except IRResourceError as error:  # LLVM 22 ends its process on the `llvm.coro.end` of LLVM 16 and older
+        if not (coroutine and error.crashed):
             raise
+        lowered = other(as_text=True)
+        if lowered is None:
+            raise IRParseError(f"LLVM cannot read it: {old_text.OLD_COROUTINE}") from None
     except IRParseError as refusal:
-        lowered = other(as_text=True) if coroutine or not old_text.is_broken(refusal) else None
+        lowered = other(as_text=True) if coroutine or old_text.is_of_newer(refusal) else None
         if lowered is None:
             refusal.args = (f"{refusal.args[0]}. {old_text.explain_bitcode(refusal)}",)
             raise
     text, program = lowered
-    _LOGGER.warning("mirenc: warning: %s: bitcode of another LLVM, read by %s", loaded.name, program)
-    return _from_text(loaded.name, text, canonical, lambda: None)
+    target = ", for this machine's target" if "clang" in program else ""
+    _LOGGER.warning("mirenc: warning: %s: bitcode of another LLVM, read by %s%s", loaded.name, program, target)
+    return _from_text(loaded.name, text, canonical, lambda: None)[0], True
 
 
-def _from_text(name: str, data: bytes, canonical: _Canonical, other: Callable[[], tuple[bytes, str] | None]) -> str:
+def _from_text(
+    name: str, data: bytes, canonical: _Canonical, other: Callable[[], tuple[bytes, str] | None]
+) -> tuple[str, bool]:
     """Canonical text of a text: as it is, then with what `old_text` and `repair_text` mend, then by another LLVM."""
     if _COROUTINE_END in data:
         data = _encoded(old_text.modernise_coroutine_end(_decoded(data)))
     try:
-        return canonical(data)
+        return canonical(data), False
     except IRParseError as error:
         refusal = error
     text = _decoded(data)
-    fixed, incomplete, repairs = old_text.modernise(text), False, list[str]()
-    for _ in range(_MOST_REPAIRS):
-        if fixed != text or repairs:
-            try:
-                read = canonical(_encoded(fixed), incomplete=incomplete)
-            except IRParseError as error:
-                refusal = error
-            else:
-                for what in dict.fromkeys(repairs):
-                    _LOGGER.warning("mirenc: warning: %s: %s", name, what)
-                return read
-        if (found := repair(fixed, refusal)) is None or (found.text == fixed and found.incomplete <= incomplete):
-            break
-        fixed, incomplete = found.text, incomplete or found.incomplete
-        repairs.append(found.what)
+    fixed = old_text.modernise(text)
+    if fixed != text:
+        try:
+            return canonical(_encoded(fixed)), False
+        except IRParseError as error:
+            refusal = error
+    if (repaired := _repaired(name, fixed, refusal, canonical)) is not None:
+        return repaired, True
     if re.search("^define ", text, re.MULTILINE) and not old_text.is_broken(refusal):
         if (lowered := other()) is not None:
             bitcode, program = lowered
             with contextlib.suppress(IRParseError):  # the first error says more: it has a place
                 upgraded = _with_target(canonical(bitcode), text, canonical)
                 _LOGGER.warning("mirenc: warning: %s: text of another LLVM, read by %s", name, program)
-                return upgraded
+                return upgraded, True
     elif (source := command_for(name)) is not None:
         language, command = source
         raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
     refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal.diagnostic)}",)
     raise refusal from None
+
+
+def _repaired(name: str, text: str, refusal: IRParseError, canonical: _Canonical) -> str | None:
+    """Canonical text of a text that LLVM refused, after some repairs, which are logged; None: none of them helps."""
+    repairs: dict[str, None] = {}
+    incomplete = False
+    for _ in range(_MOST_REPAIRS):
+        found = repair(text, refusal)
+        if found is None or (found.text == text and found.incomplete <= incomplete):
+            return None
+        text, incomplete = found.text, incomplete or found.incomplete
+        repairs[found.what] = None
+        try:
+            read = canonical(_encoded(text), incomplete=incomplete)
+        except IRParseError as error:
+            refusal = error
+        else:
+            for what in repairs:
+                _LOGGER.warning("mirenc: warning: %s: %s", name, what)
+            return read
+    return None
 
 
 def _decoded(data: bytes) -> str:

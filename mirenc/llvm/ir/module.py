@@ -168,6 +168,7 @@ class IRModule:
     - ``form``: one of `mirenc.llvm.passes.optimise.FORMS`; ``built``: levels before the passes of the form
       (`mirenc.llvm.analysis.detect_level.levels_by_symbol`); ``deleted``: the functions that these passes deleted, as a
       module of their own in that form, or None.
+    - ``mended``: whether the IR was repaired before it was read, or read by another LLVM, which a warning said.
     - ``statements``: normalisation -> `mirenc.llvm.statements_of`.
     """
 
@@ -186,6 +187,7 @@ class IRModule:
     annotated: str = field(repr=False, default="")
     built: dict[str, str] = field(repr=False, default_factory=dict)
     form: str = "plain"
+    mended: bool = False
     deleted: IRModule | None = field(repr=False, default=None)
     statements: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 

@@ -14,7 +14,7 @@ _BARE_POINTEE = re.compile(
 # it in front, with a range of bytes. It is only a hint.
 _INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
 # LLVM 3.7 gave load and getelementptr an explicit result type; before, it was that of the pointer: `load i32* %p`.
-_OLD_LOAD = re.compile(r"^\s*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
+_OLD_LOAD = re.compile(r"^[ \t]*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
 _OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
 _OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
 
@@ -22,16 +22,17 @@ _OLD_METADATA = re.compile(r"^!\d+ = metadata ", re.MULTILINE)
 _OLD_ASM_GOTO = "Number of label constraints does not match number of callbr dests"
 
 _OLD_COROUTINE_END = re.compile(
-    r'(?:(?P<result>%(?:"[^"]+"|[-\w$.]+)) = )?(?P<call>(?:tail |notail )?call|declare) i1 @llvm\.coro\.end\('
-    r"(?P<arguments>(?:[^()]|\([^()]*\))*)\)"
+    r'(?:(?P<result>%(?:"[^"\n]+"|[-\w$.]+)) = )?(?P<call>(?:tail |notail )?call|invoke|declare)'
+    r" (?:noundef |zeroext )?i1 @llvm\.coro\.end\((?P<arguments>(?:[^()\n]|\([^()\n]*\))*)\)"
 )
 
+OLD_COROUTINE = "It has a coroutine of LLVM 21 or older. Write it as text: `clang -S -emit-llvm`"
 NEWEST_READ = 22  # LLVM of the oldest llvmlite that mirenc installs with
 _PRODUCER = re.compile(r'^!\d+ = !\{!"[^"\n]*?clang version (\d+)\.', re.MULTILINE)
 _BITCODE_PRODUCER = re.compile(r"Producer: 'LLVM(\d+)")
 _MODULE_START = re.compile(r"^source_filename = ", re.MULTILINE)
 _DEFINITION = re.compile(r"^define ", re.MULTILINE)
-_BLOCK_OR_INSTRUCTION = re.compile(r"^\s*(?:[-\w.$]+:|%\S+ = [a-z]|(?:store|br|ret|call) )", re.MULTILINE)
+_BLOCK_OR_INSTRUCTION = re.compile(r"^[ \t]*(?:[-\w.$]+:|%\S+ = [a-z]|(?:store|br|ret|call) )", re.MULTILINE)
 
 
 def is_broken(refusal: IRParseError) -> bool:
@@ -58,7 +59,7 @@ def modernise_coroutine_end(text: str) -> str:
         ended = f"{call['call']} void @llvm.coro.end({arguments})"
         if call["result"] is None:
             return ended
-        in_ramp = f"%mirenc.in.ramp.{call['result'].strip('%').strip(chr(34))}"
+        in_ramp = f'%"mirenc.in.ramp.{call["result"].strip("%").strip(chr(34))}"'
         return f"{in_ramp} = call i1 @llvm.coro.is_in_ramp() {call['result']} = xor i1 {in_ramp}, true {ended}"
 
     return _OLD_COROUTINE_END.sub(replaced, text)
@@ -89,13 +90,19 @@ def explain(text: str, diagnostic: str) -> str:
     return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
 
 
+def is_of_newer(refusal: IRParseError) -> bool:
+    """Whether bitcode that LLVM refused was written by a newer one."""
+    version = _BITCODE_PRODUCER.search(refusal.diagnostic)
+    return version is not None and int(version[1]) > NEWEST_READ
+
+
 def explain_bitcode(refusal: IRParseError) -> str:
     """What to do about bitcode that LLVM refuses, and that no other LLVM here reads."""
     version = _BITCODE_PRODUCER.search(refusal.diagnostic)
-    if version is not None and int(version[1]) > NEWEST_READ:
+    if version is not None and is_of_newer(refusal):
         return _newer(version[1])
     if "llvm.coro.end" in refusal.diagnostic:
-        return "It has a coroutine of LLVM 21 or older. Write it as text: `clang -S -emit-llvm`"
+        return OLD_COROUTINE
     cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
     return f"{cause} with `clang -c -emit-llvm`"
 

@@ -149,7 +149,9 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
     if options.memory_limit is not None:
         worker.limit_memory(options.memory_limit)
     try:
-        module = _formed(_canonical(loaded, options), loaded.name, options, deleted=deleted)
+        most_text = TEXT_FACTOR * options.max_bytes
+        text, mended = canonical_text(loaded, worker, most_text=most_text, timeout=options.timeout)
+        module = replace(_formed(text, loaded.name, options, deleted=deleted), mended=mended)
     except MirencError as error:
         # Every message begins with the file; attributes (line, column, diagnostic) are kept.
         error.args = (f"{loaded.name}: {error.args[0]}", *error.args[1:])
@@ -158,10 +160,6 @@ def module_of(loaded: InputBytes, options: ReadOptions, *, deleted: bool = True)
         found = f"no function body ({len(module.headers)} declared functions, {len(module.global_lines)} globals)"
         raise NoFunctionBodyError(f"{loaded.name}: {found}. Give a module with at least one `define`")
     return module if options.dialect is None else bring(module, options.dialect)
-
-
-def _canonical(loaded: InputBytes, options: ReadOptions) -> str:
-    return canonical_text(loaded, default_worker(), most_text=TEXT_FACTOR * options.max_bytes, timeout=options.timeout)
 
 
 def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> IRModule:

@@ -96,14 +96,17 @@ OLD_ENDS = [("i1 @llvm.coro.end(ptr %h, i1 false, token none)", "i1 @llvm.coro.e
 OLD_ENDS += [("i1 @llvm.coro.end(ptr %h, i1 false)", "i1 @llvm.coro.end(ptr, i1)")]  # before LLVM 18
 
 
+@pytest.mark.parametrize("name", ["r", '"a b"'])
 @pytest.mark.parametrize(("end", "declared"), OLD_ENDS, ids=["LLVM 18 to 21", "before LLVM 18"])
-def test_value_of_a_coroutine_end_is_whether_it_is_not_in_the_ramp(end: str, declared: str) -> None:
-    read = parse_ir(COROUTINE.replace("END", f"%r = call {end}").replace("DECLARED", declared))
+def test_value_of_a_coroutine_end_is_whether_it_is_not_in_the_ramp(end: str, declared: str, name: str) -> None:
+    text = COROUTINE.replace("END", f"%r = call {end}").replace("DECLARED", declared)
+    read = parse_ir(text.replace("%r ", f"%{name} ").replace("%r,", f"%{name},"))
     instructions = {instruction.result: instruction for instruction in read.functions[0].instructions}
+    instructions["r"] = instructions[name.strip('"')]
     in_ramp = instructions["r"].operands[0].text
     assert instructions["r"].opcode == "xor"
     assert instructions["r"].operands[1].text == "true"
-    assert "@llvm.coro.is_in_ramp()" in instructions[in_ramp.removeprefix("%")].text
+    assert "@llvm.coro.is_in_ramp()" in instructions[in_ramp.strip('%"')].text
     assert "call void @llvm.coro.end(ptr %h, i1 false, token none)" in read.text
 
 

@@ -1,13 +1,16 @@
 """Fragments and IR of newer LLVMs: what is completed or left out, what the warning says, and what stays refused."""
 
 import logging
+from pathlib import Path
 
 import pytest
 
+from mirenc import load
 from mirenc.base.errors import IRParseError
 from mirenc.llvm import parse_ir
 
 BODY = "define i32 @f(i32 %a) {\n  ret i32 %a\n}\n"
+LINK_ONCE = BODY.replace("define", "define linkonce_odr")
 CALLS = "define i32 @f(i32 %a) {\n  %b = call i32 @g(i32 %a)\n  ret i32 %b\n}\n"
 FLAGS = '!llvm.module.flags = !{!0}\n!0 = !{i32 2, !"Debug Info Version", i32 3}\n'
 DEBUG = """define i32 @f(i32 %a) !dbg !4 {
@@ -21,7 +24,9 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
 !3 = !{i32 2, !"Debug Info Version", i32 3}
 !4 = distinct !DISubprogram(name: "f", unit: !0)
 !5 = !DILocation(line: 1, scope: !4)
+!6 = !{!7}
 !7 = !DILocalVariable(name: "a", scope: !4)
+@v = external global i32, !dbg !7
 """
 
 
@@ -36,9 +41,9 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
             id="undeclared variable and metadata",
         ),
         pytest.param(
-            BODY.replace("define", "define linkonce_odr").replace(") {", ") comdat align 2 {"),
-            BODY.replace("define", "define linkonce_odr").replace(") {", ") align 2 {"),
-            "comdats",
+            LINK_ONCE.replace(") {", ") comdat align 2 {") + 'declare i32 @"o\\22\\C3\\A9"()\n',
+            "$f = comdat any\n" + LINK_ONCE.replace(") {", ") comdat align 2 {") + 'declare i32 @"o\\22\\C3\\A9"()\n',
+            "comdats without a definition",
             id="comdat",
         ),
         pytest.param(
@@ -47,7 +52,30 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
             "attribute brand_new(a, b(c)) is unknown",
             id="unknown attributes",
         ),
-        pytest.param(DEBUG, BODY + FLAGS, "debug information is left out", id="unknown field of debug information"),
+        pytest.param(
+            BODY.replace(") {", ") #0 {") + "attributes #0 = { brand_new }\n",
+            BODY.replace(") {", ") #0 {") + 'attributes #0 = { "none" }\n',
+            "attribute brand_new is unknown",
+            id="group of one unknown attribute",
+        ),
+        pytest.param(
+            BODY.replace(") {", ") #0 {") + 'attributes #0 = { "author"="é" brand_new cold }\n',
+            BODY.replace(") {", ") #0 {") + 'attributes #0 = { "author"="é" cold }\n',
+            "attribute brand_new is unknown",
+            id="unknown attribute after other bytes than ASCII",
+        ),
+        pytest.param(
+            DEBUG[: DEBUG.index("!llvm.dbg.cu")].replace(" !dbg !4", ""),
+            BODY,
+            "metadata that it refers to is not there",
+            id="record of debug information without its nodes",
+        ),
+        pytest.param(
+            DEBUG,
+            BODY + FLAGS + "@v = external global i32\n",
+            "debug information is left out",
+            id="unknown field of debug information",
+        ),
     ],
 )
 def test_repaired_text_is_the_module_that_was_meant(
@@ -88,3 +116,18 @@ def test_whole_text_after_a_fragment_is_still_checked(caplog: pytest.LogCaptureF
 def test_refusal_says_what_to_give(text: str, advice: str) -> None:
     with pytest.raises(IRParseError, match=advice):
         parse_ir(text)
+
+
+def test_text_with_many_blank_lines_is_refused_at_once() -> None:
+    with pytest.raises(IRParseError, match="check it with `opt"):
+        parse_ir("\n" * 200_000 + "x")
+
+
+def test_what_was_mended_is_said_each_time_and_not_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    file = tmp_path / "part.ll"
+    file.write_text(CALLS)
+    encoder = load("mirenc-tiny", cache=tmp_path / "cache")
+    for _ in range(2):
+        caplog.clear()
+        encoder.embed(file)
+        assert "uses @g without a declaration" in caplog.text
