@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mirenc.base.errors import HeadError
 from mirenc.base.shown import printable
 from mirenc.cli import common
 
@@ -30,8 +31,16 @@ def is_table(name: str | None) -> bool:
 
 
 def is_head(name: str) -> bool:
-    """Whether the first argument of ``mirenc predict`` is a head's folder, or the head.json in it, and no task."""
-    return Path(name).name == "head.json" or ((Path(name) / "head.json").is_file() and not _is_task(name))
+    """Whether the first argument of ``mirenc predict`` is a head's folder, or the head.json in it, and no task.
+
+    Raises HeadError: another folder.
+    """
+    if Path(name).name == "head.json" or _is_task(name) or not Path(name).is_dir():
+        return Path(name).name == "head.json"
+    if not (Path(name) / "head.json").is_file():
+        advice = "Name a task first (`mirenc tasks`), or make a head: mirenc fit LABELS.csv -o FOLDER"
+        raise HeadError(f"{name} is a folder without a head. {advice}")
+    return True
 
 
 def _is_task(name: str) -> bool:
