@@ -80,8 +80,7 @@ def make_app(verb: str | None = None) -> typer.Typer:
     app = typer.Typer(
         name="mirenc",
         cls=_Verbs,
-        help="Embed LLVM IR as vectors: find functions in other builds, compare builds, and make predictions about "
-        "code.",
+        help="Embed LLVM IR as vectors: find functions in other builds, compare builds, make predictions about code.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -15,6 +15,8 @@ from mirenc.cli.own_labels import is_table, print_report, refuse
 if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
+_ROWS = "Features of a task: text, graph, both, both_histogram, look_ahead or look_ahead_both. [default: both]"
+
 
 @common.reads
 def fit(
@@ -34,8 +36,7 @@ def fit(
     log: Annotated[
         bool | None,
         Option(
-            help="Fit log(1 + label). [default: on if no number is negative, and the largest tenth are over 10, and "
-            "over 10 times the smallest tenth]"
+            help="Fit log(1 + label). [default: if none is negative and the largest tenth are over 10 x the smallest]"
         ),
     ] = None,
     form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} [default: plain (no passes)]")] = None,
@@ -48,14 +49,7 @@ def fit(
     data: common.Data = None,
     ir_dir: common.IRDir = None,
     variant: common.Variant = "",
-    row: Annotated[
-        str,
-        Option(
-            "--row",
-            "-r",
-            help="Features of a task: text, graph, both, both_histogram, look_ahead, look_ahead_both. [default: both]",
-        ),
-    ] = "",
+    row: Annotated[str, Option("--row", "-r", help=_ROWS)] = "",
     model: common.Model = None,
     *,
     options: common.Reading,
@@ -77,14 +71,8 @@ def fit(
     mirenc fit labels.csv -o size_head
     mirenc fit --task-file my_task.py -o widths_head
     """  # noqa: D301 - click keeps the lines after a backspace
-    labels_only: dict[str, Any] = {
-        "--label": label,
-        "--group": group,
-        "--kind": kind,
-        "--json": as_json,
-        "--commands": commands,
-    }
-    labels_only |= {"--log": None if log is None else "given", "--form": form}
+    labels_only: dict[str, Any] = {"--label": label, "--group": group, "--kind": kind, "--json": as_json}
+    labels_only |= {"--commands": commands, "--log": None if log is None else "given", "--form": form}
     task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
         refuse(task_only, "a table of labels is no task")

@@ -37,16 +37,14 @@ def is_table(name: str) -> bool:
 
 
 def is_head(name: str) -> bool:
-    """Whether the first argument of ``mirenc predict`` is a head's folder, or the head.json in it, and no task.
-
-    Raises HeadError: another folder.
-    """
-    if Path(name).name == "head.json" or _is_task(name) or not Path(name).is_dir():
-        return Path(name).name == "head.json"
-    if not (Path(name) / "head.json").is_file():
+    """Whether the first argument of ``mirenc predict`` is a head's folder. Raises HeadError: a folder without a head."""
+    if _is_task(name):
+        return False
+    found = Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
+    if Path(name).is_dir() and not found:
         advice = "Name a task first (`mirenc tasks`), or make a head: mirenc fit LABELS.csv -o FOLDER"
         raise HeadError(f"{name} is a folder without a head. {advice}")
-    return True
+    return found
 
 
 def _is_task(name: str) -> bool:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), or the folder of a head that "
-_INPUTS += "`mirenc fit` made of your own labels; then IR or sources, folders of "
-_INPUTS += "either, compile_commands.json, or - for stdin."
+_INPUTS = "Name of a task (`mirenc tasks`; not with --task-file) or folder of a head (`mirenc fit LABELS`), then IR or "
+_INPUTS += "source files, folders of either, compile_commands.json, or - for stdin."
 
 
 @common.reads

@@ -33,9 +33,7 @@ def tune(
     ] = None,
     build: Annotated[
         str,
-        Option(
-            metavar="COMMAND", help="Command that builds the program. It must use $CC or the clang on PATH. [required]"
-        ),
+        Option(metavar="COMMAND", help="Command that builds the program, with $CC or the clang on PATH. [required]"),
     ] = "",
     run: Annotated[
         str, Option(metavar="COMMAND", help="Command that runs it, whose time is measured. [required]")

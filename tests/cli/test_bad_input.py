@@ -400,7 +400,7 @@ def test_no_permission(as_user: Run, model_dir: Path, ir: Path, tmp_path: Path) 
     assert result.code == 1
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == [str(top / "good.ll")]
     note, *listed, last = result.error_lines
-    assert f"{top}: reading 3 IR files; 1 source file is skipped" in note
+    assert f"{top}: reading 3 IR files, skipping 1 source file." in note
     assert listed == [
         f"mirenc: warning: {top}/closed: no permission to read this folder. Try `chmod u+rx {top}/closed`",
         f"mirenc: warning: {top}/unreadable.ll: no permission to read it. Try `chmod u+r {top}/unreadable.ll`",

@@ -125,8 +125,8 @@ def test_ir_goes_before_sources(mirenc: Run, project: Path) -> None:
     result = mirenc("embed", "src", "--no-cache")
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == ["src/one.ll"]
     assert result.code == 0
-    skipped = "3 source files are skipped. To read these instead, name them"
-    assert result.err == f"mirenc: src: reading 1 IR file; {skipped}\n"
+    skipped = "skipping 3 source files. To read these instead, name them"
+    assert result.err == f"mirenc: src: reading 1 IR file, {skipped}\n"
 
 
 def test_a_compiler_that_floods_is_bounded(mirenc: Run, project: Path, cc: Path) -> None:

@@ -102,11 +102,10 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
         report(_left_out(f"{folder}: {without} of its objects", without))
     if files := sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name)):
         if sources and report is not None:
-            ir_files, skipped = (
+            found, left_out = (
                 f"{n} {kind} file{'s' * (n != 1)}" for n, kind in ((len(files), "IR"), (len(sources), "source"))
             )
-            is_ = "is" if len(sources) == 1 else "are"
-            report(f"{folder}: reading {ir_files}; {skipped} {is_} skipped. To read these instead, name them")
+            report(f"{folder}: reading {found}, skipping {left_out}. To read these instead, name them")
         return files
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report, options)
