@@ -37,7 +37,7 @@ def is_table(name: str) -> bool:
 
 
 def is_head(name: str) -> bool:
-    """Whether the first argument of ``mirenc predict`` is a head's folder. Raises HeadError: a folder without a head."""
+    """Whether the first argument of ``mirenc predict`` is a head's folder. Raises HeadError: one without a head."""
     if _is_task(name):
         return False
     found = Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
