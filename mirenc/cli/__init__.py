@@ -44,6 +44,13 @@ class _Verbs(TyperGroup):
         for command in self.commands.values():
             _complete_help(command)
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")  # pydantic's, which some versions of typer show
+            raise
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, verbs in GROUPS.items():
             commands = {verb: self.get_command(ctx, verb) for verb in verbs}
@@ -73,7 +80,7 @@ def make_app(verb: str | None = None) -> typer.Typer:
     app = typer.Typer(
         name="mirenc",
         cls=_Verbs,
-        help="Find functions across builds, compare builds, and predict from code, by embeddings of LLVM IR.",
+        help="Embed LLVM IR as vectors: find functions in other builds, compare builds, make predictions about code.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

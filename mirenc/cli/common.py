@@ -17,7 +17,7 @@ from mirenc.base.errors import ConfigError, IRFileError, TaskError
 from mirenc.base.progress import progress as progress
 from mirenc.base.writing import check_output as check_output
 from mirenc.cli.failures import Failures as Failures
-from mirenc.cli.messages import say as say, warn as warn, warn_left_out as warn_left_out
+from mirenc.cli.messages import say as say, say_written as say_written, warn as warn, warn_left_out as warn_left_out
 from mirenc.cli.tables import print_rows as print_rows, print_table as print_table
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ SearchModel = Annotated[
     Option(
         "--model",
         "-m",
-        help="Name or folder of a model. [default: mirenc-search for functions and smaller parts, else mirenc-fast]",
+        help="Name or folder of a model. [default: for functions and smaller parts mirenc-search, else mirenc-fast]",
     ),
 ]
 Map = Annotated[
@@ -69,14 +69,10 @@ Function = Annotated[
     str | None,
     Option("--function", "-f", metavar="REGEX", help="Only functions whose name, plain or mangled, matches."),
 ]
-FormName = Annotated[
-    Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"],
-    Option(
-        "--form",
-        help="LLVM passes that run before embedding, so that builds at different levels look alike. auto: O2 to "
-        "compare or search modules and functions, else plain (none).",
-    ),
-]
+FormChoice = Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"]
+FORM_HELP = "LLVM passes to run first, so that -O0 and -O2 builds of a function get similar vectors."
+_AUTO = "auto: O2 when modules or functions are compared or searched; otherwise plain (no passes)."
+FormName = Annotated[FormChoice, Option("--form", help=f"{FORM_HELP} {_AUTO}")]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Timeout = Annotated[
     float | None, Option(help="Seconds that LLVM or a compiler may take for one file. [default: 120]", min=0.01)
@@ -106,7 +102,7 @@ Data = Annotated[
 ]
 IRDir = Annotated[
     Path | None,
-    Option("--ir-dir", help="Folder with the IR (NAME.ll or .bc) of a published table that comes without it."),
+    Option("--ir-dir", help="Folder of IR files (NAME.ll or NAME.bc), for published tables that contain none."),
 ]
 Variant = Annotated[str, Option(help="Which of the task's tables. [default: the first]")]
 

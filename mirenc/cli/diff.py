@@ -47,9 +47,9 @@ def diff(
 ) -> None:
     """Show which functions grew, shrank, changed, appeared, vanished or were renamed between two builds, and why.
 
-    Functions are paired by symbol where both builds have it, else by their vectors. Identical functions, whose IR
-    differs in local names and metadata at most, are counted and not listed. Bytes are those of the object file that
-    mirenc's LLVM makes of the IR as it is, as nm -S counts them. The tables are Markdown.
+    Functions are paired by symbol if both builds have it, otherwise by their vectors. Functions are identical if their
+    IR is the same apart from local names and metadata; these are counted, but not listed. Bytes are those in the object
+    file that mirenc's LLVM compiles from the IR without further passes, as nm -S counts them. The tables are Markdown.
 
     mirenc diff old new
     mirenc diff old/foo.ll new/foo.ll -o report.md
@@ -79,6 +79,7 @@ def diff(
     for path in output or ():
         with delivered(path) as part:
             part.write_text(formats[path.suffix](report, details, k), encoding="utf-8", errors="backslashreplace")
+        common.say_written(path)
     typer.echo((_json if as_json else _terminal)(report, details, k), nl=False)
     failures.finish()
 

@@ -33,10 +33,10 @@ def embed(
     ] = "search",
     part: Annotated[
         Literal["both", "text", "graph"],
-        Option(help="What the text encoder gives, what the graph encoder gives, or both."),
+        Option(help="Use the text encoder, the graph encoder, or both."),
     ] = "both",
     form: common.FormName = "auto",
-    whiten: Annotated[bool, Option(help="Remove the directions that the vectors of all code have in common.")] = True,
+    whiten: Annotated[bool, Option(help="Remove from the vectors what those of all code have in common.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
@@ -47,7 +47,7 @@ def embed(
     device: Annotated[str, Option(help="Where the model runs: cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
     column: Annotated[
-        str | None, Option(metavar="NAME", help="INPUT is Parquet files; this column has the IR of each row.")
+        str | None, Option(metavar="NAME", help="Read IR from this column of INPUT, which must be Parquet.")
     ] = None,
     names: Annotated[
         str | None,
@@ -56,7 +56,7 @@ def embed(
     jobs: Annotated[
         int | None,
         Option(
-            "--jobs", "-j", min=1, help="How many processes embed. [default: one for each core, where it saves time]"
+            "--jobs", "-j", min=1, help="How many processes embed. [default: one per core for many files, else one]"
         ),
     ] = None,
     ray: Annotated[
@@ -96,8 +96,7 @@ def embed(
     }
     encoder, chosen = load(**loading), common.chosen_form(form)
     if model is None and name != DEFAULT_MODEL:
-        default = f"for the default, --model {DEFAULT_MODEL}"
-        common.say(f"vectors are of {name}, which was trained to find functions; {default}")
+        common.say(f"using {name}, made for finding functions (for features: --model {DEFAULT_MODEL})")
     if column is None:
         files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))
@@ -135,6 +134,7 @@ def embed(
         common.print_rows(rows[:_SHOWN], "<<>>>>>", _HEAD)
         more = f"and {count - _SHOWN} more; " if count > _SHOWN else ""
         typer.echo(f"{more}vectors of {encoder.name}. To keep them add -o vectors.npz, to print them --json")
+    common.say_written(output)
     failures.finish()
 
 

@@ -15,6 +15,8 @@ from mirenc.cli.own_labels import is_table, print_report, refuse
 if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
+_ROWS = "Features of a task: text, graph, both, both_histogram, look_ahead or look_ahead_both. [default: both]"
+
 
 @common.reads
 def fit(
@@ -33,47 +35,48 @@ def fit(
     ] = None,
     log: Annotated[
         bool | None,
-        Option(help="Fit log(1 + label). [default: for numbers of several magnitudes, if none is negative]"),
+        Option(
+            help="Fit log(1 + label). [default: if none is negative and the largest tenth are over 10 x the smallest]"
+        ),
     ] = None,
-    form: common.FormName = "auto",
+    form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} [default: plain (no passes)]")] = None,
     commands: Annotated[
         Path | None,
         Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="Figures of labels as JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print the test results as JSON (labels only).")] = False,
     task_file: common.TaskFile = None,
     data: common.Data = None,
     ir_dir: common.IRDir = None,
     variant: common.Variant = "",
-    row: Annotated[
-        str, Option("--row", "-r", help="Features of a task: both, both_histogram, text, graph, ... [default: both]")
-    ] = "",
+    row: Annotated[str, Option("--row", "-r", help=_ROWS)] = "",
     model: common.Model = None,
     *,
     options: common.Reading,
 ) -> None:
-    """Train a head on labels of your own, or on a task, and measure what its answers are worth on groups held out.
+    """Train a head on your labels or on a task, and test it on groups (such as projects) that it was not trained on.
 
-    A table of labels has a row for each function, and the columns file (relative to the table), function or line, label
-    (a class or a number), and group (such as the project: rows of a group are held out together). Without function and
-    line, each label is about a whole file. To ask the head, type `mirenc predict FOLDER INPUT`; if it is of a task,
+    A table of labels has a row for each function, and these columns:
+
+    \b
+    file      its path, relative to the table
+    function  its name or symbol; or line, a line in it. Without both, each
+              label is about a whole file
+    label     a class or a number
+    group     such as the project: rows of a group are held out together
+
+    Ask a head of your own labels: `mirenc predict FOLDER INPUT`. Ask a head of a task:
     `mirenc predict TASK INPUT --head FOLDER`.
 
     mirenc fit labels.csv -o size_head
     mirenc fit --task-file my_task.py -o widths_head
-    """
-    labels_only: dict[str, Any] = {
-        "--label": label,
-        "--group": group,
-        "--kind": kind,
-        "--json": as_json,
-        "--commands": commands,
-    }
-    labels_only |= {"--log": None if log is None else "given", "--form": form != "auto"}
+    """  # noqa: D301 - click keeps the lines after a backspace
+    labels_only: dict[str, Any] = {"--label": label, "--group": group, "--kind": kind, "--json": as_json}
+    labels_only |= {"--commands": commands, "--log": None if log is None else "given", "--form": form}
     task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
         refuse(task_only, "a table of labels is no task")
-        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form)}
+        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form or "auto")}
         _fit_labels(task, output, as_json, model, options, label=label, group=group, commands=commands, **chosen)
         return
     refuse(labels_only, "it is for a table of labels")

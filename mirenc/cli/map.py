@@ -57,4 +57,5 @@ def map(
         page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:
         part.write_text(page, encoding="utf-8", errors="backslashreplace")
+    common.say_written(output)
     failures.finish()

@@ -18,6 +18,12 @@ def say(line: str) -> None:
     print("mirenc:", "\n".join(map(printable, line.split("\n"))), file=sys.stderr)
 
 
+def say_written(path: object) -> None:
+    """Name the file that was written, if there is one, to somebody at a terminal."""
+    if path is not None and sys.stderr.isatty():
+        say(f"wrote {path}")
+
+
 def warn(line: object) -> None:
     """Print a warning to stderr."""
     say(f"warning: {line}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mirenc.base.errors import HeadError, TaskError
 from mirenc.base.shown import printable
 from mirenc.cli import common
 
@@ -22,16 +23,28 @@ if TYPE_CHECKING:
 _MOST_SHOWN = 10  # rows that were left out, classes of a confusion matrix
 
 
-def is_table(name: str | None) -> bool:
-    """Whether the first argument of ``mirenc fit`` is a table of labels and no task, whose name goes first."""
-    from mirenc.decide.label_table import TABLE_SUFFIXES
+def is_table(name: str) -> bool:
+    """Whether the first argument of ``mirenc fit`` is a table of labels and no task, whose name goes first.
 
-    return name is not None and (name.endswith(TABLE_SUFFIXES) or (Path(name).is_file() and not _is_task(name)))
+    Raises TaskError: it is IR or source.
+    """
+    from mirenc.decide.label_table import TABLE_SUFFIXES
+    from mirenc.llvm.inputs.file_kind import IR_SUFFIXES, SOURCE_LANGUAGES
+
+    if Path(name).suffix in (*IR_SUFFIXES, *SOURCE_LANGUAGES):
+        raise TaskError(f"{name} is no table ({', '.join(TABLE_SUFFIXES)}) and no task. Name one of these")
+    return name.endswith(TABLE_SUFFIXES) or (Path(name).is_file() and not _is_task(name))
 
 
 def is_head(name: str) -> bool:
-    """Whether the first argument of ``mirenc predict`` is a head's folder, or the head.json in it, and no task."""
-    return Path(name).name == "head.json" or ((Path(name) / "head.json").is_file() and not _is_task(name))
+    """Whether the first argument of ``mirenc predict`` is a head's folder. Raises HeadError: one without a head."""
+    if _is_task(name):
+        return False
+    found = Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
+    if Path(name).is_dir() and not found:
+        advice = "Name a task first (`mirenc tasks`), or make a head: mirenc fit LABELS.csv -o FOLDER"
+        raise HeadError(f"{name} is a folder without a head. {advice}")
+    return found
 
 
 def _is_task(name: str) -> bool:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_INPUTS = "The name of a task (`mirenc tasks` lists them; left out with --task-file), or the folder of a head that "
-_INPUTS += "`mirenc fit` made of your own labels; then IR or sources, folders of "
-_INPUTS += "either, compile_commands.json, or - for stdin."
+_INPUTS = "Name of a task (`mirenc tasks`; not with --task-file) or folder of a head (`mirenc fit LABELS`), then IR or "
+_INPUTS += "source files, folders of either, compile_commands.json, or - for stdin."
 
 
 @common.reads
@@ -34,13 +33,14 @@ def predict(
         Option(
             "--context",
             "-c",
-            help="What is known beside the code (`mirenc tasks`), as in transfer=1048576,wgsize=128. Can be repeated.",
+            help="Facts that are not in the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists them. "
+            "Can be repeated.",
         ),
     ] = None,
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: common.TaskFile = None,
     variant: Annotated[
-        str, Option(help="Which shipped head, such as nvidia or amd. [default: by the code, or the first]")
+        str, Option(help="Which shipped head, such as nvidia or amd. [default: the one for the code, else the first]")
     ] = "",
     function: Annotated[
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
@@ -54,8 +54,8 @@ def predict(
     look_ahead: Annotated[
         bool | None,
         Option(
-            help="Compile every setting and use features of the code that it gives. [default: on, for loops that LLVM "
-            "may vectorise in functions of at most 1000 instructions]"
+            help="Compile the loop with each setting, and give the head features of the results. [default: on for "
+            "loops that LLVM can vectorise, in functions of up to 1000 instructions]"
         ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
@@ -75,7 +75,9 @@ def predict(
     *,
     options: common.Reading,
 ) -> None:
-    """Ask a trained head which setting to take, on which machine, and how well such answers did on unseen code.
+    """Ask a trained model (head) for a setting.
+
+    The answer names the machine that it is for, and how often such answers were right on new code.
 
     Files that fail are listed on stderr; the others are answered, and the exit code is 1.
 

@@ -51,8 +51,8 @@ def search(
     rerank: Annotated[
         bool | None,
         Option(
-            help="Re-rank the best 50 functions by how alike the other functions of their files are. [default: on, for "
-            "functions without --approximate]"
+            help="Re-rank the best 50 functions: prefer one whose file resembles the query's file. [default: on for "
+            "functions, off with --approximate]"
         ),
     ] = None,
     approximate: Annotated[
@@ -67,9 +67,9 @@ def search(
 ) -> None:
     """Find the files or functions in INDEX that are most like those in QUERY, by cosine.
 
-    In an index of functions, each function of QUERY is searched for. The percentage tells how often such a first answer
-    was the right function, on projects that the model was not trained on; queries whose function is not in the index
-    count as wrong. Where several functions share a name, their symbols are shown, too.
+    In an index of functions, each function of QUERY is searched for. The percentage beside a first result is how often
+    results like it were the right function, measured on projects that the model was not trained on. There, a result
+    counts as wrong if the index lacks the function. Where several functions share a name, their symbols are shown, too.
 
     mirenc search foo.ll functions.npz
     mirenc search foo.ll src --level module -k 3

@@ -38,11 +38,11 @@ def sizes(
     *,
     options: common.Reading,
 ) -> None:
-    """Show the bytes of every function or file before any pass and after -Oz, exactly, as nm -S counts them.
+    """Show the exact size of each function or file, unoptimised and after -Oz.
 
-    Sources are compiled at -Oz, IR is optimised from where it is. Functions that are inlined everywhere or not used
-    have no row; of copies that a linker merges, one counts. Predictions of single functions, without running the
-    passes, come from `mirenc predict size_after`.
+    Bytes are counted as by nm -S. Sources are compiled at -Oz. IR gets the -Oz passes on top of those that it already
+    had. Functions that are inlined everywhere or not used have no row. If a linker would merge copies, they count once.
+    `mirenc predict size_after` predicts the sizes of single functions without running the passes.
 
     mirenc sizes src
     mirenc sizes foo.ll --level module

@@ -44,7 +44,7 @@ def suggest(
     budget: Annotated[
         int | None,
         Option(
-            help="With --inline: number of compilations, those of lists and -Oz included. [default: 20 more]",
+            help="With --inline: compilations in all, including -Oz and the lists. [default: 20 beside these]",
             min=1,
         ),
     ] = None,
@@ -55,16 +55,16 @@ def suggest(
 ) -> None:
     """List pass lists that may make code smaller than -Oz does, in the order in which to try them; --try runs them.
 
-    The lists are the same for all code, because choosing them for each piece of code saved no more. The first ones come
-    from compiling many functions: each of them saves where -Oz and the lists before it do not. Then come lists that
+    The lists are the same for all code, because choosing them for each piece of code saved no more. The first lists
+    were found by compiling many functions. Each helps code that -Oz and the earlier lists do not. Then come lists that
     people try by hand: -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, and -Oz without inlining.
 
     Sources are compiled with -Oz -Xclang -disable-llvm-passes. --try compares the sizes of the object files, that is,
     all bytes that are loaded (code, data, unwind tables). -Oz itself is tried, too, so the result is never larger than
     its.
 
-    --inline reverses some of LLVM's decisions which calls to inline, and keeps those that make the object smaller.
-    Calls that LLVM cannot inline stay calls.
+    --inline tries to change which calls LLVM inlines, and keeps the changes that make the object smaller. Calls that
+    LLVM cannot inline stay calls.
 
     LLVM's verifier checks that each result is well-formed IR. Run your own tests to see that the program still behaves
     as before.
@@ -73,10 +73,10 @@ def suggest(
     mirenc suggest foo.c --try -o foo.o
     """
     if (inline or budget is not None) and not (attempt and inline):
-        raise typer.BadParameter("decisions about calls are found by trying; add --try --inline", param_hint="--inline")
+        raise typer.BadParameter("--inline needs --try" if inline else "--budget needs --try --inline")
     if output is not None:
         if not attempt:
-            raise typer.BadParameter("only a trial has a module to write; add --try", param_hint="--output")
+            raise typer.BadParameter("-o needs --try")
         if output.suffix not in _SUFFIXES:
             raise ConfigError(f"output {str(output)!r}: unknown suffix; available: {', '.join(_SUFFIXES)}. Name a file")
         common.check_output(output)
@@ -185,11 +185,10 @@ def _result(code: Code, lists: Sequence[FixedList], outcome: Outcome, first: lis
         lines.append(f"  {size} by list {number} ({one.origin})")
     assert outcome.oz.loaded_bytes is not None
     share = 100 * outcome.saved / max(outcome.oz.loaded_bytes, 1)
-    what = f"list {outcome.best + 1}" if outcome.best >= 0 else "-Oz itself"
-    lines.append(f"best: {what}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}")
-    if outcome.best >= 0:
-        lines += [*first, f"  {code.command(outcome.winner.pipeline)}"]
-    return lines
+    if outcome.best < 0:
+        return [*lines, f"Nothing was smaller than -Oz ({outcome.oz.loaded_bytes:,} bytes), by {outcome.engine}"]
+    found = f"best: list {outcome.best + 1}, {outcome.saved:,} bytes less than -Oz ({share:.1f} %), by {outcome.engine}"
+    return [*lines, found, *first, f"  {code.command(outcome.winner.pipeline)}"]
 
 
 def _decisions(inlining: Inlining | None) -> list[str]:

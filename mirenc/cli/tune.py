@@ -25,22 +25,25 @@ _TASKS = ("vectorization", "openmp", _PASS_LIST)
 
 @common.reads
 def tune(
+    ctx: typer.Context,
     task: Annotated[str, Argument(metavar="TASK", help=f"{', '.join(_TASKS[:-1])} or {_TASKS[-1]}.")],
     sources: Annotated[
         list[Path] | None,
         Argument(metavar="SOURCE", help="Sources whose places are tuned. [default: all that the run executes]"),
     ] = None,
     build: Annotated[
-        str, Option(metavar="COMMAND", help="Command that builds the program, by CC or clang on PATH.")
+        str,
+        Option(metavar="COMMAND", help="Command that builds the program, with $CC or the clang on PATH. [required]"),
     ] = "",
     run: Annotated[
-        str, Option(metavar="COMMAND", help="Command that runs it, which is what is to become faster.")
+        str, Option(metavar="COMMAND", help="Command that runs it, whose time is measured. [required]")
     ] = "",
     check: Annotated[
         str, Option(metavar="COMMAND", help="Command whose output must stay the same. [default: that of --run]")
     ] = "",
     output: Annotated[
-        Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the report, and a patch or compiler.")
+        Path | None,
+        Option("--output", "-o", metavar="FOLDER", help="Folder for the report, and a patch or compiler. [required]"),
     ] = None,
     loops: Annotated[
         int, Option(help="How many loops, or files for pass_list, are tuned, the hottest first.", min=1)
@@ -58,8 +61,8 @@ def tune(
 
     The program is profiled by one run. A head, which knows how often each loop runs, proposes settings; those that
     people try by hand are added. Each setting is built and timed in alternation with the original build, and its output
-    must be the same. It is kept if it is faster by more than the noise, twice. At the end, all kept settings together
-    are timed against the original build.
+    must be the same. A setting is kept if it beats the noise in two separate comparisons. At the end, all kept settings
+    together are timed against the original build.
 
     Your sources are never changed: the folder gets a report and a patch, or for pass_list a compiler. A build or run
     that takes ten times as long as the original's is stopped. After Ctrl-C, the same command continues. To make code
@@ -75,7 +78,7 @@ def tune(
         raise TaskError(f"{task!r} is nothing to tune; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
         if not value:
-            raise typer.BadParameter("is needed: --build 'make' --run './bench' -o tuned", param_hint=name)
+            ctx.fail(f"Missing option {name}, as in --build 'make' --run './bench' -o tuned")
     assert output is not None
     if output.exists() and not output.is_dir():
         raise ConfigError(f"{output} is a file. Name a folder with -o")

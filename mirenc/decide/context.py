@@ -188,6 +188,7 @@ class Context:
         wanted += "".join(f"; {name}: read from the code where it is left out" for name in self.optional_names)
         for name in texts:
             if name not in self.names:
-                raise TaskError(f"unknown context feature {name!r} for {self.task}. Give --context {wanted}")
+                names = ", ".join(self.names) or "none"
+                raise TaskError(f"{self.task} has no context {name!r}. It takes: {names}. Details: mirenc tasks")
         if missing := [name for name in self.names if name not in texts]:
             raise TaskError(f"{self.task} also needs {', '.join(map(repr, missing))}. Give --context {wanted}")

@@ -267,9 +267,11 @@ def embed_labels(
     if len(set(labels)) < 2 or len(set(groups.tolist())) < 2:
         what = "group" if len(set(labels)) > 1 else "label"
         problem = f"{len(found)} usable rows, and two {what}s are needed at least"
-        reasons = f" ({'; '.join(left_out[:3])})" if left_out else ""
-        advice = f"A column {'group'!r} says which rows belong together" if what == "group" else "Label more code"
-        raise TaskError(f"{problem}{reasons}. {advice}")
+        advice = "A column 'group' says which rows belong together" if what == "group" else "Label more code"
+        if not found:
+            advice = "Mend the table, whose paths are relative to its folder"
+        first = f". The first problem: {left_out[0]}" if left_out else ""
+        raise TaskError(f"{problem}{first}. {advice}")
     code = LabelledCode(
         names=[name for _, name, *_ in found],
         labels=np.array(labels) if kind == "classes" else np.array([_number(label) for label in labels]),

@@ -110,7 +110,7 @@ def get_task(name: str | os.PathLike[str]) -> Task:
         raise TaskError(
             f"unknown task {name!r}; available: {', '.join(list_tasks())}.{meant} "
             "A task of your own is a file, which is executed: --task-file FILE.py "
-            "(Python: mirenc.decide.load_task_file)"
+            "(Python: mirenc.decide.load_task_file). Or give `mirenc predict` the folder of a head"
         )
     module, _, attribute = _REGISTRY[name].partition(":")
     return getattr(importlib.import_module(module), attribute)()

@@ -81,4 +81,4 @@ def _runtime_of(files: ModelFiles, backend: str, device: str) -> Runtime:
         return TorchRuntime(files.config, files.weights, device)
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
-        raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use device='cpu'") from None
+        raise ModelError(f"cannot run {files.name} on device {device!r}: {first}. Use the device 'cpu'") from None

@@ -169,7 +169,7 @@ class VectorWriter:
 def _no_table(where: str, why: str) -> IRFileError:
     return IRFileError(
         f"{where}: is no file of vectors by `mirenc embed`, or is damaged ({why}). "
-        f"Make it again: mirenc embed FOLDER -o {where}"
+        f"Make one: mirenc embed FOLDER -o vectors{Path(where).suffix}"
     )
 
 

@@ -60,7 +60,7 @@ WHAT_IS_WRONG = {
     "refused_source_code.ll": "line 2, column 1: expected top-level entity. If it is IR",
     "refused_truncated.bc": "The file may be truncated: write it again",
     "refused_truncated.ll": "line 121, column 1: found end of file when expecting more instructions",
-    "refused_unknown_name.ll": "line 2, column 20: use of undefined value '%undefined_name'",
+    "refused_unknown_name.ll": "line 2, column 20: use of undefined value '%undefined_name'. The file may be damaged",
     "refused_unterminated_string.ll": "line 1, column 31: end of file in string constant",
     "refused_utf16.ll": "is text in UTF-16, not LLVM IR",
 }
@@ -400,7 +400,7 @@ def test_no_permission(as_user: Run, model_dir: Path, ir: Path, tmp_path: Path) 
     assert result.code == 1
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == [str(top / "good.ll")]
     note, *listed, last = result.error_lines
-    assert f"{top}: its 3 IR files are taken, and its 1 sources left out" in note
+    assert f"{top}: reading 3 IR files, skipping 1 source file." in note
     assert listed == [
         f"mirenc: warning: {top}/closed: no permission to read this folder. Try `chmod u+rx {top}/closed`",
         f"mirenc: warning: {top}/unreadable.ll: no permission to read it. Try `chmod u+r {top}/unreadable.ll`",

@@ -114,7 +114,7 @@ def test_functions_are_embedded_by_the_model_that_searches_them(
 ) -> None:
     output = tmp_path / "x.npz"
     shown, written = run("embed", *words, ir), run("embed", *words, "-o", output, ir)
-    chosen = ["mirenc: vectors are of mirenc-search, which was trained to find functions; for the default, --model mi"]
+    chosen = ["mirenc: using mirenc-search, made for finding functions (for features: --model mirenc-fast)"]
     for result in (shown, written):
         assert (result.code, [line[: len(chosen[0])] for line in result.error_lines]) == (
             0,

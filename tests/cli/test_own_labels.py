@@ -62,10 +62,13 @@ def test_numbers_as_json_with_rows_that_are_left_out(run: Run, tables: tuple[Pat
     [
         (("fit", "LABELS", "--row", "text"), "a table of labels is no task; leave it out", 2),
         (("fit", "openmp", "--label", "cycles", "-o", "x"), "it is for a table of labels; leave it out", 2),
+        (("fit", EXAMPLE), "saxpy.ll is no table (.csv, .tsv, .parquet) and no task", 1),
         (("fit", "nowhere.csv"), "nowhere.csv: no such file. Give a table: .csv, .tsv, .parquet", 1),
         (("fit", "LABELS", "--label", "lable"), "no column 'lable'; did you mean 'label'", 1),
         (("fit", "LABELS", "-p", "nowhere.json"), "nowhere.json", 1),
         (("predict", "nowhere/head.json", EXAMPLE), "nowhere: no head.json", 1),
+        (("predict", EXAMPLE.parent, EXAMPLE), "is a folder without a head. Name a task first", 1),
+        (("search", EXAMPLE, "LABELS"), "Make one: mirenc embed FOLDER -o vectors.csv", 1),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -125,10 +125,8 @@ def test_ir_goes_before_sources(mirenc: Run, project: Path) -> None:
     result = mirenc("embed", "src", "--no-cache")
     assert [json.loads(line)["file"] for line in result.out.splitlines()] == ["src/one.ll"]
     assert result.code == 0
-    assert result.err == (
-        "mirenc: src: its 1 IR files are taken, and its 3 sources left out. To have those, name them, or a folder "
-        "without IR\n"
-    )
+    skipped = "skipping 3 source files. To read these instead, name them"
+    assert result.err == f"mirenc: src: reading 1 IR file, {skipped}\n"
 
 
 def test_a_compiler_that_floods_is_bounded(mirenc: Run, project: Path, cc: Path) -> None:

@@ -61,13 +61,13 @@ def test_without_a_head_the_shipped_one_has_the_lists(run: Run, code: Path) -> N
 
 
 def test_what_cannot_be_done_is_refused(run: Run, head: Path, code: Path, tmp_path: Path) -> None:
-    run("suggest", code, "--head", head, "-o", tmp_path / "best.ll").refused("add --try")
+    run("suggest", code, "--head", head, "-o", tmp_path / "best.ll").refused("-o needs --try")
     run("suggest", code, "-k", 0, "--head", head).refused("greater than or equal to 1")
     run("suggest", code, "--head", head, "--try", "-o", tmp_path / "best.s").failed(
         "unknown suffix; available: .bc, .ll, .o"
     )
-    run("suggest", code, "--head", head, "--inline").refused("add --try --inline")
-    run("suggest", code, "--head", head, "--try", "--budget", 9).refused("add --try --inline")
+    run("suggest", code, "--head", head, "--inline").refused("--inline needs --try")
+    run("suggest", code, "--head", head, "--try", "--budget", 9).refused("--budget needs --try --inline")
     run("suggest", code, "--head", head, "--function", "other").failed("no function 'other'", "it has f4")
     run("suggest", tmp_path / "none.ll", "--head", head).failed("none.ll")
 

@@ -10,6 +10,7 @@ from command_line import Run
 from rich.cells import cell_len
 
 from mirenc.base.shown import printable, shorten
+from mirenc.cli.messages import say_written
 from mirenc.cli.tables import print_rows
 
 SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
@@ -70,3 +71,15 @@ def test_embed_prints_a_table_on_a_terminal(
     first = " ".join(f"{value:.2f}" for value in record["vector"][:2])
     assert row.endswith(f" {len(record['vector'])}  {first} ...")
     assert "-o vectors.npz" in advice
+
+
+@pytest.mark.parametrize(
+    ("path", "terminal", "line"),
+    [("x.npz", True, "mirenc: wrote x.npz\n"), ("x.npz", False, ""), (None, True, "")],
+)
+def test_the_file_that_was_written_is_named_on_a_terminal(
+    path: str | None, terminal: bool, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    say_written(path)
+    assert capsys.readouterr().err == line

@@ -131,7 +131,7 @@ def test_what_is_slower_or_says_something_else_is_not_kept(
 @pytest.mark.parametrize(
     ("build", "command", "phrases"),
     [
-        ("exit 3", "./program", ("the build ends with 3", "Mend --build")),
+        ("exit 3", "./program", ("the build ends with exit status 3", "no output", "Mend --build")),
         ("true", "./program", ("the build compiled no C or C++", "make clean")),
         (WORDS[3], "./program; exit 4", ("--run ends with 4",)),
         (WORDS[3], "./program; date +%N", ("the output is another one each time", "--check")),
@@ -263,7 +263,7 @@ def test_pass_lists_by_time_are_kept_as_a_compiler(
 def test_a_build_that_fails_is_shown(run: Run, project: Path) -> None:
     (project / "main.c").write_text("int main(void) { return nothing; }\n")
     done = run("tune", "vectorization", "--build", "$CC main.c; exit 3", "--run", "./x", "-o", "tuned")
-    assert "the build ends with 3" in done.err
+    assert "the build ends with exit status 3" in done.err
     assert "    main.c:1:25: error: use of undeclared identifier 'nothing'" in done.err
 
 

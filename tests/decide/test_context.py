@@ -61,8 +61,9 @@ def test_a_value_that_is_not_allowed_is_refused(feature: Feature, text: str, all
 
 
 def test_missing_and_unknown_features_are_named_with_what_to_type() -> None:
+    names = "length, gpu, trips, width"
     with pytest.raises(
-        TaskError, match=r"unknown context feature 'colour' for the task\. Give --context length=.*; gpu: one"
+        TaskError, match=rf"the task has no context 'colour'\. It takes: {names}\. Details: mirenc tasks"
     ):
         MIXED.parse({"colour": "1"})
     with pytest.raises(TaskError, match=r"also needs 'gpu', 'trips', 'width'\..*trips: read from the code where it is"):

@@ -242,6 +242,13 @@ def test_bad_rows_are_left_out_with_their_reasons(tables: tuple[Path, Path], tin
         (HEADER, [(f"m{n}.ll", "f0", "a", n) for n in range(4)], {}, TaskError, "two labels are needed"),
         (
             HEADER,
+            [(f"no{n}.ll", "f0", n, n) for n in range(4)],
+            {},
+            TaskError,
+            "row 1: .*no0.ll: no such .* to its folder",
+        ),
+        (
+            HEADER,
             [(f"m{n}.ll", "f0", "ab"[n // 2], n // 2) for n in range(4)],
             {},
             TaskError,

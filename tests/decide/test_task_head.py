@@ -132,7 +132,7 @@ def test_maps_and_words_do_not_matter_to_a_head_on_features(tmp_path: Path) -> N
 
 
 def test_wrong_context_features_are_named(trained: TaskHead, encoder: Encoder) -> None:
-    with pytest.raises(TaskError, match="unknown context feature 'size'"):
+    with pytest.raises(TaskError, match="has no context 'size'"):
         trained.predict(kernel("mul"), {"size": 8})
     with pytest.raises(TaskError, match="also needs 'length'"):
         trained.predict(kernel("mul"), {})

@@ -331,7 +331,7 @@ def test_numpy_on_another_device(model_folder: Path) -> None:
 
 
 def test_a_device_that_does_not_exist(model_folder: Path) -> None:
-    with pytest.raises(ModelError, match=r"cannot run random on device 'nonsense': .*Use device='cpu'"):
+    with pytest.raises(ModelError, match=r"cannot run random on device 'nonsense': .*Use the device 'cpu'"):
         load(model_folder, device="nonsense")
 
 

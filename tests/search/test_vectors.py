@@ -123,7 +123,7 @@ def test_a_sidecar_of_another_file_is_refused(encoder: Encoder, tmp_path: Path) 
 @pytest.mark.parametrize("name", ["x.npy", "x.npz"])
 def test_nobody_is_told_to_unpickle_what_a_stranger_sent(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"garbage")
-    with pytest.raises(IRFileError, match=r"or is damaged \(no file of numpy's\). Make it again"):
+    with pytest.raises(IRFileError, match=r"or is damaged \(no file of numpy's\). Make one"):
         read_vectors(tmp_path / name)
 
 
@@ -186,7 +186,7 @@ def foreign(path: Path) -> None:
 def test_vectors_of_nobody_are_refused(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"x{suffix}"
     foreign(path)
-    with pytest.raises(IRFileError, match=r"Make it again: mirenc embed FOLDER -o"):
+    with pytest.raises(IRFileError, match=r"Make one: mirenc embed FOLDER -o vectors"):
         read_vectors(path)
 
 

@@ -36,7 +36,8 @@ class FunctionCode(NamedTuple):
 
     - ``signature``, ``statements``, ``operands``: hashes of its type and attributes; of its instructions in order,
       without local names; of which value or block stands at each place of them.
-    - ``functions``: symbols of functions that each statement refers to, in order, each once a statement.
+    - ``functions``: symbols of functions that each statement refers to, in order, each once a statement. Intrinsics
+      are operations, which are part of ``statements``.
     - ``globals``: hash of the definition of each variable that it refers to by name, and of those that this reaches.
       Constants that have but a number, as strings, are part of ``statements`` by what they hold.
     """
@@ -161,7 +162,7 @@ class _Names:
                     blocks = range(header.first_block, header.last_block)
                     self.blocks[match[1]] = {block_name(self.module, row)[1:]: at for at, row in enumerate(blocks)}
                 return f"blockaddress({refer(match[1][1:].strip(_QUOTE))}, {self.blocks[match[1]][match[2]]})"
-            if word in self.functions:
+            if word in self.functions and not word.startswith("@llvm."):  # intrinsics are operations
                 return refer(word[1:].strip(_QUOTE))
             if (content := self.contents.get(word)) is not None:
                 variables.update(dict.fromkeys(content.variables))

@@ -102,8 +102,10 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
         report(_left_out(f"{folder}: {without} of its objects", without))
     if files := sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name)):
         if sources and report is not None:
-            found = f"{folder}: its {len(files)} IR files are taken, and its {len(sources)} sources left out"
-            report(f"{found}. To have those, name them, or a folder without IR")
+            found, left_out = (
+                f"{n} {kind} file{'s' * (n != 1)}" for n, kind in ((len(files), "IR"), (len(sources), "source"))
+            )
+            report(f"{folder}: reading {found}, skipping {left_out}. To read these instead, name them")
         return files
     if (folder / COMMANDS).is_file():
         return command_inputs(folder / COMMANDS, report, options)

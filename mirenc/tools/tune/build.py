@@ -108,10 +108,10 @@ class UserBuild:
             self.seconds = done.wall
         compiled = self._note_calls()
         if done.code:
-            last = "\n".join(done.tail.splitlines()[-_SHOWN:])
+            last = "\n".join(done.tail.splitlines()[-_SHOWN:]) or "no output"
             raise CompileError(
-                f"the build ends with {done.code}. Mend --build, which is run in {self.folder} with clang as CC, "
-                "or add what it needs",
+                f"the build ends with exit status {done.code}. Mend --build, which is run in {self.folder} with clang "
+                "as CC, or add what it needs",
                 diagnostic=f"error: of the build\n{last}\n",  # the first line is this error's own
             )
         if texts and not compiled:

@@ -23,6 +23,7 @@ SOURCE = """
 @jumps = internal constant [2 x ptr] [ptr blockaddress(@jumping, %a), ptr blockaddress(@jumping, %b)]
 declare void @one(ptr)
 declare void @two(ptr)
+declare i32 @llvm.smax.i32(i32, i32)
 define i32 @f(i32 %x, i32 noundef %y, ptr %p) #0 {
 entry:
   %sum = add nsw i32 %x, 8
@@ -40,7 +41,8 @@ else:
   %word = load ptr, ptr @words, align 8
   %call = load ptr, ptr @calls, align 8
   %both = add i32 %kept, %value
-  ret i32 %both
+  %most = call i32 @llvm.smax.i32(i32 %both, i32 3)
+  ret i32 %most
 }
 define void @jumping(i64 %n) {
   %place = getelementptr [2 x ptr], ptr @jumps, i64 0, i64 %n
@@ -98,6 +100,7 @@ def differing(old: FunctionCode, new: FunctionCode) -> list[str]:
         ("@limit = global i32 10", "@limit = constant i32 10", "globals"),
         ("ptr @limit", "ptr @other", "statements globals"),
         ("call void @one(ptr @.str.1)", "call void @two(ptr @.str.1)", "functions"),
+        ("llvm.smax", "llvm.umax", "statements"),  # an operation, and no function that is referred to
         # Attributes and the like.
         ("attributes #0 = { nounwind", "attributes #0 = { noinline nounwind", "signature"),
         ("argmem: readwrite", "argmem: read", "signature"),

@@ -282,7 +282,7 @@ def test_a_folder_has_the_modules_of_its_objects_once_each(tmp_path: Path) -> No
     assert names == ["a.ll", "b.o", "lib.a(d.o)", "libx.so"]
     assert len(said) == 2
     assert "2 of its objects have no LLVM bitcode and are left out" in said[0]
-    assert "its 4 IR files are taken, and its 1 sources left out" in said[1]
+    assert "reading 4 IR files, skipping 1 source file." in said[1]
 
 
 class Guarded(io.BytesIO):

@@ -96,7 +96,7 @@ def test_ir_goes_before_sources_and_that_is_said(tmp_path: Path) -> None:
     said: list[str] = []
     assert [one.name for one in expand_inputs([tmp_path], said.append)] == [str(tmp_path / "a.ll")]
     assert len(said) == 1
-    assert "its 1 IR files are taken, and its 2 sources left out" in said[0]
+    assert "reading 1 IR file, skipping 2 source files." in said[0]
 
 
 def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

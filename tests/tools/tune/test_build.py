@@ -90,7 +90,7 @@ def test_what_hangs_on_a_time_stamp_is_made_anew_and_what_is_not_is_said(project
 
 def test_a_build_that_fails_shows_its_last_words(project: Path, user: UserBuild) -> None:
     (project / "main.c").write_text("int main(void) { return nothing; }\n")
-    with pytest.raises(CompileError, match="the build ends with 1") as caught:
+    with pytest.raises(CompileError, match="the build ends with exit status 1") as caught:
         user.build()
     assert "undeclared identifier 'nothing'" in caught.value.diagnostic
 
