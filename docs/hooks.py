@@ -24,6 +24,12 @@ def on_page_markdown(markdown: str, **_: object) -> str:
     return markdown.replace(README, _readme()) if README in markdown else markdown
 
 
+def on_page_content(html: str, **_: object) -> str:
+    """Make pictures links to themselves, to see them in full size; options in headings do not break at their hyphen."""
+    html = re.sub(r'<img [^>]*src="([^"]+)"[^>]*>', r'<a href="\1">\g<0></a>', html)
+    return re.sub(r"<h[1-6].*?</h[1-6]>", lambda heading: re.sub(r"(?<=[ (>])-(?=\w)", "\u2011", heading[0]), html)
+
+
 def _readme() -> str:
     """Links into docs/ are made relative to it; links to other files of the repository become their text."""
     text = (ROOT / "README.md").read_text(encoding="utf-8").partition("\n")[2]

@@ -91,11 +91,14 @@ def function_table() -> str:
     )
 
 
+# On a transparent ground: the bars have a contrast of 3 with white and with the dark page, the text follows the page.
+PICTURE_HEAD = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 292" font-family="sans-serif" font-size="13">
+<style>text { fill: #1d2733 } @media (prefers-color-scheme: dark) { text { fill: #e4e9ef } }</style>"""
 BARS = {
     "mirenc-search": (SEARCH, "#1f77b4"),
-    "the same model, IR as compiled": (("mirenc-search", "plain"), "#9ecae1"),
-    "counting statements": (("bag of statements", "auto"), "#fd8d3c"),
-    "counting opcodes": (("opcode histogram", "auto"), "#bdbdbd"),
+    "the same model, IR as compiled": (("mirenc-search", "plain"), "#1a9c94"),
+    "counting statements": (("bag of statements", "auto"), "#d9730d"),
+    "counting opcodes": (("opcode histogram", "auto"), "#858d96"),
 }
 
 
@@ -106,8 +109,7 @@ def recall_picture() -> str:
     languages = [name for name in ("C", "C++", "Fortran", "Rust") if counts.get(name)]
     title = "Functions built at -O0, found first among those built at -O2 (names hidden)"
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 292" font-family="sans-serif" font-size="13">',
-        '<rect width="800" height="292" fill="#fff"/>',
+        PICTURE_HEAD,
         f'<text x="20" y="26" font-size="16">{title}</text>',
     ]
     for column, (title, (_, colour)) in enumerate(BARS.items()):
@@ -125,7 +127,7 @@ def recall_picture() -> str:
         title = f"{language} ({counts[language]:,} functions)"
         lines += [f'<text x="{left + 74}" y="262" text-anchor="middle">{title}</text>']
     note = "Recall at 1 in %, programs that were not trained on; searched among functions of all languages"
-    return "\n".join([*lines, f'<text x="20" y="284" font-size="12" fill="#555">{note}</text>', "</svg>"]) + "\n"
+    return "\n".join([*lines, f'<text x="20" y="284" font-size="12" opacity="0.8">{note}</text>', "</svg>"]) + "\n"
 
 
 def over_bag(row: tuple[str, str], names: str, setting: str = "O0-O2") -> str:
@@ -450,11 +452,10 @@ def drift_picture() -> str:
     rows = load("downstream/drift.json")["rows"]
     title = "One source, compiled otherwise than by clang 19 at -O2: how alike are its vectors?"
     lines = [
-        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 292" font-family="sans-serif" font-size="13">',
-        '<rect width="800" height="292" fill="#fff"/>',
+        PICTURE_HEAD,
         f'<text x="20" y="26" font-size="16">{title}</text>',
     ]
-    for column, (level, colour) in enumerate((("function", "#1f77b4"), ("module", "#9ecae1"))):
+    for column, (level, colour) in enumerate((("function", "#1f77b4"), ("module", "#1a9c94"))):
         x = 20 + 150 * column
         lines += [f'<rect x="{x}" y="42" width="12" height="12" fill="{colour}"/>']
         lines += [f'<text x="{x + 18}" y="53">{level}s</text>']
@@ -466,7 +467,7 @@ def drift_picture() -> str:
             if column:
                 lines += [f'<text x="170" y="{y + 17}" text-anchor="end">{change}</text>']
     note = f"Median cosine (1: the same vector) over {load('downstream/drift.json')['sources']} small programs in C"
-    return "\n".join([*lines, f'<text x="20" y="284" font-size="12" fill="#555">{note}</text>', "</svg>"]) + "\n"
+    return "\n".join([*lines, f'<text x="20" y="284" font-size="12" opacity="0.8">{note}</text>', "</svg>"]) + "\n"
 
 
 def drift_phrase() -> Iterator[str]:

@@ -166,6 +166,9 @@ def test_a_report_is_searched_and_filtered(browser: Any, report: str) -> None:
     page.uncheck("#kinds input[value=grew]")
     assert shown() == ["vanished", "shrank"]
     assert page.inner_text("#found") == "2 of 3"
+    assert not page.is_visible("#none")
+    page.fill("#find", "no such name")
+    assert page.inner_text("#none") == "No function matches."
 
 
 @pytest.fixture
@@ -202,6 +205,16 @@ def test_a_map_is_searched_by_several_words(browser: Any, map_page: str) -> None
     for words, count in (("left new", "10 found"), ("new 29", "1 found"), ("left 29", "0 found"), (" ", "")):
         page.fill("#find", words)
         assert page.inner_text("#found") == count
+    page.evaluate("Plotly.Fx.hover('map', [{curveNumber: 0, pointNumber: 0}])")
+    assert page.locator(".hoverlayer .hovertext").count() == 1
+    page.fill("#find", "new")
+    assert page.locator(".hoverlayer .hovertext").count() == 0
+
+
+def test_few_points_have_their_names_beside_them(browser: Any, map_page: str) -> None:
+    page = opened(browser, map_page, "desktop")
+    names = page.eval_on_selector_all("#map .textpoint", "all => all.map(text => text.textContent)")
+    assert sorted(names) == sorted(f"operator new {row}" for row in range(30))
 
 
 def test_copies_do_not_hide_each_other(browser: Any, map_page: str) -> None:

@@ -1,12 +1,16 @@
 """How large objects are shown: ``repr`` in a few lines, tables in notebooks."""
 
 import html
+import re
 import reprlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from itertools import pairwise
 from typing import Any
 
 _FIELD, _WHOLE = 80, 400  # characters: five lines of a terminal
+_BRACKET = re.compile(r"operator *(?:\(\)|[-<=>]+)|->|[<>()]")  # operators and arrows open and close nothing
 
 
 class _Short(reprlib.Repr):
@@ -33,14 +37,58 @@ def printable(text: str) -> str:
 
 
 def shorten(text: str, width: int = 60) -> str:
-    """``text``, printable; of one wider than ``width`` cells of a terminal the middle is left out, with "..." there."""
+    """``text``, printable, with "..." for parts of one that is wider than ``width`` cells of a terminal.
+
+    Parameters of templates and functions are shortened first, the longest first, then what stands before the last
+    component of a C++ or Rust name, then the middle.
+    """
+    from rich.cells import cell_len
+
+    parts = _split_brackets(printable(text))
+    for place in sorted(range(1, len(parts), 2), key=lambda place: -len(parts[place])):
+        size, excess = cell_len(parts[place]), cell_len("".join(parts)) - width
+        if excess > 0 and size > 3:
+            parts[place] = _cut_middle(parts[place], max(3, size - excess))
+    return _cut_middle("".join(parts), width)
+
+
+def _cut_middle(text: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
-    text = printable(text)
     if cell_len(text) <= width:
         return text
-    start = set_cell_size(text, (width - 3) // 2)
+    last = cell_len(text.rpartition("::")[2]) + 2 if "::" in text else 0
+    half, room = (width - 3) // 2, width - 3 - last
+    start = set_cell_size(text, min(half, room) if room >= 0 else half)
     return f"{start}...{set_cell_size(text[::-1], width - 3 - cell_len(start))[::-1]}"
+
+
+def _split_brackets(text: str) -> list[str]:
+    """Parts of ``text``: those at odd places stand in the outermost angle brackets and parentheses."""
+    cuts, depth = [0], 0
+    for token in _BRACKET.finditer(text):
+        if token[0] in "<(":
+            depth += 1
+            cuts += [token.end()] * (depth == 1)
+        elif token[0] in ">)" and depth:
+            depth -= 1
+            cuts += [token.start()] * (depth == 0)
+    return [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+
+
+def shorten_all(texts: Iterable[str], width: int = 60) -> dict[str, str]:
+    """Each text and its `shorten`; of different texts that it makes equal, the second ends in " #2", and so on."""
+    short: dict[str, str] = {}
+    counts, used = Counter[str](), set[str]()
+    for text in dict.fromkeys(texts):
+        name = base = shorten(text, width)
+        while name in used:
+            counts[base] += 1
+            mark = f" #{counts[base] + 1}"
+            name = shorten(text, width - len(mark)) + mark
+        used.add(name)
+        short[text] = name
+    return short
 
 
 def short_repr(self: Any) -> str:

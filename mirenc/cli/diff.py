@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from typer import Argument, Option
 
 from mirenc.base.errors import ConfigError, MirencError
-from mirenc.base.shown import shorten
+from mirenc.base.shown import shorten_all
 from mirenc.cli import common
 from mirenc.cli.review import Finding, remarks
 
@@ -125,19 +126,24 @@ def _json(report: Report, details: dict[str, Any], _: int) -> str:
 
 
 def _terminal(report: Report, _: dict[str, Any], k: int) -> str:
-    functions = [[*row.sizes, shorten(row.label), row.kind, "; ".join(row.why)] for row in report.functions]
-    files = [[*row.sizes, shorten(row.file)] for row in report.changed_files]
+    short = shorten_all(row.label for row in report.functions + report.changed_files)
+    functions = [[*row.sizes, short[row.label], row.kind, "; ".join(row.why)] for row in report.functions]
+    files = [[*row.sizes, short[row.label]] for row in report.changed_files]
     kinds = ", ".join(f"{count} {kind}" for kind, count in report.kinds.items())
     lines = [f"{report.old} -> {report.new}: {kinds}", *_table(_COLUMNS, functions, k)]
     return "\n".join(lines + _table(_FILES, files, k, [*report.total.sizes, "all"])) + "\n"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], k: int, *last: Sequence[str]) -> list[str]:
-    """The first ``k`` rows, if any, as lines of Markdown; the first three columns are numbers."""
+    """The first ``k`` rows, if any, as lines of Markdown; the first three columns are numbers, the last is wrapped."""
     if not rows and not last:
         return []
     rest = [["", "", "", f"and {len(rows) - k} more", "", ""][: len(columns)]] if len(rows) > k else []
-    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in [columns, *rows[:k], *rest, *last]]
+    lines: list[list[str]] = []
+    for *start, end in [columns, *rows[:k], *rest, *last]:
+        first, *more = textwrap.wrap(end, _WIDE) or [""]
+        lines += [[*start, first], *([*[""] * len(start), part] for part in more)]
+    cells = [[" ".join(cell.split()).replace("|", "\\|") for cell in row] for row in lines]
     widths = [min(max(map(len, column)), _WIDE) for column in zip(*cells, strict=True)]
     cells.insert(1, ["-" * (width - 1) + ":-"[at > 2] for at, width in enumerate(widths)])
     padded = ((f"{cell:{'><'[at > 2]}{widths[at]}}" for at, cell in enumerate(row)) for row in cells)

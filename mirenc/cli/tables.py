@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from mirenc.base.shown import printable, shorten
+from mirenc.base.shown import printable, shorten_all
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -40,7 +40,8 @@ def print_rows(rows: Sequence[Sequence[str]], align: str, head: Sequence[str] = 
         longest = max(text, default=0)
         most = next((n for n in range(longest, _LEAST, -1) if sum(min(n, size) for size in text) <= room), _LEAST)
         widths = [min(most, size) if side == "<" else size for size, side in zip(widths, align, strict=True)]
-        cells = [[shorten(cell, size) for cell, size in zip(row, widths, strict=True)] for row in cells]
+        short = [shorten_all(column, size) for column, size in zip(zip(*cells, strict=True), widths, strict=True)]
+        cells = [[names[cell] for cell, names in zip(row, short, strict=True)] for row in cells]
     for row in cells:
         line = ""
         for cell, size, side in zip(row, widths, align, strict=True):

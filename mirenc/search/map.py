@@ -33,6 +33,7 @@ _MIN_ROWS = 10  # for t-SNE
 _PERPLEXITY = 30
 _SHOWN = 3  # neighbours that a point names
 _GROUPS = 49  # and one for the rest: map.html has five symbols in ten colours
+_FEW = 40  # points: fewer have their names beside them
 _APART = 0.008  # of the larger side of the map: about a point's width on a screen
 _RIGHT = """ The percentage says how often the nearest function at such a cosine was the right one, where projects never
 trained on were searched for the same functions as another compiler or level made them."""
@@ -77,6 +78,7 @@ def draw_map(
             share = "" if right is None else f" ({right:.0%})"
             lines.append(f"{cosines[number, rank]:.3f}{share}  {'  '.join(map(_cut, words(other)))}")
         point = [*places[number].tolist(), "<br>".join(lines), "\n".join(words(row))]
+        point += [_cut(words(row)[0], 24)] * (len(rows) < _FEW)
         groups[group_of[tops[table.source_row[row]]]]["points"].append(point)
     maker, of = table.maker, f" of {len(table):,}" if len(rows) < len(table) else ""
     return fill_page(
@@ -84,6 +86,7 @@ def draw_map(
         title=escape(f"{len(rows):,}{of} {maker.level}s of {name}"),
         level=maker.level,
         k=str(k),
+        few=json.dumps(len(rows) < _FEW),
         kept=f"{kept:.1f}",
         all=f"{len(table):,}",
         right="" if sure(1) is None else _RIGHT,
@@ -142,6 +145,6 @@ def _paths(files: list[str]) -> tuple[list[str], list[str]]:
     return ["/".join(part[start:]) for part in parts], [part[start] for part in parts]
 
 
-def _cut(text: str) -> str:
-    """Escaped for HTML; the middle of a long text is left out."""
-    return escape(shorten(text), quote=False)
+def _cut(text: str, width: int = 60) -> str:
+    """Shortened, and escaped for HTML."""
+    return escape(shorten(text, width), quote=False)

@@ -12,7 +12,7 @@ from html import escape
 from itertools import accumulate
 from typing import NamedTuple
 
-from mirenc.base.shown import printable, shorten
+from mirenc.base.shown import printable, shorten, shorten_all
 from mirenc.search.diff import Change
 from mirenc.search.pages import fill_page
 
@@ -88,6 +88,13 @@ class Report:
         except ValueError:  # no files, or absolute and relative paths
             return ""
 
+    @property
+    def short_builds(self) -> list[str]:
+        """The paths of the builds, printable, without the folders that they have in common at the start."""
+        common = os.path.commonprefix([path[: path.rfind("/") + 1] for path in (self.old, self.new)])  # noqa: RUF071
+        start = common.rfind("/") + 1
+        return [printable(path[start:]) for path in (self.old, self.new)]
+
     @cached_property
     def total(self) -> Row:
         """All functions whose sizes are known."""
@@ -159,12 +166,13 @@ def _markdown_table(rows: Sequence[Row], title: str, k: int) -> list[str]:
     if not rows:
         return []
     longest, described = _longest(rows), title == "function"
+    labels = shorten_all(row.label for row in rows)
     lines = ["", f"| bytes | | old | new | {title} |" + " change | why |" * described]
     lines += ["| ---: | :--- | ---: | ---: | :--- |" + " :--- | :--- |" * described]
     for row in rows[:k]:
         more, old, new = row.sizes
         squares = ("🟧" if (row.more or 0) > 0 else "🟦") * -(-abs(row.more or 0) * _SQUARES // longest)
-        cells = [more, squares, old, new, _code(shorten(row.label))]
+        cells = [more, squares, old, new, _code(labels[row.label])]
         cells += [row.kind, _text("; ".join(map(shorten, row.why)))] if described else []
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, *(["", f"And {len(rows) - k:,} more."] if len(rows) > k else [])]
@@ -193,7 +201,8 @@ def html_report(report: Report) -> str:
         kinds.append(f'<span class="soft">{same:,} identical, not listed</span>')
     return fill_page(
         "report.html",
-        title=escape(f"{printable(report.old)} → {printable(report.new)}"),
+        title=escape(" → ".join(report.short_builds)),
+        builds=escape(f"{printable(report.old)} → {printable(report.new)}"),
         headline=escape(report.headline),
         sizes=" → ".join(report.total.sizes[1:]),
         kinds="\n".join(kinds),
@@ -206,26 +215,29 @@ def html_report(report: Report) -> str:
 
 def _html_rows(rows: Sequence[Row]) -> str:
     longest = _longest(rows)
-    return "\n".join(_html_row(row, longest) for row in rows)
+    short = shorten_all(_arrows(name) for row in rows for name in (row.name or row.file, row.file))
+    return "\n".join(_html_row(row, longest, short) for row in rows)
 
 
-def _html_row(row: Row, longest: int) -> str:
+def _html_row(row: Row, longest: int, short: dict[str, str]) -> str:
     more, old, new = row.sizes
     change = f"{old} → {new}" if old and new else old or new
     width = f"{50 * abs(row.more or 0) / longest:.1f}%"
-    bar = f'<i class="{"more" if (row.more or 0) > 0 else "less"}" style="width:{width}"></i>'
+    bar = f'<i class="{"more" if row.more > 0 else "less"}" style="width:{width}"></i>' if row.more else ""
     why = "".join(f"<li>{escape(_arrows(reason))}</li>" for reason in row.why)
-    where = f"<small>{_html_name(row.file)}</small>" if row.file and row.name else ""
+    where = f"<small>{_html_name(row.file, short)}</small>" if row.file and row.name else ""
     kind = f'<td class="kind">{escape(row.kind)}</td>' if row.kind else ""
     return (
-        f'<tr data-kind="{escape(row.kind)}"><td class="name">{_html_name(row.name or row.file)}{where}</td>'
+        f'<tr data-kind="{escape(row.kind)}"><td class="name">{_html_name(row.name or row.file, short)}{where}</td>'
         f'<td class="bar">{bar}</td><td class="bytes">{more}</td><td class="sizes">{change}</td>'
         f"{kind}{f'<td class=why><ul>{why}</ul></td>' if row.kind else ''}</tr>"
     )
 
 
-def _html_name(name: str) -> str:
+def _html_name(name: str, short: dict[str, str]) -> str:
     """A long name is shortened, and a click shows the whole."""
-    whole, short = _arrows(name), shorten(_arrows(name))
-    code = f"<code>{escape(short)}</code>"
-    return code if short == whole else f"<details><summary>{code}</summary><code>{escape(whole)}</code></details>"
+    whole = _arrows(name)
+    code = f"<code>{escape(short[whole])}</code>"
+    if short[whole] == whole:
+        return code
+    return f'<details><summary title="Show the whole name">{code}</summary><code>{escape(whole)}</code></details>'

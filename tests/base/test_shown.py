@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import mirenc
-from mirenc.base.shown import html_table, short_repr
+from mirenc.base.shown import html_table, short_repr, shorten, shorten_all
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.search import index
 
@@ -78,3 +78,37 @@ def test_notebooks_get_escaped_tables(tmp_path: Path) -> None:
         assert "<script>" not in page
         assert "<b>" not in page
     assert table._repr_html_().startswith("<table><tr><th>file</th><th>name</th><th>symbol</th></tr>")
+
+
+TREE = "std::_Rb_tree<std::pair<std::string const, int>, std::less<std::string>>::"
+VECTOR = "<alloc::vec::Vec<alloc::string::String> as core::iter::traits::collect::Extend<alloc::string::String>>::"
+
+
+@pytest.mark.parametrize(
+    ("name", "own"),
+    [
+        (
+            TREE + "_M_emplace_hint_unique<std::piecewise_construct_t const&, std::tuple<>>(int)",
+            "_M_emplace_hint_unique<",
+        ),
+        (
+            TREE + "operator()(std::vector<std::vector<int>> const&, unsigned long, unsigned long) const",
+            "::operator()(",
+        ),
+        ("a.cpp: " + TREE + "operator<<(std::ostream&, " + "char, " * 20 + "int)", "::operator<<("),
+        (VECTOR + "extend_from_within_the_vector", "::extend_from_within_the_vector"),
+        ("core::" * 20 + "a_function_with_a_name_of_its_own", "...::a_function_with_a_name_of_its_own"),
+    ],
+)
+def test_a_shortened_name_keeps_its_last_component(name: str, own: str) -> None:
+    assert own in shorten(name)
+    assert len(shorten(name)) <= 60
+
+
+def test_different_names_stay_different() -> None:
+    names = [f"{'a' * 40}{middle}{'b' * 40}" for middle in ("", *"xyz")]
+    short = shorten_all([*names, *names, "short", f"{'a' * 28}...{'b' * 29}"])
+    assert list(short) == [*names, "short", f"{'a' * 28}...{'b' * 29}"]
+    assert len(set(short.values())) == 6
+    assert short[names[2]] == f"{'a' * 27}...{'b' * 27} #3"
+    assert max(map(len, short.values())) == 60

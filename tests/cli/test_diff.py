@@ -130,10 +130,14 @@ def test_long_and_odd_names_in_tables(run: Run, tmp_path: Path) -> None:
     long = "f<" + "int, " * 30 + "int>"
     for number, name in enumerate(("old.ll", "new.ll")):
         body = f"%y = add i32 %x, 1\n  %z = {('or', 'sdiv')[number]} i32 %y, 7\n  ret i32 %z"
-        text = "".join(f'define i32 @"{one}"(i32 %x) {{\n  {body}\n}}\n' for one in (long, "a\\0Ab", "c"))
+        callees = [f"callee_{place}" for place in range(9 * number)]
+        text = "".join(f"declare void @{callee}()\n" for callee in callees)
+        body = "".join(f"call void @{callee}()\n  " for callee in callees) + body
+        text += "".join(f'define i32 @"{one}"(i32 %x) {{\n  {body}\n}}\n' for one in (long, "a\\0Ab", "c"))
         (tmp_path / name).write_text(HEAD + text, encoding="utf-8")
     table = run("diff", tmp_path / "old.ll", tmp_path / "new.ll").ok().out.split("\n\n")[1].splitlines()
-    assert len(table) == 5  # a line break in a name is none in a row
+    assert len({len(row) for row in table}) == 1  # reasons of more than 60 characters go on in rows of their own
+    assert sum(row.startswith("|   +") for row in table) == 3  # a line break in a name is none in a row
     assert any(r"| a\nb " in row for row in table)
     assert any("| f<int, " in row and "..." in row and ", int> |" in row for row in table)
 

@@ -113,6 +113,20 @@ def test_the_page_asks_nobody_for_anything(changes: Report) -> None:
     assert not re.search(r"(src|href|url)\s*[=(]", html_report(changes))
 
 
+def test_common_folders_of_the_builds_are_not_in_the_heading() -> None:
+    def heading(old: str, new: str) -> str:
+        return html_report(Report(old, new, "m", "O2", [])).partition("<h1>")[2].partition("</h1>")[0]
+
+    assert heading("/r/one/old", "/r/one/new") == "old → new"
+    assert heading("/r/one/a", "/r/only/a") == "one/a → only/a"
+    assert heading("O2", "Oz") == "O2 → Oz"
+    assert heading("p/a.ll", "p/a.ll") == "a.ll → a.ll"
+
+
+def test_functions_of_equal_size_have_no_bar() -> None:
+    assert Tags(html_report(report(Change(function("f"), function("f"), why=("calls g",))))).tags.count("i") == 0
+
+
 def test_nothing_changed() -> None:
     same = report(Change(function("f"), function("f"), same_code=True))
     assert "No function changed." in html_report(same)
