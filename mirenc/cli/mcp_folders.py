@@ -65,12 +65,12 @@ class Folders:
             return [*inputs.values()]
         raise ConfigError(f"{', '.join(map(str, self.roots))}: {_NO_IR}{'' if self.compiles else _NOT_COMPILED}")
 
-    def shown(self, path: str | Path) -> str:
-        """A path as answers have it."""
-        return os.path.relpath(path, self.base)
+    def shown(self, name: str) -> str:
+        """A path of a question as answers have it, links followed as in the names of `inputs`."""
+        return os.path.relpath(os.path.realpath(os.path.join(self.base, name)), self.base)
 
     def _inputs(self, path: Path, options: ReadOptions) -> list[Input]:
-        """The inputs in a file or folder, named by `shown`, without those that links lead outside."""
+        """The inputs in a file or folder, named from `base`, without those that links lead outside."""
         if self.compiles:
             inputs = list(expand_inputs([path], say, options))
         else:
@@ -79,7 +79,9 @@ class Folders:
             inputs = [one for one in expand_inputs(files, say, options) if not one.language]
         places = [Path(one.part.path if one.part else str(one.value)) for one in inputs]
         inside = [place.is_file() and self._holds(place.resolve()) for place in places]
-        return [replace(one, name=self.shown(one.name)) for one, kept in zip(inputs, inside, strict=True) if kept]
+        # Those of a `compile_commands.json` are named from the working folder.
+        names = [os.path.relpath(one.name, self.base) for one in inputs]
+        return [replace(one, name=name) for one, name, kept in zip(inputs, names, inside, strict=True) if kept]
 
     def _holds(self, path: Path) -> bool:
         """Whether a resolved path is below one of the folders, or is one."""

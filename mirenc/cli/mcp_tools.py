@@ -257,7 +257,8 @@ class Tools:
 
         A build is a file or folder. Sizes are bytes of machine code; the largest change comes first.
         """
-        builds = [(self._folders.shown(place), self._folders.inputs(place, _OPTIONS)) for place in (old, new)]
+        inputs = [(place, self._folders.inputs(place, _OPTIONS)) for place in (old, new)]
+        builds = [(self._folders.shown(place), files) for place, files in inputs]
         skipped = _Skipped(sum(len(files) for _, files in builds))
         report = compare_builds(self._encoder, builds, skipped.add)
         total: Any = report.total

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import SOURCE, Run
+from command_line import SOURCE, Run, archive
+from llvmlite import binding
 from small_corpus import FIXTURES
 
 anyio = pytest.importorskip("anyio")
@@ -134,6 +135,34 @@ def test_tools_answer_what_the_verbs_answer(libraries: Path, run: Run, monkeypat
     assert [[match["symbol"] for match in row["matches"]] for row in search["rows"]] == [
         [match["symbol"] for match in row["matches"]] for row in found
     ]
+
+
+def test_builds_are_paired_by_file_wherever_the_server_was_started(tmp_path: Path) -> None:
+    small = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 7\n  ret i32 %y\n}\n"
+    large = "define i32 @f(i32 %x) {\n  %y = sdiv i32 %x, 9\n  %z = xor i32 %y, 3\n  ret i32 %z\n}\n"
+    for build, (first, second) in {"old": (small, large), "new": (large, small)}.items():
+        (tmp_path / build).mkdir()
+        (tmp_path / f"{build}.link").symlink_to(build)
+        for name, text in {"1": first, "2": second}.items():
+            (tmp_path / build / f"{name}.ll").write_text(text)
+            bitcode = bytes(binding.parse_assembly(text).as_bitcode())
+            (tmp_path / build / f"lib{name}.a").write_bytes(archive(("x.o", bitcode)))
+
+    async def script(client: Any) -> Any:
+        builds = [("old", "new"), (tmp_path / "old", tmp_path / "new"), ("old.link", "new.link")]
+        builds += [("old/lib1.a", "new/lib1.a"), ("old/lib1.a(x.o)", "new/lib1.a(x.o)")]
+        return [await ask(client, "diff_builds", old=str(old), new=str(new)) for old, new in builds]
+
+    *folders, library, member = talk(script, tmp_path)
+    for answer in folders:
+        assert sorted((row["file"], row["kind"]) for row in answer["rows"]) == [
+            ("1.ll", "grew"),
+            ("2.ll", "shrank"),
+            ("lib1.a(x.o)", "grew"),
+            ("lib2.a(x.o)", "shrank"),
+        ]
+    for answer in (library, member):
+        assert [(row["file"], row["kind"]) for row in answer["rows"]] == [("x.o", "grew")]
 
 
 def test_pages_are_the_whole(tmp_path: Path) -> None:
