@@ -20,6 +20,8 @@ from command_line import SOURCE, Run, archive
 from llvmlite import binding
 from small_corpus import FIXTURES
 
+from mirenc.llvm.passes import EmbeddedEngine
+
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")
 
@@ -163,6 +165,22 @@ def test_builds_are_paired_by_file_wherever_the_server_was_started(tmp_path: Pat
         ]
     for answer in (library, member):
         assert [(row["file"], row["kind"]) for row in answer["rows"]] == [("x.o", "grew")]
+
+
+def test_objects_in_a_folder_are_read_once_and_without_bitcode_left_out(tmp_path: Path) -> None:
+    bitcode = bytes(binding.parse_assembly(SOURCE).as_bitcode())
+    (tmp_path / "x.o").write_bytes(bitcode)
+    (tmp_path / "libx.a").write_bytes(archive(("x.o", bitcode)))
+    with EmbeddedEngine() as engine:
+        (tmp_path / "native.o").write_bytes(engine.compile(SOURCE.encode(), ""))
+
+    async def script(client: Any) -> Any:
+        return await ask(client, "similar_functions", function="first"), await ask(client, "sizes", file=".")
+
+    similar, sizes = talk(script, tmp_path)
+    assert similar["indexed"] == 2
+    assert sorted((row["file"], row["name"]) for row in sizes["rows"]) == [("x.o", "first"), ("x.o", "second")]
+    assert similar["skipped"] == sizes["skipped"] == []
 
 
 def test_pages_are_the_whole(tmp_path: Path) -> None:
