@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -328,6 +329,32 @@ def test_assembly_in_a_module_opens_no_file(hostile: Path) -> None:
         (hostile.parent / "moved.txt").rename(hostile.parent / "secret.txt")
     # Whether the file is there makes no difference.
     assert [result.content[0].text for result in before] == [result.content[0].text for result in after]
+
+
+def test_thin_archives_open_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)  # what is in memory names files from there
+    (tmp_path / "there.o").write_bytes(bytes(binding.parse_assembly(SOURCE).as_bitcode()))
+
+    async def script(client: Any) -> Any:
+        texts: dict[str, list[str]] = {}
+        for target in ("../there.o", "../other.o"):
+            thin = archive((target, bytes(100)), thin=True)
+            files = {"thin.a": thin, "nested.a": archive(("t", thin)), "packed.ll.gz": gzip.compress(thin)}
+            files["marked.ll"] = b"\xef\xbb\xbf" + thin
+            for name, data in files.items():
+                (inside / name).write_bytes(data)
+            texts[target] = [await refusal(client, "explain_ir", file=name) for name in files]
+            texts[target] += [await refusal(client, "similar_functions", function="first")]
+            for code in (thin.decode(), f"\ufeff{thin.decode()}"):
+                texts[target] += [await refusal(client, "search_code", code=code)]
+                assert texts[target][-1] == "code is a static library; allowed: the text of LLVM IR"
+        return texts.values()
+
+    # Whether the file is there makes no difference.
+    there, missing = talk(script, inside)
+    assert there == missing
 
 
 def test_names_in_ir_are_data(hostile: Path) -> None:
