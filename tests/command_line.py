@@ -23,6 +23,15 @@ define void @second() {
 """
 
 
+def archive(*members: tuple[str, bytes], thin: bool = False) -> bytes:
+    """A static library of objects; a thin one has the names of files instead."""
+    data = b"!<thin>\n" if thin else b"!<arch>\n"
+    for name, contents in members:
+        data += f"{name + '/':16}{0:<12}{0:<6}{0:<6}{644:<8}{len(contents):<10}`\n".encode()
+        data += b"" if thin else contents + b"\n" * (len(contents) % 2)
+    return data
+
+
 @dataclass(frozen=True)
 class Result:
     """What one command gave: exit code, stdout, stderr."""

@@ -12,8 +12,8 @@ from mirenc.cli.messages import say
 from mirenc.llvm import ReadOptions
 from mirenc.llvm.inputs.containers import split_name
 from mirenc.llvm.inputs.file_kind import find_inputs
-from mirenc.llvm.inputs.input import Input
-from mirenc.llvm.inputs.projects import OBJECT, expand_inputs, walk_files
+from mirenc.llvm.inputs.input import Input, path_input
+from mirenc.llvm.inputs.projects import expand_inputs, object_inputs
 
 _THIN = b"!<thin>\n"
 _NO_IR = "no IR or bitcode in it. Give a file or folder with some"
@@ -65,39 +65,34 @@ class Folders:
             return [*inputs.values()]
         raise ConfigError(f"{', '.join(map(str, self.roots))}: {_NO_IR}{'' if self.compiles else _NOT_COMPILED}")
 
-    def shown(self, path: str | Path) -> str:
-        """A path as answers have it."""
-        return os.path.relpath(path, self.base)
+    def shown(self, name: str) -> str:
+        """A path of a question as answers have it, links followed as in the names of `inputs`."""
+        return os.path.relpath(os.path.realpath(os.path.join(self.base, name)), self.base)
 
     def _inputs(self, path: Path, options: ReadOptions) -> list[Input]:
-        """The inputs in a file or folder, named by `shown`, without those that links lead outside."""
+        """The inputs in a file or folder, named from `base`, without those that links lead outside."""
         if self.compiles:
             inputs = list(expand_inputs([path], say, options))
+        elif path.is_dir():
+            ir = list(filter(self._is_readable, find_inputs(path)))
+            inputs = [*map(path_input, ir), *object_inputs(path, ir, self._is_readable)[0]]
         else:
-            files = _ir_and_objects(path) if path.is_dir() else [path]
-            files = [file for file in files if self._holds(file.resolve()) and not _names_others(file)]
+            files = filter(self._is_readable, [path])
             inputs = [one for one in expand_inputs(files, say, options) if not one.language]
         places = [Path(one.part.path if one.part else str(one.value)) for one in inputs]
         inside = [place.is_file() and self._holds(place.resolve()) for place in places]
-        return [replace(one, name=self.shown(one.name)) for one, kept in zip(inputs, inside, strict=True) if kept]
+        # Those of a `compile_commands.json` are named from the working folder.
+        names = [os.path.relpath(one.name, self.base) for one in inputs]
+        return [replace(one, name=name) for one, name, kept in zip(inputs, names, inside, strict=True) if kept]
 
     def _holds(self, path: Path) -> bool:
         """Whether a resolved path is below one of the folders, or is one."""
         return any(path.is_relative_to(root) for root in self.roots)
 
-
-def _ir_and_objects(folder: Path) -> list[Path]:
-    """The IR below a folder, and the objects and archives that have none beside them."""
-    ir = find_inputs(folder)
-    known = {path.with_suffix("") for path in ir}
-    objects = (path for path in walk_files(folder) if OBJECT.search(path.name) and path.with_suffix("") not in known)
-    return [*ir, *sorted(objects)]
-
-
-def _names_others(path: Path) -> bool:
-    """Whether a file is a project's commands or a thin archive, which name files to read; or is none at all."""
-    if path.suffix == ".json" or not path.is_file():
+    def _is_readable(self, path: Path) -> bool:
+        """Whether a path is a file in the folders, and none that names files to read: a thin archive, or commands."""
+        if path.suffix == ".json" or not os.path.isfile(path) or not self._holds(path.resolve()):
+            return False
+        with contextlib.suppress(OSError), open(path, "rb") as stream:
+            return stream.read(len(_THIN)) != _THIN
         return True
-    with contextlib.suppress(OSError), open(path, "rb") as stream:
-        return stream.read(len(_THIN)) == _THIN
-    return False

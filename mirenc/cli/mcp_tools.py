@@ -30,6 +30,7 @@ from mirenc.cli.sizes import engine_of, ir_files, rows_by_file, sizes_table
 from mirenc.encoder import Encoder, load
 from mirenc.encoder.weights import search_model
 from mirenc.llvm import ReadOptions, read_ir, regions_of
+from mirenc.llvm.inputs.containers import HEAD, kind_of_container
 from mirenc.llvm.inputs.input import Input
 from mirenc.search import VectorTable, index
 from mirenc.search.builds import functions_of
@@ -257,7 +258,8 @@ class Tools:
 
         A build is a file or folder. Sizes are bytes of machine code; the largest change comes first.
         """
-        builds = [(self._folders.shown(place), self._folders.inputs(place, _OPTIONS)) for place in (old, new)]
+        inputs = [(place, self._folders.inputs(place, _OPTIONS)) for place in (old, new)]
+        builds = [(self._folders.shown(place), files) for place, files in inputs]
         skipped = _Skipped(sum(len(files) for _, files in builds))
         report = compare_builds(self._encoder, builds, skipped.add)
         total: Any = report.total
@@ -318,6 +320,8 @@ class Tools:
         """The one file, or the IR, that is given. Raises ConfigError: both, neither, or several files."""
         if bool(file) == bool(code):
             raise ConfigError("give either file, a path, or code, the text of LLVM IR")
+        if kind := kind_of_container(code.lstrip("\ufeff")[:HEAD].encode()):
+            raise ConfigError(f"code is {kind}; allowed: the text of LLVM IR")
         inputs = self._folders.inputs(file, _OPTIONS) if file else [Input("code", code.encode())]
         if len(inputs) > 1:
             raise ConfigError(f"{file}: stands for {len(inputs)} files, as {inputs[0].name}. Name one of them")

@@ -158,8 +158,10 @@ def _read(
     options = replace(encoder.options, form="plain")
     for one in inputs:
         advance()
-        member = one.part.label if one.part is not None and not os.path.isdir(given) else ""
-        name = member or os.path.relpath(one.name, given)
+        name = os.path.relpath(one.name, given)
+        # A module of a build that is one archive; archives in a folder may have members of the same name.
+        if one.part is not None and name.split(os.sep)[0] in (os.curdir, os.pardir):
+            name = one.part.label or name
         try:
             with one_input(one.name, "read"):
                 loaded = load_input(one, options)

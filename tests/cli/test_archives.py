@@ -3,24 +3,20 @@
 import json
 from pathlib import Path
 
-from command_line import Run
+from command_line import Run, archive
 
 PACKED = Path(__file__).resolve().parents[1] / "fixtures" / "ir" / "packed"
 MEMBERS = {"a.o": "functions.clang-19.bc", "b.o": "exceptions.clang-19.bc"}
 
 
-def archive(path: Path, *names: str) -> Path:
+def write_archive(path: Path, *names: str) -> Path:
     """An archive of LTO objects."""
-    data = b"!<arch>\n"
-    for name in names:
-        bitcode = (PACKED / MEMBERS[name]).read_bytes()
-        data += f"{name + '/':16}{0:<12}{0:<6}{0:<6}{644:<8}{len(bitcode):<10}`\n".encode() + bitcode
-    path.write_bytes(data)
+    path.write_bytes(archive(*((name, (PACKED / MEMBERS[name]).read_bytes()) for name in names)))
     return path
 
 
 def test_members_have_the_vectors_of_their_bitcode(run: Run, tmp_path: Path, model_dir: Path) -> None:
-    library = archive(tmp_path / "lib.a", "a.o", "b.o")
+    library = write_archive(tmp_path / "lib.a", "a.o", "b.o")
     found, alone = ([*map(json.loads, run("embed", "-m", model_dir, "--json", *of).ok().out.splitlines())]
                     for of in ([library], [PACKED / name for name in MEMBERS.values()]))  # fmt: skip
     assert [row["file"] for row in found] == [f"{library}(a.o)", f"{library}(b.o)"]
@@ -31,7 +27,7 @@ def test_members_have_the_vectors_of_their_bitcode(run: Run, tmp_path: Path, mod
 
 
 def test_a_member_is_inspected_and_measured(run: Run, tmp_path: Path, model_dir: Path) -> None:
-    name = f"{archive(tmp_path / 'lib.a', 'a.o', 'b.o')}(b.o)"
+    name = f"{write_archive(tmp_path / 'lib.a', 'a.o', 'b.o')}(b.o)"
     assert json.loads(run("inspect", name, "-m", model_dir, "--json").ok().out)["file"] == name
     files = {row["file"] for row in json.loads(run("sizes", tmp_path / "lib.a", "--json").out)["rows"]}
     assert files == {f"{tmp_path / 'lib.a'}({member})" for member in MEMBERS}
@@ -40,7 +36,7 @@ def test_a_member_is_inspected_and_measured(run: Run, tmp_path: Path, model_dir:
 def test_members_of_two_libraries_correspond_whatever_these_are_called(
     run: Run, tmp_path: Path, model_dir: Path
 ) -> None:
-    old, new = archive(tmp_path / "lib-1.a", "a.o"), archive(tmp_path / "lib-2.a", "a.o", "b.o")
+    old, new = write_archive(tmp_path / "lib-1.a", "a.o"), write_archive(tmp_path / "lib-2.a", "a.o", "b.o")
     found = json.loads(run("diff", old, new, "-m", model_dir, "--json").ok().out)
     assert {one["new"]["file"] for one in found["functions"] if one["kind"] == "appeared"} == {"b.o"}
     assert {one["old"]["file"] for one in found["functions"] if one["kind"] == "identical"} == {"a.o"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
@@ -16,8 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import SOURCE, Run
+from command_line import SOURCE, Run, archive
+from llvmlite import binding
 from small_corpus import FIXTURES
+
+from mirenc.llvm.passes import EmbeddedEngine
 
 anyio = pytest.importorskip("anyio")
 mcp = pytest.importorskip("mcp")
@@ -134,6 +138,50 @@ def test_tools_answer_what_the_verbs_answer(libraries: Path, run: Run, monkeypat
     assert [[match["symbol"] for match in row["matches"]] for row in search["rows"]] == [
         [match["symbol"] for match in row["matches"]] for row in found
     ]
+
+
+def test_builds_are_paired_by_file_wherever_the_server_was_started(tmp_path: Path) -> None:
+    small = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 7\n  ret i32 %y\n}\n"
+    large = "define i32 @f(i32 %x) {\n  %y = sdiv i32 %x, 9\n  %z = xor i32 %y, 3\n  ret i32 %z\n}\n"
+    for build, (first, second) in {"old": (small, large), "new": (large, small)}.items():
+        (tmp_path / build).mkdir()
+        (tmp_path / f"{build}.link").symlink_to(build)
+        for name, text in {"1": first, "2": second}.items():
+            (tmp_path / build / f"{name}.ll").write_text(text)
+            bitcode = bytes(binding.parse_assembly(text).as_bitcode())
+            (tmp_path / build / f"lib{name}.a").write_bytes(archive(("x.o", bitcode)))
+
+    async def script(client: Any) -> Any:
+        builds = [("old", "new"), (tmp_path / "old", tmp_path / "new"), ("old.link", "new.link")]
+        builds += [("old/lib1.a", "new/lib1.a"), ("old/lib1.a(x.o)", "new/lib1.a(x.o)")]
+        return [await ask(client, "diff_builds", old=str(old), new=str(new)) for old, new in builds]
+
+    *folders, library, member = talk(script, tmp_path)
+    for answer in folders:
+        assert sorted((row["file"], row["kind"]) for row in answer["rows"]) == [
+            ("1.ll", "grew"),
+            ("2.ll", "shrank"),
+            ("lib1.a(x.o)", "grew"),
+            ("lib2.a(x.o)", "shrank"),
+        ]
+    for answer in (library, member):
+        assert [(row["file"], row["kind"]) for row in answer["rows"]] == [("x.o", "grew")]
+
+
+def test_objects_in_a_folder_are_read_once_and_without_bitcode_left_out(tmp_path: Path) -> None:
+    bitcode = bytes(binding.parse_assembly(SOURCE).as_bitcode())
+    (tmp_path / "x.o").write_bytes(bitcode)
+    (tmp_path / "libx.a").write_bytes(archive(("x.o", bitcode)))
+    with EmbeddedEngine() as engine:
+        (tmp_path / "native.o").write_bytes(engine.compile(SOURCE.encode(), ""))
+
+    async def script(client: Any) -> Any:
+        return await ask(client, "similar_functions", function="first"), await ask(client, "sizes", file=".")
+
+    similar, sizes = talk(script, tmp_path)
+    assert similar["indexed"] == 2
+    assert sorted((row["file"], row["name"]) for row in sizes["rows"]) == [("x.o", "first"), ("x.o", "second")]
+    assert similar["skipped"] == sizes["skipped"] == []
 
 
 def test_pages_are_the_whole(tmp_path: Path) -> None:
@@ -281,6 +329,32 @@ def test_assembly_in_a_module_opens_no_file(hostile: Path) -> None:
         (hostile.parent / "moved.txt").rename(hostile.parent / "secret.txt")
     # Whether the file is there makes no difference.
     assert [result.content[0].text for result in before] == [result.content[0].text for result in after]
+
+
+def test_thin_archives_open_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    monkeypatch.chdir(inside)  # what is in memory names files from there
+    (tmp_path / "there.o").write_bytes(bytes(binding.parse_assembly(SOURCE).as_bitcode()))
+
+    async def script(client: Any) -> Any:
+        texts: dict[str, list[str]] = {}
+        for target in ("../there.o", "../other.o"):
+            thin = archive((target, bytes(100)), thin=True)
+            files = {"thin.a": thin, "nested.a": archive(("t", thin)), "packed.ll.gz": gzip.compress(thin)}
+            files["marked.ll"] = b"\xef\xbb\xbf" + thin
+            for name, data in files.items():
+                (inside / name).write_bytes(data)
+            texts[target] = [await refusal(client, "explain_ir", file=name) for name in files]
+            texts[target] += [await refusal(client, "similar_functions", function="first")]
+            for code in (thin.decode(), f"\ufeff{thin.decode()}"):
+                texts[target] += [await refusal(client, "search_code", code=code)]
+                assert texts[target][-1] == "code is a static library; allowed: the text of LLVM IR"
+        return texts.values()
+
+    # Whether the file is there makes no difference.
+    there, missing = talk(script, inside)
+    assert there == missing
 
 
 def test_names_in_ir_are_data(hostile: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ _SKIPPED_FOLDERS = (".git", ".hg", ".svn", ".pc")
 _SUFFIXES = set(SOURCE_LANGUAGES) - {".i"}  # in a folder that is SWIG's more often than a preprocessor's
 
 # `libx.so.1` is `libx.so`; `.rlib` is Rust's.
-OBJECT = re.compile(r"\.(?:o|obj|a|lib|rlib|so|dylib|dll|wasm)(?:\.\d+)*$")
+_OBJECT = re.compile(r"\.(?:o|obj|a|lib|rlib|so|dylib|dll|wasm)(?:\.\d+)*$")
 _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 _HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
 _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
@@ -117,15 +117,17 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     return [replace(file, flags=flags[file.language], folder=str(root)) for file in files]
 
 
-def object_inputs(folder: Path, ir: Iterable[Path]) -> tuple[list[Input], int]:
+def object_inputs(
+    folder: Path, ir: Iterable[Path], wanted: Callable[[Path], bool] = Path.is_file
+) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
     What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc``), and a member of an archive
-    beside that object.
+    beside that object. Only files that are ``wanted`` are opened.
     """
     plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
     with_ir = {path.with_suffix("") for path in plain}
-    candidates = (path for path in walk_files(folder) if OBJECT.search(path.name) and path.is_file())
+    candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
     without = 0
