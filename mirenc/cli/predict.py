@@ -111,8 +111,6 @@ def predict(
     task.check_level(level)
     if look_ahead is None and isinstance(task, LoopTask) and head is None:
         trained = replace(trained, quick=_head(task, None, variant, False))
-    if not variant and head is None:
-        trained = replace(trained, others={name: _head(task, None, name, look_ahead) for name in task.variant_of_code})
     trained = replace(trained, encoder=load(trained.model if model is None else model, options=options))
     files = common.expand(names, options)
     if restrict is not None:
@@ -189,11 +187,12 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
         return trained
     if look_ahead and not isinstance(task, LoopTask):
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")
-    heads = ready_heads(task, look_ahead=isinstance(task, LoopTask) if look_ahead is None else look_ahead)
+    ahead = isinstance(task, LoopTask) if look_ahead is None else look_ahead
+    heads = ready_heads(task, look_ahead=ahead)
     if variant:
         task.check_variant(variant)
     if not heads or (variant and variant not in heads):
         train = f"mirenc fit {task.name}{f' --variant {variant}' if variant else ''} -o FOLDER"
-        shipped = f"; available: {', '.join(heads)}" if variant and heads else ""
+        shipped = f"; available: {', '.join(filter(None, heads))}" if variant and heads else ""
         raise TaskError(f"no head for {f'{task.name} {variant}'.strip()} is shipped{shipped}. Type: {train}")
-    return TaskHead.load(heads[variant] if variant else next(iter(heads.values())), task)
+    return TaskHead.load(".".join(filter(None, (task.name, "look_ahead" if ahead else variant))), task)

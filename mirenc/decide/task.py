@@ -147,7 +147,7 @@ class Task:
     def check_variant(self, variant: str) -> str:
         """The variant, the first one for ``""``. Raises TaskError: unknown name."""
         if variant and variant not in self.variants:
-            known = ", ".join(self.variants) or "none, for it has one table only. Leave the variant out"
+            known = ", ".join(filter(None, self.variants)) or "none, for it has one table only. Leave the variant out"
             raise TaskError(f"{self.name} has no variant {variant!r}; available: {known}")
         return variant or self.variants[0]
 

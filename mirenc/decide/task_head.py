@@ -115,13 +115,7 @@ class TaskHead:
         (`Task.dialect`).
         """
         task, encoder = self.task, self._encoder
-        if self.model_digest != encoder.features_digest:
-            other = encoder.name != self.model
-            raise HeadError(
-                f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
-                f"({encoder.features_digest[:12]}). {'Load that model, or train' if other else 'Train'} a head: "
-                f"mirenc fit {task.name} -o FOLDER"
-            )
+        self._check_model(encoder)
         level = task.check_level(level)
         by_name = {} if isinstance(context, tuple) else {name: str(value) for name, value in context.items()}
         whole = context if isinstance(context, tuple) and context else task.context.parse_question(by_name)
@@ -139,16 +133,29 @@ class TaskHead:
             (region, *(task.context.complete(by_name, module, region) if whole is None else (whole, {})))
             for region in regions
         ]
-        if self.quick is None:
-            of_code = (head for name, head in self.others.items() if task.variant_of_code[name](module))
-            asked = replace(next(of_code, self), encoder=encoder)
-            return [answer for answer in asked._answers(module, questions, refused) if answer is not None]
         large = {header.name for header in module.headers if header.last - header.first > LARGE}
-        slow = [region is not None and region.symbol in large for region in regions]
-        quick = replace(self.quick, encoder=encoder)._answers(module, list(compress(questions, slow)), refused)
-        own = self._answers(module, list(compress(questions, [not is_slow for is_slow in slow])), refused)
-        answers = (iter(own), iter(quick))
-        return [answer for is_slow in slow if (answer := next(answers[is_slow])) is not None]
+        asked = [self.quick if self.quick and region and region.symbol in large else self for region in regions]
+        answers = {}
+        for head in dict.fromkeys(asked):  # in the order of the code
+            own = list(compress(questions, [other is head for other in asked]))
+            answers[head] = iter(head._for_code(module, encoder)._answers(module, own, refused))
+        return [answer for head in asked if (answer := next(answers[head])) is not None]
+
+    def _check_model(self, encoder: Encoder) -> None:
+        """Raise HeadError unless this head and those asked in its place take the features of ``encoder``."""
+        if self.model_digest != encoder.features_digest:
+            advice = "Train" if encoder.name == self.model else "Load that model, or train"
+            raise HeadError(
+                f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
+                f"({encoder.features_digest[:12]}). {advice} a head: mirenc fit {self.task.name} -o FOLDER"
+            )
+        for head in filter(None, (self.quick, *self.others.values())):
+            head._check_model(encoder)
+
+    def _for_code(self, module: IRModule, encoder: Encoder) -> "TaskHead":
+        """The head that answers about a module (`Task.variant_of_code`), with an encoder."""
+        heads = (head for name, head in self.others.items() if self.task.variant_of_code[name](module))
+        return replace(next(heads, self), encoder=encoder)
 
     def _answers(
         self, module: IRModule, questions: Sequence[_Question], refused: Callable[[TaskError], None] | None
@@ -290,11 +297,13 @@ class TaskHead:
         """A shipped head by its name, or what `save` wrote.
 
         ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,
-        ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. ``task`` is for a head of
-        a task of your own, ``encoder`` one with the head's model and, for example, limits of your own. Raises
+        ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. Where no variant is
+        named, the code decides which head answers (`Task.variant_of_code`), else it is the first one. ``task`` is for a
+        head of a task of your own, ``encoder`` one with the head's model and, for example, limits of your own. Raises
         HeadError: no head, a damaged one, or one that belongs to no task.
         """
-        folder = _shipped(name_or_folder) or name_or_folder
+        ready = _shipped(name_or_folder)
+        folder = next(iter(ready.values()), name_or_folder)
         if not Path(folder).exists():
             shipped = sorted(path.name.replace(".all", "") for path in READY.iterdir())
             raise HeadError(f"{folder}: no such folder, and no shipped head; available: {', '.join(shipped)}")
@@ -340,6 +349,7 @@ class TaskHead:
             timer=timer,
             label_names=description.labels,
             encoder=encoder,
+            others={name: cls.load(ready[name], task) for name in list(ready)[1:] if name in task.variant_of_code},
             **{name: getattr(description, name) for name in _PLAIN},
         )
 
@@ -382,9 +392,9 @@ def _setting_names(task: Task) -> list[str]:
     return list(task.space.names) if task.space is not None else []
 
 
-def _shipped(name: str | Path) -> Path | None:
+def _shipped(name: str | Path) -> dict[str, Path]:
+    """Variant -> folder of the shipped heads that a name stands for: one, or all of a task, the first one first."""
     task, _, variant = name.partition(".") if isinstance(name, str) else ("", "", "")
     ahead = variant == "look_ahead"
     heads = ready_heads(get_task(task), look_ahead=ahead) if task in list_tasks() else {}
-    variant = "" if ahead else variant
-    return heads.get(variant) if variant or not heads else next(iter(heads.values()))
+    return {own: folder for own, folder in heads.items() if ahead or variant in ("", own)}

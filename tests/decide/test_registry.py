@@ -66,6 +66,12 @@ def test_a_task_knows_its_protocols_and_variants(name: str) -> None:
         task.check_variant("zzz")
 
 
+@pytest.mark.parametrize(("name", "available"), [("block_size", "h200"), ("openmp", "none, for it has one table only")])
+def test_an_unknown_variant_is_told_those_that_have_names(name: str, available: str) -> None:
+    with pytest.raises(TaskError, match=f"no variant 'zzz'; available: {available}"):
+        get_task(name).check_variant("zzz")
+
+
 @pytest.mark.parametrize(("name", "variant"), TABLES)
 def test_the_data_make_a_whole_table(name: str, variant: str, published_data: Any) -> None:
     task, data = get_task(name), published_data(name, variant)

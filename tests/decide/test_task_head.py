@@ -23,6 +23,7 @@ from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.encoder import Encoder
 from mirenc.encoder.weights import DEFAULT_MODEL, WhiteningMap, load_files, save_files
 
+BOUNDS = Path(__file__).resolve().parents[1] / "fixtures" / "bounds"
 SAXPY = Path(__file__).resolve().parents[2] / "examples" / "saxpy.ll"
 
 
@@ -118,6 +119,31 @@ def test_a_shipped_head_has_a_name_and_brings_its_model() -> None:
         assert replace(answer, value=0.0, distance=0.0) == replace(other, value=0.0, distance=0.0)
     with pytest.raises(HeadError, match=r"size_after\.O9"):
         TaskHead.load("size_after.O9")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "variant"),
+    [
+        ("block_size", "clang-19.cuda.ll", "h200"),
+        ("block_size", "clang-19.spir.ll", ""),
+        ("block_size.h200", "clang-19.spir.ll", "h200"),
+    ],
+)
+def test_a_head_without_a_variant_answers_by_the_code(name: str, file: str, variant: str) -> None:
+    found = TaskHead.load(name).predict(BOUNDS / file, {"n": 4096}, refused=lambda _: None)
+    assert {answer.variant for answer in found} == {variant}
+    assert all(("H200" in answer.machine) == (variant == "h200") for answer in found)
+
+
+def test_heads_asked_in_place_of_another_are_chosen_and_checked_likewise() -> None:
+    head = TaskHead.load("block_size")
+    with_quick = replace(head, quick=TaskHead.load(ready_heads(head.task)[""]))
+    found = with_quick.predict(BOUNDS / "clang-19.cuda.ll", {"n": 4096}, refused=lambda _: None)
+    assert {answer.variant for answer in found} == {"h200"}
+    strange = replace(head.others["h200"], model_digest="f" * 64)
+    for changed in (replace(head, others={"h200": strange}), replace(head, quick=strange)):
+        with pytest.raises(HeadError, match=r"trained on vectors of .* \(f{12}\)"):
+            changed.predict(BOUNDS / "clang-19.spir.ll", {"n": 4096})
 
 
 def test_maps_and_words_do_not_matter_to_a_head_on_features(tmp_path: Path) -> None:
