@@ -100,7 +100,9 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     objects, without = object_inputs(folder, ir)
     if without and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
-    if files := sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name)):
+    # Damaged objects alone hide no sources, as nobody knows whether bitcode was in them.
+    if ir or any(file.part and not file.part.problem for file in objects):
+        files = sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name))
         if sources and report is not None:
             found = f"{folder}: its {len(files)} IR files are taken, and its {len(sources)} sources left out"
             report(f"{found}. To have those, name them, or a folder without IR")
@@ -112,7 +114,7 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     place = f"-fmacro-prefix-map={root}/="
     languages = {file.language for file in files}
     flags = {language: (*header_flags(header_folders(root, language), language), place) for language in languages}
-    return [replace(file, flags=flags[file.language], folder=str(root)) for file in files]
+    return [replace(file, flags=flags[file.language], folder=str(root)) for file in files] or objects
 
 
 def object_inputs(folder: Path, ir: Iterable[Path]) -> tuple[list[Input], int]:

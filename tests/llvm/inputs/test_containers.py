@@ -308,6 +308,25 @@ def test_a_folder_has_the_modules_of_its_objects_once_each(tmp_path: Path) -> No
     assert "its 4 IR files are taken, and its 1 sources left out" in said[1]
 
 
+DAMAGED = elf((".llvmbc", FIRST))[:64]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"a.c": b"int a;", "bad.o": DAMAGED}, ["a.c"]),
+        ({"a.c": b"int a;", "bad.o": DAMAGED, "c.o": FIRST}, ["bad.o", "c.o"]),
+        ({"a.c": b"int a;", "bad.o": DAMAGED, "c.ll": b""}, ["bad.o", "c.ll"]),
+        ({"bad.o": DAMAGED}, ["bad.o"]),  # so that it says why
+    ],
+    ids=["sources", "objects", "ir", "nothing_else"],
+)
+def test_damaged_objects_hide_no_sources(files: dict[str, bytes], expected: list[str], tmp_path: Path) -> None:
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    assert [os.path.relpath(one.name, tmp_path) for one in expand_inputs([tmp_path])] == expected
+
+
 class Guarded(io.BytesIO):
     """A file of which nothing may be read outside of it."""
 
