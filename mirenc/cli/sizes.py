@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import tempfile
 from collections.abc import Collection, Iterable, Sequence
@@ -71,10 +72,11 @@ def ir_files(
     inputs: Sequence[str], scratch: Path, options: ReadOptions
 ) -> tuple[list[tuple[str, str | Input]], list[MirencError]]:
     """Name and path of each file's IR, in which sources are compiled into ``scratch``; and the files that failed."""
-    from mirenc.llvm.inputs.file_kind import find_inputs
+    from mirenc.llvm.inputs.projects import COMMANDS, folder_inputs
     from mirenc.llvm.sources.compile_programs import Choices, Limits
     from mirenc.llvm.sources.ir_folder import failures_of, origins_of
     from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
+    from mirenc.llvm.sources.programs import find_sources
 
     files: list[tuple[str, str | Input]] = []
     problems: list[MirencError] = []
@@ -82,11 +84,12 @@ def ir_files(
     choices = Choices((_START,), options.compiler, options.cflags, with_reserved=True)
     for number, source_name in enumerate(inputs):
         source, root = Path(source_name), scratch / str(number)
-        if not common.is_project(source_name) or (source.is_file() and source.suffix != ".json"):
-            files += [(one.name, one) for one in common.expand([source_name], options)]
-            continue
-        if kind_of_source(source, common.say, with_reserved=True) == "ir":
-            files += [(path.relative_to(source).as_posix(), str(path)) for path in find_inputs(source)]
+        has_sources = common.is_project(source_name) and (
+            source.suffix == ".json" or (source / COMMANDS).is_file() or find_sources(source, with_reserved=True)
+        )
+        if not has_sources or kind_of_source(source, common.say, with_reserved=True) == "ir":
+            found = folder_inputs(source) if has_sources else common.expand([source_name], options)
+            files += [(os.path.relpath(one.name, source) if source.is_dir() else one.name, one) for one in found]
             continue
         try:
             with common.progress("compiling", None) as advance:

@@ -18,7 +18,7 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, Any, TypeVar
 
@@ -47,7 +47,12 @@ _MOST_BLOCKS = 64  # of one module, which has five
 _LARGEST_TABLE = 1 << 26  # bytes
 _DEEPEST = 3  # universal file, archive, object
 _PAGE = 4096
+_LONGEST_NAME = 4096  # bytes; Linux opens no longer path
 _OUTSIDE = "its tables lead outside of it"
+_THIN_INSIDE = (
+    "is a thin archive, which names other files, and they are read only if it is a file by itself. "
+    "Give its path, or type: ar t thin.a | xargs ar rcs full.a"
+)
 _Item = TypeVar("_Item")
 
 
@@ -133,16 +138,18 @@ def split_name(name: str) -> tuple[str, str] | None:
     return next(((name[:at], name[at + 1 : -1]) for at in places if os.path.isfile(name[:at])), None)
 
 
-def find_parts(stream: IO[bytes], path: str, wanted: str | None = None) -> tuple[list[Part], int]:
-    """The modules in a container, and the number of its members or slices without one; only ``wanted`` is looked for.
+def find_parts(stream: IO[bytes], path: str) -> tuple[list[Part], int]:
+    """The modules in a container, and the number of its members or slices without one.
 
-    Labels are unique: a second member ``x.o`` is ``x.o:2``. What is damaged is a part with its problem.
+    Labels are unique: a second member ``x.o`` is ``x.o:2``, or the next number that is free. What is damaged is a part
+    with its problem.
     """
     whole = _Window(stream, path, 0, stream.seek(0, os.SEEK_END))
     parts: list[Part] = []
-    used: Counter[str] = Counter()
+    labels: set[str] = set()
+    numbers: Counter[str] = Counter()
     without = total = 0
-    for count, part in enumerate(_parts(whole, "", wanted, 0)):
+    for count, part in enumerate(_parts(whole, "", 0)):
         total += part.size if part is not None and part.path == path else 0
         if total > whole.size or count == _MOST_MODULES:  # each byte is of one module
             why = "its modules overlap" if total > whole.size else f"more than {_MOST_MODULES} modules"
@@ -151,17 +158,17 @@ def find_parts(stream: IO[bytes], path: str, wanted: str | None = None) -> tuple
         if part is None:
             without += 1
             continue
-        used[part.label] += 1
-        number = used[part.label]
-        label = f"{part.label}:{number}" if number > 1 else part.label
-        parts.append(Part(label, part.path, part.start, part.size, part.problem))
-    return (parts if wanted is None else [part for part in parts if part.label == wanted]), without
+        label = part.label
+        while label in labels:
+            numbers[part.label] += 1
+            label = f"{part.label}:{numbers[part.label] + 1}"
+        labels.add(label)
+        parts.append(replace(part, label=label))
+    return parts, without
 
 
-def _parts(file: _Window, label: str, wanted: str | None, depth: int) -> Iterator[Part | None]:
+def _parts(file: _Window, label: str, depth: int) -> Iterator[Part | None]:
     """The modules in a part of a file; None for an object, or anything else, without one."""
-    if wanted is not None and not wanted.startswith(label):
-        return
     kind = ""
     try:
         head = file.read(0, min(HEAD, file.size))
@@ -170,6 +177,8 @@ def _parts(file: _Window, label: str, wanted: str | None, depth: int) -> Iterato
             yield Part(label, file.path, file.start, file.size)
         elif not kind or depth > _DEEPEST:
             yield None
+        elif head.startswith(_THIN) and (depth or not file.path):  # whoever wrote it chose the paths that it names
+            yield Part(label, file.path, 0, 0, _THIN_INSIDE)
         elif stands_for_many(head):
             members = _slices(file) if head.startswith(_UNIVERSAL) else _members(file, head.startswith(_THIN))
             for name, member in _counted(members):
@@ -177,7 +186,7 @@ def _parts(file: _Window, label: str, wanted: str | None, depth: int) -> Iterato
                 if isinstance(member, str):
                     yield Part(inner, file.path, 0, 0, member)
                 else:
-                    yield from _parts(member, inner, wanted, depth + 1)
+                    yield from _parts(member, inner, depth + 1)
         else:
             modules = _modules(file, head)
             for number, module in enumerate(modules, 1):
@@ -218,7 +227,8 @@ def _members(file: _Window, thin: bool) -> Iterator[tuple[str, _Window | str]]:
             name = file.read(start, length).rstrip(b"\0")
             start, size = start + length, size - length
         elif raw[:1] == b"/" and raw[1:].split(b":")[0].isdigit():  # GNU, COFF: it is in a table
-            name = re.split(rb"/?[\n\0]", names[int(raw[1:].split(b":")[0]) :], maxsplit=1)[0]
+            place = int(raw[1:].split(b":")[0])
+            name = re.split(rb"/?[\n\0]", names[place : place + _LONGEST_NAME], maxsplit=1)[0]
         if name.startswith(_INDEXES):
             continue
         shown = os.fsdecode(name)
@@ -284,6 +294,8 @@ def _split(section: _Window) -> Iterator[_Window]:
         if ahead.startswith(BITCODE_MAGIC[1]):
             offset, size = section.unpack("<II", at + 8)
             end = at + offset + size
+            if end <= at:
+                raise _DamagedError("a wrapper of bitcode without any")
         else:
             for _ in range(_MOST_BLOCKS):
                 if end + 8 > section.size:

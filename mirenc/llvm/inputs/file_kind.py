@@ -269,13 +269,13 @@ def bitcode_in(name: str, data: bytes) -> bytes:
 def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Part:
     """The module of a container that a label names, or without one the only module in it."""
     kind = kind_of_container(_head(stream))
-    parts, _ = find_parts(stream, path, label)
+    every, _ = find_parts(stream, path)
+    parts = [part for part in every if label in (None, part.label)]
     if len(parts) == 1:
         return parts[0]
     if label is None and not parts:
         advice = f"Compile the source with `clang -S -emit-llvm`, or with {FLAGS}, which leave bitcode in objects"
         raise IRFileError(f"{name}: is {kind} without LLVM bitcode in it. {advice}", errno=errno.EINVAL)
-    every = find_parts(stream, path)[0]
     known = ", ".join(part.label for part in every[:_NAMED]) + (" ..." if len(every) > _NAMED else "")
     if label is not None:
         raise IRFileError(f"{name}: {path} has no such module. It has {known or 'none'}", errno=errno.ENOENT)

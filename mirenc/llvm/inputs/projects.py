@@ -100,7 +100,9 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     objects, without = object_inputs(folder, ir)
     if without and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
-    if files := sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name)):
+    # Damaged objects alone hide no sources, as nobody knows whether bitcode was in them.
+    if ir or any(file.part and not file.part.problem for file in objects):
+        files = sorted([*map(path_input, ir), *objects], key=lambda file: Path(file.name))
         if sources and report is not None:
             found, left_out = (
                 f"{n} {kind} file{'s' * (n != 1)}" for n, kind in ((len(files), "IR"), (len(sources), "source"))
@@ -114,7 +116,7 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     place = f"-fmacro-prefix-map={root}/="
     languages = {file.language for file in files}
     flags = {language: (*header_flags(header_folders(root, language), language), place) for language in languages}
-    return [replace(file, flags=flags[file.language], folder=str(root)) for file in files]
+    return [replace(file, flags=flags[file.language], folder=str(root)) for file in files] or objects
 
 
 def object_inputs(

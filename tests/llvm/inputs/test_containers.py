@@ -138,7 +138,12 @@ CONTAINERS: dict[str, tuple[bytes, list[str]]] = {
     "wasm": (wasm(("name", b"abc"), (".llvmbc", FIRST)), [""]),
     "gnu": (gnu(("x.o", elf((".llvmbc", FIRST))), (LONG, FIRST)), ["x.o", LONG]),
     "bsd": (bsd(("x y.o", WRAPPED), (LONG, FIRST)), ["x y.o", LONG]),
-    "same_names": (gnu(("x.o", FIRST), ("x.o", FIRST)), ["x.o", "x.o:2"]),
+    "same_names": (gnu(("x.o", FIRST), ("x.o", FIRST), ("x.o:2", FIRST)), ["x.o", "x.o:2", "x.o:2:2"]),
+    "a_number_in_a_name": (gnu(*[(name, FIRST) for name in ("x:2", "x", "x", "x")]), ["x:2", "x", "x:3", "x:4"]),
+    "several_in_a_member_of_the_same_name": (
+        gnu(("x.o", elf((".llvmbc", FIRST + FIRST))), ("x.o", FIRST), ("x.o", FIRST)),
+        ["x.o:1", "x.o:2", "x.o", "x.o:3"],
+    ),
     "several_in_a_member": (gnu(("x.o", elf((".llvmbc", FIRST + FIRST)))), ["x.o:1", "x.o:2"]),
     "wrapper": (WRAPPED, [""]),
     "lto_object": (FIRST, [""]),
@@ -253,11 +258,29 @@ def test_members_of_a_thin_archive_are_files_beside_it(tmp_path: Path) -> None:
     (path := tmp_path / "x.a").write_bytes(gnu(*((name, b"") for name in names), thin=True))
     found = list(expand_inputs([path], print))
     assert read_ir(found[0]).text == read_ir(f"{path}(sub/x.o)").text == EXPECTED
-    for one, name in zip(found[1:3], ("gone.o", "pipe.o"), strict=True):
+    unread = "is a member of a thin archive, and .* cannot be read"
+    for one, name, message in zip(found[1:], names[1:], (unread, unread, "is a thin archive, .* Give"), strict=True):
         assert one.name == f"{path}({name})"
-        with pytest.raises(IRFileError, match=rf"{name}\): is a member of a thin archive, and .* cannot be read"):
+        with pytest.raises(IRFileError, match=rf"{name}\): {message}"):
             read_ir(one)
-    assert len(found) < 16
+
+
+def test_a_thin_archive_names_no_files_from_memory_or_another_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "x.o").write_bytes(FIRST)
+    thin = gnu((str(tmp_path / "x.o"), b""), thin=True)
+    (outer := tmp_path / "outer.a").write_bytes(gnu(("thin.a", thin)))
+    (both := tmp_path / "both").write_bytes(universal((7, thin)))
+    message = "is a thin archive, which names other files, .* Give its path, or type: ar t thin.a"
+    for path in (outer, both):
+        with pytest.raises(IRFileError, match=message):
+            read_ir(path)
+    with pytest.raises(IRFileError, match=message):
+        parse_ir(thin)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(thin)))
+    with pytest.raises(IRFileError, match=message):
+        load_input(path_input("-"), ReadOptions())
 
 
 def test_a_folder_has_the_modules_of_its_objects_once_each(tmp_path: Path) -> None:
@@ -283,6 +306,25 @@ def test_a_folder_has_the_modules_of_its_objects_once_each(tmp_path: Path) -> No
     assert len(said) == 2
     assert "2 of its objects have no LLVM bitcode and are left out" in said[0]
     assert "reading 4 IR files, skipping 1 source file." in said[1]
+
+
+DAMAGED = elf((".llvmbc", FIRST))[:64]
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"a.c": b"int a;", "bad.o": DAMAGED}, ["a.c"]),
+        ({"a.c": b"int a;", "bad.o": DAMAGED, "c.o": FIRST}, ["bad.o", "c.o"]),
+        ({"a.c": b"int a;", "bad.o": DAMAGED, "c.ll": b""}, ["bad.o", "c.ll"]),
+        ({"bad.o": DAMAGED}, ["bad.o"]),  # so that it says why
+    ],
+    ids=["sources", "objects", "ir", "nothing_else"],
+)
+def test_damaged_objects_hide_no_sources(files: dict[str, bytes], expected: list[str], tmp_path: Path) -> None:
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    assert [os.path.relpath(one.name, tmp_path) for one in expand_inputs([tmp_path])] == expected
 
 
 class Guarded(io.BytesIO):
@@ -318,3 +360,16 @@ def test_tables_without_end_are_damaged(monkeypatch: pytest.MonkeyPatch) -> None
     found, _ = find_parts(io.BytesIO(struct.pack(">II", 0xCAFEBABE, 40) + slices + FIRST), "")
     assert "its modules overlap" in found[-1].problem
     assert len(found) == 2
+
+
+def test_an_empty_wrapper_is_damaged() -> None:
+    empty = struct.pack("<5I", 0x0B17C0DE, 0, 0, 0, 0)
+    ((part,), without) = find_parts(io.BytesIO(elf((".llvmbc", empty))), "")
+    assert "is an ELF object or program, and damaged: a wrapper of bitcode without any" in part.problem
+    assert without == 0
+
+
+@pytest.mark.parametrize("length", [4000, 5000])
+def test_of_the_table_of_names_4096_bytes_are_searched_for_each_member(length: int) -> None:
+    ((part,), _) = find_parts(io.BytesIO(gnu(("x" * length, FIRST))), "")
+    assert part.label == "x" * min(length, 4096)
