@@ -11,14 +11,15 @@ from mirenc.cli import common
 
 def cache(
     limit: Annotated[
-        str | None, Option(metavar="SIZE", help="Delete what was not used for longest until SIZE is left, as in 2GB.")
+        str | None,
+        Option(metavar="SIZE", help="Shrink the caches to SIZE, as in 2GB; what was not used for longest goes first."),
     ] = None,
     clear: Annotated[bool, Option("--clear", help="Delete all of it.")] = False,
 ) -> None:
     """Show where vectors are cached and how large the cache is, limit it, or clear it.
 
-    There is a file for each model, of at most 512 MB, and one for compiled settings (look-ahead). All can be deleted at
-    any time; what is missing is computed again. The environment variable MIRENC_CACHE names another folder.
+    There is a file for each model, of at most 512 MB, and one for what `predict --look-ahead` compiled. All can be
+    deleted at any time; what is missing is computed again. The environment variable MIRENC_CACHE names another folder.
 
     mirenc cache
     mirenc cache --limit 2GB

@@ -36,7 +36,7 @@ def embed(
         Option(help="Use the text encoder, the graph encoder, or both."),
     ] = "both",
     form: common.FormName = "auto",
-    whiten: Annotated[bool, Option(help="Remove from the vectors what those of all code have in common.")] = True,
+    whiten: Annotated[bool, Option(help="Subtract what the vectors of all code have in common.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,

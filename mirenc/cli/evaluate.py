@@ -50,8 +50,8 @@ def evaluate(
 ) -> None:
     """Evaluate the embedding on a task, beside its baselines.
 
-    A protocol says what is held out. Each is printed, and its record written, as soon as it is done. A stopped run goes
-    on with --resume: finished results are kept in the record, and those of an unfinished protocol in a file named
+    A protocol says what is held out. The results of each are printed and written as soon as it is done. A stopped run
+    goes on with --resume: finished results are kept in the record, and those of an unfinished protocol in a file named
     .part.json beside it. After a change of the model, --resume computes only the rows that use the model. To train a
     head that `mirenc predict` can ask, type `mirenc fit`.
 

@@ -36,7 +36,7 @@ def fit(
     log: Annotated[
         bool | None,
         Option(
-            help="Fit log(1 + label). [default: if none is negative and the largest tenth are over 10 x the smallest]"
+            help="Fit log(1 + label). [default: if none is negative and the top tenth is over 10 x the bottom tenth]"
         ),
     ] = None,
     form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} [default: plain (no passes)]")] = None,

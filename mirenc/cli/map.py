@@ -31,8 +31,8 @@ def map(
 ) -> None:
     """Draw INDEX as a page of HTML in which alike functions or files are near each other.
 
-    Each point shows its nearest neighbours in all of INDEX. Colours are top folders, or files where there is one
-    folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
+    Each point shows its nearest neighbours in all of INDEX. Points are coloured by top folder, or by file where there
+    is one folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
 
     mirenc map functions.npz -o map.html
     mirenc map src --level module -o map.html

@@ -50,14 +50,14 @@ def mcp(
     """Answer coding agents over standard input and output, by the Model Context Protocol.
 
     Its tools are search_code, similar_functions, diff_builds, sizes and explain_ir. Nothing outside of the folders is
-    read, links are followed inside alone, no program is started, and nothing leaves the machine. Vectors are kept in
-    the user's cache.
+    read, links are followed only inside of them, no program is started, and nothing leaves the machine. Vectors are
+    kept in the user's cache.
 
     mirenc mcp src
     mirenc mcp old new --index functions.npz
     """
     if others := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise IRFileError(f"{others[0]}: is no folder. Give folders that may be read")
+        raise IRFileError(f"{others[0]}: is no folder. Give the folders that the agent may read")
     if index is not None and not index.is_file():
         raise IRFileError(f"{index}: is no file. Type: mirenc embed FOLDER --level function -o {index}")
     with needs("mcp", "mirenc mcp needs the mcp package"):

@@ -31,7 +31,7 @@ def measure(
     seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
-        Option("--part", help="Part of the machine, such as avx2. Can be repeated. [default: all parts]"),
+        Option("--part", help="What of the machine to measure, such as avx2. Can be repeated. [default: all parts]"),
     ] = None,
     budget: common.Budget = None,
     rounds: Annotated[

@@ -90,7 +90,7 @@ def evaluate(
     *,
     options: common.Reading,
 ) -> None:
-    """Measure how well a model does its training tasks, and finds functions, on a folder of IR, beside baselines.
+    """Measure on a folder of IR how well a model does its training tasks and finds functions, beside baselines.
 
     mirenc models evaluate mirenc-tiny --ir builds
     mirenc models evaluate mirenc-tiny --ir builds --json

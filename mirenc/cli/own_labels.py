@@ -42,7 +42,7 @@ def is_head(name: str) -> bool:
         return False
     found = Path(name).name == "head.json" or (Path(name) / "head.json").is_file()
     if Path(name).is_dir() and not found:
-        advice = "Name a task first (`mirenc tasks`), or make a head: mirenc fit LABELS.csv -o FOLDER"
+        advice = "Name a task (`mirenc tasks` lists them), or make a head: mirenc fit LABELS.csv -o FOLDER"
         raise HeadError(f"{name} is a folder without a head. {advice}")
     return found
 

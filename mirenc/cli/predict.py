@@ -40,13 +40,21 @@ def predict(
     head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
     task_file: common.TaskFile = None,
     variant: Annotated[
-        str, Option(help="Which shipped head, such as nvidia or amd. [default: the one for the code, else the first]")
+        str,
+        Option(
+            help="Which shipped head, such as nvidia or amd. [default: the one for this kind of code, else the first]"
+        ),
     ] = "",
     function: Annotated[
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,
     level: Annotated[
-        str, Option("--level", "-l", help="For tasks that answer for both: function or module. [default: function]")
+        str,
+        Option(
+            "--level",
+            "-l",
+            help="Answer for each function or for the module, in tasks that can do either. [default: function]",
+        ),
     ] = "",
     restrict: Annotated[
         Path | None, Option(metavar="FILE", help="Write the best block shapes as a restriction for Kernel Tuner.")
@@ -54,7 +62,7 @@ def predict(
     look_ahead: Annotated[
         bool | None,
         Option(
-            help="Compile the loop with each setting, and give the head features of the results. [default: on for "
+            help="Compile the loop with each setting, and let the head see features of the results. [default: on for "
             "loops that LLVM can vectorise, in functions of up to 1000 instructions]"
         ),
     ] = None,
@@ -165,7 +173,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
     for feature, value in task.context.from_machine().items():
         if feature not in features:
             features[feature] = value
-            common.say(f"{feature} {value}, as this machine has; another: --context {feature}=...")
+            common.say(f"{feature} {value}, taken from this machine; for another: --context {feature}=...")
     if (context := task.context.parse_question(features)) is not None:
         task.context.encode(context)
     return features

@@ -16,7 +16,7 @@ _SOURCES = {
 
 
 def tasks(as_json: common.JSON = False) -> None:
-    """List the tasks: what each decides, where its labels come from, what it asks to know, and the heads that ship.
+    """List the tasks: what each decides, its labels, the inputs it takes beside the code, and the heads that ship.
 
     mirenc tasks
     mirenc tasks --json

@@ -29,7 +29,7 @@ def tune(
     task: Annotated[str, Argument(metavar="TASK", help=f"{', '.join(_TASKS[:-1])} or {_TASKS[-1]}.")],
     sources: Annotated[
         list[Path] | None,
-        Argument(metavar="SOURCE", help="Sources whose places are tuned. [default: all that the run executes]"),
+        Argument(metavar="SOURCE", help="Tune only what is in these sources. [default: all that the run executes]"),
     ] = None,
     build: Annotated[
         str,
@@ -64,9 +64,9 @@ def tune(
     must be the same. A setting is kept if it beats the noise in two separate comparisons. At the end, all kept settings
     together are timed against the original build.
 
-    Your sources are never changed: the folder gets a report and a patch, or for pass_list a compiler. A build or run
-    that takes ten times as long as the original's is stopped. After Ctrl-C, the same command continues. To make code
-    smaller instead of faster, type `mirenc suggest FILE --try`.
+    Your sources are never changed: the folder gets a report and a patch; for pass_list, a script in place of the
+    compiler. A build or run that takes ten times as long as the original's is stopped. After Ctrl-C, the same command
+    continues. To make code smaller instead of faster, type `mirenc suggest FILE --try`.
 
     mirenc tune vectorization --build 'clang -O3 loop.c -o loop' --run ./loop -o tuned
     mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5

@@ -269,7 +269,7 @@ def embed_labels(
         problem = f"{len(found)} usable rows, and two {what}s are needed at least"
         advice = "A column 'group' says which rows belong together" if what == "group" else "Label more code"
         if not found:
-            advice = "Mend the table, whose paths are relative to its folder"
+            advice = "Correct the table; its paths are relative to the folder that it is in"
         first = f". The first problem: {left_out[0]}" if left_out else ""
         raise TaskError(f"{problem}{first}. {advice}")
     code = LabelledCode(

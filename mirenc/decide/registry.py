@@ -109,7 +109,7 @@ def get_task(name: str | os.PathLike[str]) -> Task:
         meant = f" Did you mean {close[0]!r}?" if close else ""
         raise TaskError(
             f"unknown task {name!r}; available: {', '.join(list_tasks())}.{meant} "
-            "A task of your own is a file, which is executed: --task-file FILE.py "
+            "For a task of your own, give the file, which is executed: --task-file FILE.py  "
             "(Python: mirenc.decide.load_task_file). Or give `mirenc predict` the folder of a head"
         )
     module, _, attribute = _REGISTRY[name].partition(":")

@@ -42,7 +42,7 @@ def check_vectors_output(path: str | os.PathLike[str] | None) -> None:
     if _format_of(path) is None:
         raise ConfigError(
             f"output {os.fspath(path)!r}: unknown suffix {Path(path).suffix!r}; available: "
-            f"{', '.join(VECTOR_SUFFIXES)}. For text name it .jsonl"
+            f"{', '.join(VECTOR_SUFFIXES)}. For text, use .jsonl"
         )
     check_output(path)
 

@@ -67,7 +67,7 @@ def test_numbers_as_json_with_rows_that_are_left_out(run: Run, tables: tuple[Pat
         (("fit", "LABELS", "--label", "lable"), "no column 'lable'; did you mean 'label'", 1),
         (("fit", "LABELS", "-p", "nowhere.json"), "nowhere.json", 1),
         (("predict", "nowhere/head.json", EXAMPLE), "nowhere: no head.json", 1),
-        (("predict", EXAMPLE.parent, EXAMPLE), "is a folder without a head. Name a task first", 1),
+        (("predict", EXAMPLE.parent, EXAMPLE), "is a folder without a head. Name a task", 1),
         (("search", EXAMPLE, "LABELS"), "Make one: mirenc embed FOLDER -o vectors.csv", 1),
     ],
 )
