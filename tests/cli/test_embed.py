@@ -128,7 +128,7 @@ def test_functions_are_embedded_by_the_model_that_searches_them(
 def test_the_help_names_both_default_models(run: Run) -> None:
     for verb in ("embed", "compare", "search", "map"):
         said = "".join(run(verb, "--help").ok().out.split())  # a line may end at any hyphen
-        assert f"[default:{search_model('function')}forfunctionsandsmallerparts,else{DEFAULT_MODEL}]" in said
+        assert f"[default:forfunctionsandsmallerparts{search_model('function')},else{DEFAULT_MODEL}]" in said
 
 
 @pytest.fixture
