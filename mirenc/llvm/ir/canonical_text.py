@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import math
 import re
 import time
 from collections.abc import Callable
@@ -31,10 +32,14 @@ def canonical_text(
     seconds, is that of all attempts. Raises IRParseError: also for what is invalid in any LLVM
     (`old_text.is_broken`); IRResourceError.
     """
-    end = time.monotonic() + (timeout or DEFAULT_TIMEOUT)
+    limit, start = timeout or DEFAULT_TIMEOUT, math.nan
 
     def left() -> float:
-        return max(end - time.monotonic(), _LEAST_SECONDS)
+        nonlocal start
+        if math.isnan(start):  # the first attempt
+            start = time.monotonic()
+            return limit
+        return max(limit - (time.monotonic() - start), _LEAST_SECONDS)
 
     def canonical(data: bytes, *, incomplete: bool = False) -> str:
         return worker.canonicalise(data, incomplete=incomplete, most_text=most_text, timeout=left())
