@@ -245,7 +245,7 @@ def test_bad_rows_are_left_out_with_their_reasons(tables: tuple[Path, Path], tin
             [(f"no{n}.ll", "f0", n, n) for n in range(4)],
             {},
             TaskError,
-            "row 1: .*no0.ll: no such .* to its folder",
+            "row 1: .*no0.ll: no such .* relative to the folder that it is in",
         ),
         (
             HEADER,
