@@ -77,7 +77,7 @@ def test_a_given_context_feature_overrides_the_code(trained: TaskHead, tiny: Enc
 def test_context_that_the_code_does_not_tell_must_be_given(trained: TaskHead, tiny: Encoder) -> None:
     with pytest.raises(TaskError, match=r"also needs 'elements'. Give --context elements=\.\.\.; elements: how many"):
         trained.predict("no IR at all", {})
-    with pytest.raises(TaskError, match="has no context 'size'. It takes: length, elements"):
+    with pytest.raises(TaskError, match=r"has no context 'size'\. It takes: length, elements"):
         trained.predict("no IR at all", {"size": 3})
 
 
