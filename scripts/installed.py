@@ -34,6 +34,8 @@ LEFT_OUT = {
     "mirenc suggest": "a source of one's own, and libLLVM",
     "mirenc tune": "a program of one's own that is built and timed",
     "mirenc serve": "a build of one's own, and libLLVM",
+    "mirenc diff old/libfoo.a": "two builds of one's own",
+    "mirenc mcp": "a client that asks",
 }
 LARGEST = 40e6  # bytes of mirenc's wheel
 APART = "models/mirenc-base"
