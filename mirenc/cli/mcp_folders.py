@@ -1,4 +1,4 @@
-"""Which files ``mirenc mcp`` may read: those below the folders of its command line, links followed inside alone."""
+"""Which files ``mirenc mcp`` may read: those below the folders of its command line, and links only inside of them."""
 
 import contextlib
 import os
@@ -10,12 +10,11 @@ from pathlib import Path
 from mirenc.base.errors import ConfigError
 from mirenc.cli.messages import say
 from mirenc.llvm import ReadOptions
-from mirenc.llvm.inputs.containers import split_name
+from mirenc.llvm.inputs.containers import THIN, split_name
 from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.llvm.inputs.input import Input, path_input
 from mirenc.llvm.inputs.projects import expand_inputs, object_inputs
 
-_THIN = b"!<thin>\n"
 _NO_IR = "no IR or bitcode in it. Give a file or folder with some"
 _NOT_COMPILED = ", or let the user start `mirenc mcp --compile`, which compiles sources"
 
@@ -94,5 +93,5 @@ class Folders:
         if path.suffix == ".json" or not os.path.isfile(path) or not self._holds(path.resolve()):
             return False
         with contextlib.suppress(OSError), open(path, "rb") as stream:
-            return stream.read(len(_THIN)) != _THIN
+            return stream.read(len(THIN)) != THIN
         return True

@@ -28,7 +28,9 @@ from mirenc.llvm.passes.object_file import elf_headers
 FLAGS = "-flto, -flto -ffat-lto-objects or -fembed-bitcode"
 """Flags with which clang leaves bitcode in objects."""
 HEAD = 16  # bytes that say what a file is
-_ARCHIVE, _THIN = b"!<arch>\n", b"!<thin>\n"
+_ARCHIVE = b"!<arch>\n"
+THIN = b"!<thin>\n"
+"""First bytes of a thin archive, which names other files instead of holding them."""
 _UNIVERSAL = (b"\xca\xfe\xba\xbe", b"\xca\xfe\xba\xbf")
 _MOST_SLICES = 42  # from 43 on the same magic is a Java class, whose version stands there
 _MACH_O = {b"\xfe\xed\xfa\xce": (">", 32), b"\xce\xfa\xed\xfe": ("<", 32)}
@@ -105,7 +107,7 @@ class _Window:
 
 def kind_of_container(head: bytes) -> str:
     """What a file is by its first `HEAD` bytes, in words for the user; "" for what no bitcode is looked for in."""
-    if head.startswith((_ARCHIVE, _THIN)):
+    if head.startswith((_ARCHIVE, THIN)):
         return "a static library"
     if head.startswith(_UNIVERSAL):
         return "a universal binary" if 0 < int.from_bytes(head[4:8]) <= _MOST_SLICES else ""
@@ -122,7 +124,7 @@ def kind_of_container(head: bytes) -> str:
 
 def stands_for_many(head: bytes) -> bool:
     """Whether a container is of the kinds that hold others."""
-    return head.startswith((_ARCHIVE, _THIN)) or (head.startswith(_UNIVERSAL) and kind_of_container(head) != "")
+    return head.startswith((_ARCHIVE, THIN)) or (head.startswith(_UNIVERSAL) and kind_of_container(head) != "")
 
 
 def part_name(path: str, part: Part) -> str:
@@ -177,10 +179,10 @@ def _parts(file: _Window, label: str, depth: int) -> Iterator[Part | None]:
             yield Part(label, file.path, file.start, file.size)
         elif not kind or depth > _DEEPEST:
             yield None
-        elif head.startswith(_THIN) and (depth or not file.path):  # whoever wrote it chose the paths that it names
+        elif head.startswith(THIN) and (depth or not file.path):  # whoever wrote it chose the paths that it names
             yield Part(label, file.path, 0, 0, _THIN_INSIDE)
         elif stands_for_many(head):
-            members = _slices(file) if head.startswith(_UNIVERSAL) else _members(file, head.startswith(_THIN))
+            members = _slices(file) if head.startswith(_UNIVERSAL) else _members(file, head.startswith(THIN))
             for name, member in _counted(members):
                 inner = f"{label}:{name}" if label else name
                 if isinstance(member, str):

@@ -59,7 +59,7 @@ def canonical_text(
         if lowered is None:
             raise IRParseError(f"LLVM cannot read it: {old_text.OLD_COROUTINE}") from None
     except IRParseError as refusal:
-        lowered = other(as_text=True) if coroutine or old_text.is_of_newer(refusal) else None
+        lowered = other(as_text=True) if coroutine or old_text.newer_producer(refusal) else None
         if lowered is None:
             refusal.args = (f"{refusal.args[0]}. {old_text.explain_bitcode(refusal)}",)
             raise

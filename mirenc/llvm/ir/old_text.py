@@ -92,17 +92,16 @@ def explain(text: str, diagnostic: str) -> str:
     return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
 
 
-def is_of_newer(refusal: IRParseError) -> bool:
-    """Whether bitcode that LLVM refused was written by a newer one."""
+def newer_producer(refusal: IRParseError) -> str:
+    """Major version of the LLVM that wrote some bitcode that was refused, if it is newer than those read; else ""."""
     version = _BITCODE_PRODUCER.search(refusal.diagnostic)
-    return version is not None and int(version[1]) > NEWEST_READ
+    return version[1] if version is not None and int(version[1]) > NEWEST_READ else ""
 
 
 def explain_bitcode(refusal: IRParseError) -> str:
     """What to do about bitcode that LLVM refuses, and that no other LLVM here reads."""
-    version = _BITCODE_PRODUCER.search(refusal.diagnostic)
-    if version is not None and is_of_newer(refusal):
-        return _newer(version[1])
+    if version := newer_producer(refusal):
+        return _newer(version)
     if "llvm.coro.end" in refusal.diagnostic:
         return OLD_COROUTINE
     cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
