@@ -1,6 +1,7 @@
 """Inputs that stand for many: a folder, an archive, a ``compile_commands.json``; and the flags of each source."""
 
 import contextlib
+import errno
 import os
 import re
 import warnings
@@ -133,13 +134,16 @@ def object_inputs(
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
     without = 0
+    inputs: list[Input] = []
     for path in sorted(files.values()):
-        with contextlib.suppress(IRFileError):  # nobody knows that it has any
+        try:
             parts, empty = file_parts(path)
-            found += [(path, part) for part in parts]
-            without += empty
+        except IRFileError as error:  # whether it has any is not known; what may not be read is named where it is used
+            inputs += [path_input(path)] * (error.errno == errno.EACCES)
+            continue
+        found += [(path, part) for part in parts]
+        without += empty
     loose = {(path.name, part.size): part for path, part in found if not part.label}
-    inputs = []
     for path, part in found:
         twin = loose.get((part.label.rpartition("/")[2], part.size))
         copied = part.label and twin and not part.problem and bytes_of(part) == bytes_of(twin)
@@ -190,7 +194,7 @@ def walk_sources(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
 
 
 def walk_files(folder: Path) -> Iterator[Path]:
-    """What lies below a folder and is none, in no order, without folders of version control."""
+    """All that lies below a folder and is not itself a folder, in no order; folders of version control are skipped."""
     for root, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name.lower() not in _SKIPPED_FOLDERS]
         yield from (Path(root, name) for name in names)

@@ -1,5 +1,6 @@
 """Bitcode in containers that are written here byte by byte: each gives the module that was put into it."""
 
+import errno
 import io
 import os
 import random
@@ -11,8 +12,8 @@ import pytest
 
 from mirenc.base.errors import IRFileError, LeftOutWarning
 from mirenc.llvm import parse_ir, read_ir
-from mirenc.llvm.inputs import containers
-from mirenc.llvm.inputs.containers import find_parts, kind_of_container
+from mirenc.llvm.inputs import containers, projects
+from mirenc.llvm.inputs.containers import Part, find_parts, kind_of_container
 from mirenc.llvm.inputs.input import path_input
 from mirenc.llvm.inputs.projects import expand_inputs, is_project
 from mirenc.llvm.ir.read import ReadOptions, load_input
@@ -375,3 +376,14 @@ def test_an_empty_wrapper_is_damaged() -> None:
 def test_of_the_table_of_names_4096_bytes_are_searched_for_each_member(length: int) -> None:
     ((part,), _) = find_parts(io.BytesIO(gnu(("x" * length, FIRST))), "")
     assert part.label == "x" * min(length, 4096)
+
+
+def test_an_object_that_may_not_be_read_is_an_input_beside_ir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("closed.o", "good.ll"):
+        (tmp_path / name).write_bytes(b"\x7fELF")
+
+    def refused(path: Path) -> tuple[list[Part], int]:
+        raise IRFileError(f"{path}: no permission to read it", errno=errno.EACCES)
+
+    monkeypatch.setattr(projects, "file_parts", refused)
+    assert [Path(one.name).name for one in projects.folder_inputs(tmp_path)] == ["closed.o", "good.ll"]
