@@ -42,7 +42,7 @@ _DECIDED = re.compile(r"(?:[ \t,]|\\\r?\n)*\b(?:num_threads|schedule)(?:\s|\\\r?
 
 
 class OpenMPMethod(Method):
-    """C kernels with one parallel loop, five sizes each; number of threads, schedule, chunk; the machine as a whole."""
+    """Threads, schedule and chunk size of C kernels with one parallel loop, in five sizes, on the whole machine."""
 
     task = "openmp"
     default_count = 365  # all of them
