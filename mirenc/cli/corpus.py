@@ -36,7 +36,7 @@ def _tokenizer(name: str) -> "IRTokenizer":
 def build(
     source: Annotated[
         Path,
-        Argument(help="Folder of IR or of sources (its first folders are the projects), or compile_commands.json."),
+        Argument(help="Folder of IR or sources (each folder directly below is one project) or compile_commands.json."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
     vocab_size: Annotated[int, Option(help="Size of the vocabulary that is trained.", min=256, max=65535)] = 4096,
@@ -44,7 +44,8 @@ def build(
         str | None, Option(help="Use this tokenizer instead of training one: a file, or the name or folder of a model.")
     ] = None,
     levels: Annotated[
-        str | None, Option(help="Optimisation levels to compile at, as in O0,O2. [default: O0 and O2, some also at Oz]")
+        str | None,
+        Option(help="Optimisation levels to compile at. [default: O0,O2, and Oz for about every eighth source]"),
     ] = None,
     compiler: Annotated[
         str | None, Option(help="The clang that compiles sources. [default: the first on PATH]")
@@ -140,7 +141,10 @@ def build(
 def functions(
     sources: Annotated[
         list[Path],
-        Argument(help="Folders of IR with PROJECT/O0/x.ll and PROJECT/O2/x.ll, as IR of corpora; one a compiler."),
+        Argument(
+            help="Folders of IR with PROJECT/O0/x.ll and PROJECT/O2/x.ll, such as the folder ir of a corpus. Give one "
+            "folder for each compiler."
+        ),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
     tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],
@@ -148,7 +152,8 @@ def functions(
         list[str] | None,
         Option(
             "--in-form",
-            help="Form that each file is brought to, such as plain or O2. Can be repeated. [default: plain]",
+            help="LLVM passes to run on each file first, as of --form of `mirenc embed`. Can be repeated. "
+            "[default: plain]",
         ),
     ] = None,
     *,
@@ -156,8 +161,8 @@ def functions(
 ) -> None:
     """Collect functions in several forms, to train search on your own code (stage `contrast` of `mirenc pretrain`).
 
-    Forms of a program are files with the same name, compiled at other levels, by other compilers, or after other passes
-    (--in-form).
+    Forms of a program are files of the same name that were compiled at different levels or by different compilers, or
+    that had different passes (--in-form).
 
     mirenc corpus functions builds -o functions --tokenizer mirenc-tiny
     mirenc corpus functions builds -o normal --tokenizer mirenc-tiny --in-form O2

@@ -37,8 +37,8 @@ def export(
 ) -> None:
     """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.
 
-    The C answers as the head does, with a choice and a score for each; its first lines say how to call it. It is for
-    heads whose inputs a C program can make: numbers about the code, and no vectors of a model.
+    The C code gives the answers of the head: a choice, and a score for each possible choice. A comment at its top says
+    how to call it. Heads can be exported if their inputs are plain numbers about the code, but not vectors of a model.
 
     mirenc export vectorization.look_ahead --c out && cc -O2 out/*.c -lm -o test && ./test
     mirenc export mirenc-fast --onnx out && python -m mirenc.encoder.onnx_runtime out mirenc-fast foo.ll

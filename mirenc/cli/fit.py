@@ -15,7 +15,10 @@ from mirenc.cli.own_labels import is_table, print_report, refuse
 if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
-_ROWS = "Features of a task: text, graph, both, both_histogram, look_ahead or look_ahead_both. [default: both]"
+_ROWS = (
+    "What a head for TASK sees of the code: text or graph (vectors of one encoder), both, both_histogram (also counts "
+)
+_ROWS += "of opcodes), look_ahead (features of the loop compiled with each setting), look_ahead_both. [default: both]"
 
 
 @common.reads
@@ -27,16 +30,17 @@ def fit(
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.")] = None,
     label: Annotated[str, Option(metavar="COLUMN", help="Column of the labels. [default: label]")] = "",
     group: Annotated[
-        str, Option(metavar="COLUMN", help="Column of what is held out together. [default: group, else each file]")
+        str, Option(metavar="COLUMN", help="Column that names the group of each row. [default: group, else file]")
     ] = "",
     kind: Annotated[
         Literal["classes", "numbers"] | None,
-        Option(help="What the labels are. [default: classes for text, and for whole numbers of at most ten values]"),
+        Option(help="What the labels are. [default: classes for text, and for up to ten different whole numbers]"),
     ] = None,
     log: Annotated[
         bool | None,
         Option(
-            help="Fit log(1 + label). [default: if none is negative and the top tenth is over 10 x the bottom tenth]"
+            help="Fit log(1 + label). [default: if no label is negative and the 90th percentile of the labels is above "
+            "10 and above 10 times the 10th percentile]"
         ),
     ] = None,
     form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} [default: plain (no passes)]")] = None,
@@ -44,7 +48,7 @@ def fit(
         Path | None,
         Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="Print the test results as JSON (labels only).")] = False,
+    as_json: Annotated[bool, Option("--json", help="For LABELS: print the test results as JSON.")] = False,
     task_file: common.TaskFile = None,
     data: common.Data = None,
     ir_dir: common.IRDir = None,
@@ -56,16 +60,17 @@ def fit(
 ) -> None:
     """Train a head on your labels or on a task, and test it on groups (such as projects) that it was not trained on.
 
-    A table of labels has a row for each function, and these columns:
+    LABELS has a row for each function, or for each file (then without function and line), and these columns:
 
     \b
-    file      its path, relative to the table
-    function  its name or symbol; or line, a line in it. Without both, each
-              label is about a whole file
+    file      path of the file, relative to the table
+    function  name or symbol of the function; or, in a column `line`, the
+              number of a source line in it
     label     a class or a number
-    group     such as the project: rows of a group are held out together
+    group     where the row belongs, such as a project; rows of one group
+              are held out together
 
-    Ask a head of your own labels: `mirenc predict FOLDER INPUT`. Ask a head of a task:
+    To use a head that was trained on LABELS, type `mirenc predict FOLDER INPUT`; for one that was trained on TASK, type
     `mirenc predict TASK INPUT --head FOLDER`.
 
     mirenc fit labels.csv -o size_head

@@ -20,7 +20,7 @@ def map(
         Option("--level", "-l", help="What each point is. [default: the level of the vectors; function for a folder]"),
     ] = None,
     most: Annotated[
-        int, Option(help="Draw at most so many points, a sample that is the same each time.", min=2)
+        int, Option(help="Draw at most this number of points, a sample that is the same each time.", min=2)
     ] = 5000,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
@@ -31,8 +31,8 @@ def map(
 ) -> None:
     """Draw INDEX as a page of HTML in which alike functions or files are near each other.
 
-    Each point shows its nearest neighbours in all of INDEX. Points are coloured by top folder, or by file where there
-    is one folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
+    Each point shows its nearest neighbours in all of INDEX. Points are coloured by the first folder in which paths
+    differ, or by file. The page needs no network. It shows a sample if there are more than 5,000 points (--most).
 
     mirenc map functions.npz -o map.html
     mirenc map src --level module -o map.html

@@ -29,29 +29,30 @@ _INSTRUCTIONS = (
 
 def mcp(
     folders: Annotated[
-        list[Path], Argument(metavar="FOLDER", help="What may be read, and is searched: folders of IR and bitcode.")
+        list[Path],
+        Argument(metavar="FOLDER", help="Folders of IR and bitcode. The tools search these and read nothing else."),
     ],
     index: Annotated[
         Path | None,
         Option(
             metavar="FILE",
-            help="Search these vectors, by `mirenc embed --level function -o`, instead of the folders.",
+            help="Search the vectors in FILE, which `mirenc embed --level function -o` wrote, instead of the folders.",
         ),
     ] = None,
     compiles: Annotated[
         bool,
         Option(
             "--compile",
-            help="Also read sources and compile_commands.json: this runs a compiler with the flags of the project, and "
-            "sources may include any file.",
+            help="Also read sources and compile_commands.json. This runs a compiler with the flags of the project, and "
+            "sources may include files outside of the folders.",
         ),
     ] = False,
 ) -> None:
     """Answer coding agents over standard input and output, by the Model Context Protocol.
 
-    Its tools are search_code, similar_functions, diff_builds, sizes and explain_ir. Nothing outside of the folders is
-    read, links are followed only inside of them, no program is started, and nothing leaves the machine. Vectors are
-    kept in the user's cache.
+    The server has the tools search_code, similar_functions, diff_builds, sizes and explain_ir. Without --compile, they
+    read nothing outside of the folders (links are followed only inside of them) and start no program. Nothing leaves
+    the machine. Vectors are kept in the user's cache.
 
     mirenc mcp src
     mirenc mcp old new --index functions.npz

@@ -18,7 +18,7 @@ from mirenc.cli import common
 if TYPE_CHECKING:
     from mirenc.tools.measure.timed import TimedRun
 
-_SOURCES = "Kernels of your own, NAME.c with NAME.driver.c beside it. [default: the project's kernels]"
+_SOURCES = "Kernels of your own, NAME.c with NAME.driver.c beside it. [default: the kernels that come with mirenc]"
 
 
 def measure(
@@ -31,7 +31,7 @@ def measure(
     seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
-        Option("--part", help="What of the machine to measure, such as avx2. Can be repeated. [default: all parts]"),
+        Option(help="Instruction set or device to measure on, such as avx2. Can be repeated. [default: all there are]"),
     ] = None,
     budget: common.Budget = None,
     rounds: Annotated[
@@ -45,16 +45,17 @@ def measure(
         str | None, Option(help="The compiler that builds the variants. [default: the first suitable one on PATH]")
     ] = None,
     cflags: Annotated[
-        str, Option("--cflags", help="Compiler flags for every variant, as in --cflags='-Iinclude'.")
+        str, Option("--cflags", help="Compiler flags for every variant, such as --cflags='-Iinclude'.")
     ] = "",
 ) -> None:
     """Build, check and time every setting of a task's kernels on this machine.
 
-    Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
-    default tells how noisy the machine is, and samples with more than 3 % noise are dropped. Close other programs.
+    A variant is a kernel built with one setting; its outputs must equal those of the default setting. All variants are
+    timed in rounds, each in a new random order. The default is built twice: if these two differ by more than 3 %, the
+    sample is dropped as noisy. Close other programs.
 
-    After Ctrl-C, the same command continues. It also measures dropped samples again, each at most three times in all.
-    The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
+    After Ctrl-C, the same command goes on. It also measures noisy samples again, each at most three times in all. Use
+    the table with `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
 
     mirenc measure vectorization -o table --count 2 --compile-only
     mirenc measure vectorization -o table --count 2 --budget 1

@@ -49,8 +49,8 @@ def profile(
         Path | None,
         Option(
             metavar="PROFILE",
-            help="Counts of a run, as `llvm-profdata merge -text` writes them: of a program built with "
-            "-fprofile-generate, or samples by line (merge --sample -text).",
+            help="Counts of a program built with -fprofile-generate, in text form (`llvm-profdata merge -text`), or "
+            "samples by source line (`llvm-profdata merge --sample -text`).",
         ),
     ] = None,
     output: Annotated[
@@ -72,8 +72,8 @@ def profile(
     """Predict which way branches go and how often loops run, or read it from the counts of a run (--counts).
 
     Counts that are sampled, incomplete or from another version of the code are completed and corrected. Functions
-    without counts are predicted. Weights that branches already have (!prof) are kept. Predicted weights are not written
-    at branches that repeat or leave a loop, because they made code slower.
+    without counts are predicted. Weights that branches already have (!prof) are kept. Branches that repeat or leave a
+    loop get no predicted weights, because such weights made code slower.
 
     mirenc profile foo.ll
     mirenc profile foo.ll -o foo.prof.ll

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mirenc.search import Maker, VectorTable
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
-_OUTPUT = "Also write the results to a file: .json, .jsonl (one line for each file) or .csv (one for each rank)."
+_OUTPUT = "Also write the results to a file: .json, .jsonl (a line for each query file), .csv (a line for each result)."
 
 
 @common.reads
@@ -59,7 +59,8 @@ def search(
         bool,
         Option(
             "--approximate",
-            help="Search INDEX.parquet by an approximate (HNSW) index, kept beside it; for a million rows.",
+            help="Search INDEX, a .parquet file, approximately: by an HNSW graph that is stored in the same folder. "
+            "Meant for a million rows or more.",
         ),
     ] = False,
     *,
@@ -67,9 +68,9 @@ def search(
 ) -> None:
     """Find the files or functions in INDEX that are most like those in QUERY, by cosine.
 
-    In an index of functions, each function of QUERY is searched for. The percentage beside a first result is how often
-    results like it were the right function, measured on projects that the model was not trained on. There, a result
-    counts as wrong if the index lacks the function. Where several functions share a name, their symbols are shown, too.
+    In an index of functions, each function of QUERY is searched for. The percentage beside the best result of each says
+    how often such results were the right function, in projects that the model was not trained on. If the index did not
+    contain the function, that counted as wrong. If several functions share a name, their symbols are shown, too.
 
     mirenc search foo.ll functions.npz
     mirenc search foo.ll src --level module -k 3

@@ -39,10 +39,11 @@ def sizes(
     *,
     options: common.Reading,
 ) -> None:
-    """Show the exact size of each function or file, unoptimised and after -Oz.
+    """Show the exact size of each function or file, before and after the passes of -Oz.
 
-    Bytes are counted as by nm -S. Sources are compiled at -Oz. IR gets the -Oz passes on top of those that it already
-    had. Functions that are inlined everywhere or not used have no row. If a linker would merge copies, they count once.
+    Sources are compiled for -Oz, but without its passes; then they are sized, before and after these passes. IR is
+    taken as it is, so it may have had passes before. Bytes are what nm -S shows. Functions that are inlined everywhere
+    or not used have no row. A function of which a linker keeps one copy (an inline function, a template) counts once.
     `mirenc predict size_after` predicts the sizes of single functions without running the passes.
 
     mirenc sizes src

@@ -117,7 +117,7 @@ class SizeAfter(CompiledTask):
     """The logarithm of the bytes after -Oz, -O3 or no pass, so that a factor counts alike for all sizes."""
 
     name = "size_after"
-    title = "code size after"
+    title = "code size by optimisation level"
     target = "number"
     unit = "log bytes"
     logarithm = True
@@ -174,7 +174,7 @@ class PassFires(CompiledTask):
     """
 
     name = "pass_fires"
-    title = "which passes change it, at"
+    title = "passes that change the code, by level"
     target = "labels"
     variants = ("Oz", "O3")
 
