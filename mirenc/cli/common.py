@@ -78,9 +78,7 @@ JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Timeout = Annotated[
     float | None, Option(help="Seconds that LLVM or a compiler may take for one file. [default: 120]", min=0.01)
 ]
-MemoryLimit = Annotated[
-    str | None, Option(help="Memory that LLVM or a compiler may use, for example 2G. [default: 8G]")
-]
+MemoryLimit = Annotated[str | None, Option(help="Memory for LLVM or a compiler, for example 2G. [default: 8G]")]
 MaxBytes = Annotated[str | None, Option(help="Refuse input files above this size, for example 200M. [default: 64M]")]
 Compiler = Annotated[
     str | None, Option(help="The clang that compiles source files. [default: the first on PATH, then ziglang]")
@@ -124,7 +122,7 @@ def byte_count(text: str, option: str) -> int:
     except ValueError:
         value = -1.0
     if not 1 <= value <= LARGEST_SIZE:
-        raise typer.BadParameter(f"{text!r} is no size; write 500K, 64M or 2G", param_hint=option)
+        raise typer.BadParameter(f"{text!r} is not a size; write 500K, 64M or 2G", param_hint=option)
     return int(value)
 
 
@@ -183,9 +181,10 @@ def find_task(name: str | None, file: Path | None) -> Task:
     from mirenc.decide.registry import get_task, load_task_file
 
     if name in ("branch_probability", "trip_count"):
-        raise TaskError(f"{name} is no task. Type: mirenc profile INPUT")
+        raise TaskError(f"{name} is not a task. Type: mirenc profile INPUT")
     if name == "passes":
-        raise TaskError("passes is no task: its table has pass_list, size_after, oz_benefit and pass_fires. Name one")
+        tasks = "pass_list, size_after, oz_benefit and pass_fires"
+        raise TaskError(f"there is no task 'passes'; the table of `mirenc label` is for {tasks}. Name one of these")
     if (name is None) == (file is None):
         raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
     return load_task_file(file) if file is not None else get_task(str(name))
@@ -197,7 +196,7 @@ def check_folders(*folders: Path | None) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise IRFileError(f"{folder} is a file, or is below one, and a folder is needed. Name another") from None
+            raise IRFileError(f"{folder} is a file, or is below one. Name a folder") from None
         if not os.access(folder, os.W_OK | os.X_OK):
             raise IRFileError(f"no permission to write into {folder}. Name another folder")
 

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from mirenc.model.tokenizer import IRTokenizer
 
 # What each kind of source takes of the options that not all of them take.
-_TAKES = {
-    "ir": (),
-    **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path")),
-}
+_TAKES = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path"))}
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
 
@@ -44,8 +41,7 @@ def build(
         str | None, Option(help="Use this tokenizer instead of training one: a file, or the name or folder of a model.")
     ] = None,
     levels: Annotated[
-        str | None,
-        Option(help="Optimisation levels to compile at. [default: O0,O2, and Oz for about every eighth source]"),
+        str | None, Option(help="Levels to compile at. [default: O0,O2, and Oz for about every eighth source]")
     ] = None,
     compiler: Annotated[
         str | None, Option(help="The clang that compiles sources. [default: the first on PATH]")
@@ -88,7 +84,7 @@ def build(
         if value and option not in _TAKES[kind]:
             raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
-        raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
+        raise ConfigError(f"the output folder {output} is in the input folder {source}. Name a folder outside")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
     jobs = jobs or os.cpu_count() or 1
     kept_out = common.expand([str(path) for path in exclude_ir or ()], options)
@@ -141,10 +137,7 @@ def build(
 def functions(
     sources: Annotated[
         list[Path],
-        Argument(
-            help="Folders of IR with PROJECT/O0/x.ll and PROJECT/O2/x.ll, such as the folder ir of a corpus. Give one "
-            "folder for each compiler."
-        ),
+        Argument(help="Folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll (as ir of a corpus), one for each compiler."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
     tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],
@@ -152,8 +145,7 @@ def functions(
         list[str] | None,
         Option(
             "--in-form",
-            help="LLVM passes to run on each file first, as of --form of `mirenc embed`. Can be repeated. "
-            "[default: plain]",
+            help="LLVM passes to run first, as of --form of `mirenc embed`. Can be repeated. [default: plain]",
         ),
     ] = None,
     *,

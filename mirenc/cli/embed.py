@@ -56,9 +56,7 @@ def embed(
     jobs: Annotated[
         int | None,
         Option(
-            *("--jobs", "-j"),
-            help="Number of processes that embed files. [default: all cores for more than a second of work, else one]",
-            min=1,
+            "--jobs", "-j", min=1, help="Number of processes. [default: all cores for over a second of work, else one]"
         ),
     ] = None,
     ray: Annotated[

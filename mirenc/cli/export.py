@@ -109,7 +109,7 @@ def _export_head(what: str, folder: Path) -> None:
     source = c_source(head, name, features, choices, about, setting_features)
     (folder / f"{name}.c").write_text(source, encoding="utf-8")
     (folder / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
-    common.say(f"wrote {folder / name}.c, and {name}_test.c, which compares it with Python's answers")
+    common.say(f"wrote {folder / name}.c, and {name}_test.c, which compares its answers with Python's")
 
 
 def _range_of_cuts(head: Any) -> tuple[Float64, Float64]:
@@ -134,7 +134,7 @@ def _columns(trained: TaskHead, what: str) -> tuple[list[str], Float64, Float64]
     if trained.row != "look_ahead":
         raise HeadError(
             f"{what} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
-            f"program can make. Ask it: mirenc predict {task.name} FILE --json. Heads that can be exported: "
+            f"program can make. To use it, type: mirenc predict {task.name} FILE --json. Heads that can be exported: "
             "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
         )
     low, high = (

@@ -80,50 +80,12 @@ def fit(
     labels_only |= {"--commands": commands, "--log": None if log is None else "given", "--form": form}
     task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
-        refuse(task_only, "a table of labels is no task")
-        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form or "auto")}
-        _fit_labels(task, output, as_json, model, options, label=label, group=group, commands=commands, **chosen)
+        refuse(task_only, "a table of labels is not a task")
+        chosen = {"label": label or "label", "group": group or None, "kind": kind, "logarithm": log}
+        chosen |= {"form": common.chosen_form(form or "auto"), "commands": commands}
+        _fit_labels(task, output, as_json, model, options, chosen)
         return
     refuse(labels_only, "it is for a table of labels")
-    _fit_task(task, output, task_file, data, ir_dir, variant, row or "both", model)
-
-
-def _fit_labels(
-    table: str,
-    output: Path | None,
-    as_json: bool,
-    model: str | None,
-    options: Any,
-    *,
-    label: str,
-    group: str,
-    **rest: Any,
-) -> None:
-    from mirenc.decide.own_labels import fit_labels
-    from mirenc.encoder import load
-
-    common.check_folders(output)
-    encoder = load(model, options=options)
-    report = fit_labels(table, encoder, label=label or "label", group=group or None, progress=True, **rest)
-    if output is not None:
-        report.head.save(output)
-    print_report(report, as_json)
-    if output is None:
-        common.say("no head is kept; -o FOLDER keeps it for `mirenc predict FOLDER INPUT`")
-    else:
-        common.say(f"wrote {output}. Ask it: mirenc predict {output} INPUT")
-
-
-def _fit_task(
-    task: str | None,
-    output: Path | None,
-    task_file: Path | None,
-    data: Path | None,
-    ir_dir: Path | None,
-    variant: str,
-    row: str,
-    model: str | None,
-) -> None:
     from mirenc.decide.features.feature_matrix import HEAD_ROWS
     from mirenc.decide.fit import fit_head
     from mirenc.decide.load_samples import load_data
@@ -131,13 +93,31 @@ def _fit_task(
 
     if output is None:
         raise typer.BadParameter("name a folder for the head", param_hint="--output")
-    problem = common.find_task(task, task_file)
+    problem, row = common.find_task(task, task_file), row or "both"
     common.check_folders(output)
     if row not in HEAD_ROWS:
-        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
+        raise TaskError(f"a head cannot be trained on features (--row) {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
     common.say(describe_worth(head))
     common.say(f"wrote {head.save(output)}")
+
+
+def _fit_labels(
+    table: str, output: Path | None, as_json: bool, model: str | None, options: Any, chosen: dict[str, Any]
+) -> None:
+    from mirenc.decide.own_labels import fit_labels
+    from mirenc.encoder import load
+
+    common.check_folders(output)
+    encoder = load(model, options=options)
+    report = fit_labels(table, encoder, progress=True, **chosen)
+    if output is not None:
+        report.head.save(output)
+    print_report(report, as_json)
+    if output is None:
+        common.say("the head was not kept; -o FOLDER keeps it for `mirenc predict FOLDER INPUT`")
+    else:
+        common.say(f"wrote {output}. To use the head, type: mirenc predict {output} INPUT")
 
 
 def describe_worth(head: TaskHead) -> str:
@@ -147,8 +127,8 @@ def describe_worth(head: TaskHead) -> str:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
     beside = no_code if head.task.context.names else None
     if head.task.target == "costs":
-        form, unit = "x {:.3f} [{:.3f}, {:.3f}] of {}", 1
-        words = ("held-out answers are worth ", head.evidence.rival, "a head that sees no code")
+        form, unit = "{:.3f} [{:.3f}, {:.3f}] times as fast as {}", 1
+        words = ("held-out answers were ", f"the {head.evidence.rival}", "a head that sees no code")
     else:
         form, unit = "{:.0f} % [{:.0f}, {:.0f}] of {}", 100
         words = ("", "the variance explained on held-out groups", "what a head that sees no code leaves")

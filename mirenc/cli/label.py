@@ -74,7 +74,9 @@ def label(
             _say_labelled(table)
         if not table.pieces:
             if run.left:
-                raise TaskError(f"the time was up before any of {len(run.pieces)} pieces. Give --budget more minutes")
+                raise TaskError(
+                    f"--budget was used up before any of {len(run.pieces)} pieces was done. Give more minutes"
+                )
             why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
             raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
         common.say(f"wrote {run.folder}")
@@ -97,4 +99,4 @@ def _say_labelled(table: CompiledTable) -> None:
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
-        common.say(f"{found}. For the other one compile with: {' '.join(record['flags'])}")
+        common.say(f"{found}. For the strong one, compile with: {' '.join(record['flags'])}")

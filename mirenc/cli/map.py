@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -43,16 +43,8 @@ def map(
     if output.suffix != ".html":
         raise typer.BadParameter(f"{output}: unknown suffix; available: .html", param_hint="--output")
     common.check_output(output)
-    encoder, table, failures = common.open_index(
-        index,
-        level,
-        "function",
-        model,
-        options,
-        whitening_map=whitening_map,
-        hide_names=hide_names,
-        form=common.chosen_form(form),
-    )
+    made: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    encoder, table, failures = common.open_index(index, level, "function", model, options, **made)
     with common.progress("drawing", None):
         page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:

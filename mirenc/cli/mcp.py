@@ -58,9 +58,9 @@ def mcp(
     mirenc mcp old new --index functions.npz
     """
     if others := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise IRFileError(f"{others[0]}: is no folder. Give the folders that the agent may read")
+        raise IRFileError(f"{others[0]}: is not a folder. Give the folders that the agent may read")
     if index is not None and not index.is_file():
-        raise IRFileError(f"{index}: is no file. Type: mirenc embed FOLDER --level function -o {index}")
+        raise IRFileError(f"{index}: is not a file. Type: mirenc embed FOLDER --level function -o {index}")
     with needs("mcp", "mirenc mcp needs the mcp package"):
         import anyio
     worker = _Worker([folder.resolve() for folder in folders], compiles, str(index or ""))
@@ -147,7 +147,7 @@ class _Worker:
                         await report(*answer)
             except (EOFError, OSError):
                 self.close()
-                return "error", "the process that worked on it ended, for want of memory perhaps. Ask for less"
+                return "error", "the process that worked on the question ended, perhaps out of memory. Ask for less"
             except BaseException:  # the question was cancelled, or the client is gone
                 self.close()
                 raise

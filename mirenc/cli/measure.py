@@ -26,7 +26,7 @@ def measure(
     sources: Annotated[list[Path] | None, Argument(metavar="SOURCE", help=_SOURCES)] = None,
     output: common.TableFolder = None,
     count: Annotated[
-        int | None, Option(help="How many of mirenc's kernels are measured. [default: as the task says]", min=1)
+        int | None, Option(help="How many of mirenc's kernels to measure. [default: as the task says]", min=1)
     ] = None,
     seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[
@@ -62,7 +62,7 @@ def measure(
     """
     start = time.monotonic()
     if task == "passes":
-        raise TaskError("the labels of passes have a verb of their own. Type: mirenc label SOURCE... -o FOLDER")
+        raise TaskError("passes are labelled by another command. Type: mirenc label SOURCE... -o FOLDER")
     folder = common.table_folder(output)
     from mirenc.base.deadline import within
     from mirenc.tools.measure.method import get_method
@@ -106,13 +106,15 @@ def _deliver(run: TimedRun, wanted: int) -> None:
         problems, total = run.not_built, wanted
     else:
         if not table.samples:
-            raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
+            raise TaskError(
+                f"--budget was used up before any of {len(run.samples)} samples was done. Give more minutes"
+            )
         if not table.machine["samples"]:
-            advice = "Mend the source or its driver, and type the same again"
+            advice = "Mend the source or its driver, and run the same command again"
             if any(sample.dropped.startswith("noise") for sample in table.samples):
-                advice = "Where it is noise, close other programs or give more --rounds, and type the same again"
-                advice += f"; after {MAX_TRIES} tries, with another folder"
-            raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
+                advice = "If the reason is noise, close other programs or give more --rounds, and run the same command "
+                advice += f"again; after {MAX_TRIES} tries, with another folder"
+            raise TaskError(f"no sample was kept; reason for the first: {table.samples[0].dropped}. {advice}")
         common.say(f"wrote {run.folder}")
         dropped = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
         problems = [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped]

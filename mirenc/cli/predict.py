@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_INPUTS = (
-    "First the name of a task (see `mirenc tasks`) or the folder of a head that `mirenc fit LABELS` wrote, neither "
-)
+_INPUTS = "First the name of a task (`mirenc tasks`) or the folder of a head that `mirenc fit LABELS` wrote, neither "
 _INPUTS += "with --task-file. Then IR or source files, folders of either, compile_commands.json, or - for stdin."
 
 
@@ -39,15 +37,12 @@ def predict(
             "Can be repeated.",
         ),
     ] = None,
-    head: Annotated[
-        Path | None, Option(help="Folder of a head for TASK (`mirenc fit TASK`). [default: the shipped one]")
-    ] = None,
+    head: Annotated[Path | None, Option(help="Folder of a head for TASK (`mirenc fit`). [default: shipped]")] = None,
     task_file: common.TaskFile = None,
     variant: Annotated[
         str,
         Option(
-            help="Which of the task's shipped heads, such as nvidia or amd; `mirenc tasks` lists them. [default: the "
-            "first; of block_size, h200 for CUDA code]"
+            help="Which shipped head, such as amd (`mirenc tasks`). [default: the first; of block_size, h200 for CUDA]"
         ),
     ] = "",
     function: Annotated[
@@ -62,8 +57,7 @@ def predict(
         ),
     ] = "",
     restrict: Annotated[
-        Path | None,
-        Option(metavar="FILE", help="Of block_size: write the best shapes as a restriction for Kernel Tuner."),
+        Path | None, Option(metavar="FILE", help="Of block_size: write the best shapes as a Kernel Tuner restriction.")
     ] = None,
     look_ahead: Annotated[
         bool | None,
@@ -171,7 +165,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
             advice = "write transfer=1048576,wgsize=128"
-            raise typer.BadParameter(f"{item!r} is no NAME=VALUE; {advice}", param_hint="--context")
+            raise typer.BadParameter(f"{item!r} is not NAME=VALUE; {advice}", param_hint="--context")
         if name.strip() in features:
             raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--context")
         features[name.strip()] = value.strip()
@@ -193,10 +187,10 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
         if variant and trained.variant != variant:
             raise HeadError(
                 f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
-                "Leave --variant out, or name the head for it"
+                f"Leave --variant out, or give --head the folder of a head for {variant}"
             )
         if look_ahead is not None:
-            raise HeadError("--[no-]look-ahead is for shipped heads. Leave it or --head out")
+            raise HeadError("--look-ahead and --no-look-ahead are for shipped heads. Leave out this option, or --head")
         return trained
     if look_ahead and not isinstance(task, LoopTask):
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")

@@ -51,7 +51,7 @@ def pretrain(
     from mirenc.pretrain.config import MapsConfig, PretrainConfig
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
-        raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
+        raise ConfigError(f"{name!r} cannot name a folder in {output}. Give --name letters, digits, - and _")
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
     fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
     # Told now, not after hours of training.

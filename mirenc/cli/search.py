@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -84,17 +84,9 @@ def search(
     check_outputs(output or ())
     wanted = None if function is None else _pattern(function)
     files = common.expand(queries, options)
-    encoder, table, failures = common.open_index(
-        index,
-        level,
-        "module",
-        model,
-        options,
-        whitening_map=whitening_map,
-        hide_names=hide_names,
-        form=common.chosen_form(form),
-        approximate=approximate,
-    )
+    made: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    made |= {"approximate": approximate}
+    encoder, table, failures = common.open_index(index, level, "module", model, options, **made)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
@@ -180,4 +172,5 @@ def _pattern(function: str) -> re.Pattern[str]:
     try:
         return re.compile(function)
     except re.error as error:
-        raise typer.BadParameter(f"{function!r} is no regular expression: {error}", param_hint="--function") from None
+        what = f"{function!r} is not a regular expression: {error}"
+        raise typer.BadParameter(what, param_hint="--function") from None

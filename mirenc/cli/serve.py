@@ -15,8 +15,7 @@ from mirenc.base.errors import ConfigError, ToolchainError
 from mirenc.base.writing import only_one
 from mirenc.cli import common
 
-_HELP = "Run your own build with a compiler that makes objects smaller."
-app = typer.Typer(help=_HELP, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
@@ -88,11 +87,12 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
     done = subprocess.run(command, env=os.environ | environment, check=False)
     lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
     if not lines:
-        common.warn(f"the build compiled no source by CC or CXX: up to date, or it wants CC={folder / 'bin' / 'cc'}")
+        own = f"or the build needs the argument CC={folder / 'bin' / 'cc'}"
+        common.warn(f"the build compiled no source with $CC or $CXX: all was up to date (type: make clean), {own}")
         return done.returncode
     for line in lines:
         if "problem" in line:
-            common.warn(f"{line['source']}: as -Oz makes it, since {line['problem']}")
+            common.warn(f"{line['source']}: the object of clang -Oz was kept, because {line['problem']}")
     before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
     share = 100 * (1 - after / max(before, 1))
     common.say(f"{len(lines)} sources: {after:,} loaded bytes, {before - after:,} less than by -Oz ({share:.1f} %)")

@@ -114,8 +114,8 @@ def engine_of(options: ReadOptions) -> tuple[Engine, str]:
         return find_engine([level(_LEVEL)], **limits), _LEVEL
     except ToolchainError:
         common.warn(
-            "no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
-            "Type: apt-get install libllvm19"
+            "no LLVM on this machine can run -Oz. Sizes are those after -O2 with functions marked minsize, which are "
+            "close to those of -Oz. For -Oz, type: apt-get install libllvm19"
         )
         return EmbeddedEngine(**limits), _NEAR
 

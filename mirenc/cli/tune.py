@@ -75,7 +75,7 @@ def tune(
         smaller = f"mirenc suggest {sources[0]} --try" if sources and not build else "mirenc tune pass_list"
         raise TaskError(f"the task is called {_PASS_LIST}. Type: {smaller}")
     if task not in _TASKS:
-        raise TaskError(f"{task!r} is nothing to tune; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
+        raise TaskError(f"cannot tune {task!r}; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
         if not value:
             ctx.fail(f"Missing option {name}, as in --build 'make' --run './bench' -o tuned")
@@ -108,7 +108,7 @@ def tune(
         write_report(tuning)
     typer.echo(summary(tuning))
     if tuning.kept:
-        typer.echo(f"take it over: {case.take_over(output, PATCH)}")
+        typer.echo(f"to use the result, type: {case.take_over(output, PATCH)}")
     common.say(f"wrote {output / TEXT}")
 
 

@@ -108,6 +108,6 @@ def test_nothing_is_replaced(source: Path) -> None:
 
 def test_only_tasks_whose_answers_are_lines() -> None:
     task = get_task("thread_coarsening")
-    with pytest.raises(TaskError, match="answers of thread_coarsening are no lines of a source"):
+    with pytest.raises(TaskError, match="answers of thread_coarsening cannot be written into a source"):
         Copies(task, Path("out"), [])
     assert task.directive_of(answer("4", Path("f.c"))) == ""

@@ -105,9 +105,9 @@ def test_paths_to_one_file_are_one_file_and_one_group() -> None:
         (7.0, "7"),
         ("999999999", "999999999"),
         ("1000000000", "a line of 10 digits; at most 9"),
-        ("1.5", "line '1.5' is no whole number"),
-        ("-1", "line '-1' is no whole number"),
-        ("x", "line 'x' is no whole number"),
+        ("1.5", "line '1.5' is not a whole number"),
+        ("-1", "line '-1' is not a whole number"),
+        ("x", "line 'x' is not a whole number"),
     ],
 )
 def test_lines_are_whole_numbers_of_nine_digits(line: Any, expected: str) -> None:

@@ -125,5 +125,5 @@ def test_a_split_that_the_data_do_not_have_is_refused() -> None:
         list(by_project("held_out").split(held_out(), 0))
     data = held_out("b")
     mixed = TaskData([replace(data.samples[0], held_out=True), *data.samples[1:]])
-    with pytest.raises(TaskError, match="'a' has samples that are held out and others"):
+    with pytest.raises(TaskError, match="group 'a' has samples that are held out and samples that are not"):
         list(by_project("held_out").split(mixed, 0))

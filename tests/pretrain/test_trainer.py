@@ -238,7 +238,7 @@ def test_stages_of_a_run() -> None:
         ({"igm": {**STAGE, "steps": 1, "batch": 1}}, r"igm\.batch must be at least 2"),
         ({"compiler": {"steps": 1, **STAGE}}, r"give \[answers\]"),
         ({"contrast": {"steps": 3}}, "wants functions = FOLDER"),
-        ({"taught": {"width": 8}}, r"nothing trains the trunk of \[taught\]: give \[compiler\] steps"),
+        ({"taught": {"width": 8}}, r"stage compiler, which trains \[taught\], has 0 steps"),
         (
             {"text": {"kind": "convolution", "chanels": 24}},
             r"unknown key 'text.chanels'; did you mean 'channels'\?",
