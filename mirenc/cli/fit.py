@@ -81,7 +81,7 @@ def fit(
     task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
         refuse(task_only, "a table of labels is not a task")
-        chosen = {"label": label or "label", "group": group or None, "kind": kind, "logarithm": log}
+        chosen: dict[str, Any] = {"label": label or "label", "group": group or None, "kind": kind, "logarithm": log}
         chosen |= {"form": common.chosen_form(form or "auto"), "commands": commands}
         _fit_labels(task, output, as_json, model, options, chosen)
         return

@@ -531,5 +531,5 @@ def command_of(process: int) -> str:
 def test_without_the_sdk_it_says_what_to_type(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     run("mcp", tmp_path).failed("mirenc mcp needs the mcp package", "pip install 'mirenc[mcp]'")
-    run("mcp", tmp_path / "missing").failed("is no folder", "Give the folders")
+    run("mcp", tmp_path / "missing").failed("is not a folder", "Give the folders")
     run("mcp", tmp_path, "--index", tmp_path / "x.npz").failed("is not a file", "mirenc embed FOLDER --level function")

@@ -79,7 +79,7 @@ def test_a_kernel_without_a_shape_leaves_the_others_their_answers(run: Run) -> N
     assert all(line.startswith("mirenc: warning: ") for line in warnings)  # the head knows no CUDA
     assert error.startswith("mirenc: error: ")
     assert "small has __launch_bounds__(16): at most 16 threads a block" in error
-    assert "Launch it with" in error
+    assert "Launch the kernel with" in error
     answers = [json.loads(line)["region"]["symbol"] for line in done.out.splitlines()]
     assert answers == ["anything", "bounded", "both"]
     run("predict", "block_size", BOUNDS / "clang-16.cuda.ll", "--kernel", "small", "-c", "n=64").failed("at most 16")

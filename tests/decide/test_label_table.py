@@ -83,7 +83,7 @@ def test_blanks_around_names_of_columns_do_not_count(tmp_path: Path) -> None:
 def test_capitals_in_a_name_of_a_column_are_an_error(column: str, advice: str) -> None:
     row = {"file": "a.ll", "label": "x"}
     row.pop(column.lower(), None)
-    with pytest.raises(ConfigError, match=f"no column '{column.lower()}'; found: '{column}', and capitals.*{advice}"):
+    with pytest.raises(ConfigError, match=f"no column '{column.lower()}', but '{column}'; .* case-sensitive. {advice}"):
         read_labels([row | {column: "1"}])
 
 
@@ -126,7 +126,7 @@ def test_labels_of_more_than_200_characters_are_refused() -> None:
 
 def test_paths_with_a_nul_are_refused() -> None:
     table = read_labels([{"file": "a\0b.ll", "label": "x"}, {"file": "b.ll", "label": "x"}])
-    assert table.left_out == ["the table, row 1: file 'a\\x00b.ll' is no path"]
+    assert table.left_out == ["the table, row 1: file 'a\\x00b.ll' is not a path"]
 
 
 def test_records_without_a_label_are_left_out() -> None:

@@ -77,7 +77,7 @@ def test_a_label_that_nobody_has_is_not_rare() -> None:
 
 
 def test_one_group_cannot_be_cut() -> None:
-    with pytest.raises(TaskError, match="all belong to 'npb'"):
+    with pytest.raises(TaskError, match="all belong to the group 'npb'"):
         list(cut(np.array(["npb"] * 4), np.array([0, 1, 0, 1]), 2, 0))
 
 

@@ -63,8 +63,8 @@ MEASURED = {"costs": (1.0, 1.0, 1.0)}
         ({"reported": (1.0, 2.0)}, "has 2 reported costs; its space has 3 settings"),
         ({"reported": (1.0, -2.0, NAN)}, "the reported cost of 'y' is -2.0"),
         ({"reported": {0: 1.0, 3: 2.0}}, "has a reported cost of setting 3"),
-        ({"reported": (1.0, NAN, NAN)}, "setting 'y' has a cost, not both"),
-        ({"reported": (1.0, 2.0, 3.0)}, "setting 'z' has a reported cost, not both"),
+        ({"reported": (1.0, NAN, NAN)}, "setting 'y' has a cost but no reported cost"),
+        ({"reported": (1.0, 2.0, 3.0)}, "setting 'z' has a reported cost but no cost"),
     ],
 )
 def test_costs_that_do_not_fit_are_refused_by_the_samples_name(change: dict[str, Any], word: str) -> None:

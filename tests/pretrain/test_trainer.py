@@ -237,7 +237,7 @@ def test_stages_of_a_run() -> None:
         # A negative is another module's graph: with one there is none, and the loss would be 0 / 0.
         ({"igm": {**STAGE, "steps": 1, "batch": 1}}, r"igm\.batch must be at least 2"),
         ({"compiler": {"steps": 1, **STAGE}}, r"give \[answers\]"),
-        ({"contrast": {"steps": 3}}, "wants functions = FOLDER"),
+        ({"contrast": {"steps": 3}}, "needs functions = FOLDER"),
         ({"taught": {"width": 8}}, r"stage compiler, which trains \[taught\], has 0 steps"),
         (
             {"text": {"kind": "convolution", "chanels": 24}},

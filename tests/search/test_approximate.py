@@ -87,7 +87,7 @@ def test_an_index_that_is_not_ours_stays(tmp_path: Path) -> None:
     path, index, sidecar = (tmp_path / f"x.{suffix}" for suffix in ("parquet", "usearch", "usearch.json"))
     made(path)
     index.write_bytes(b"somebody else's")
-    with pytest.raises(IRFileError, match=r"x\.usearch: is none of mirenc's.* Move it away"):
+    with pytest.raises(IRFileError, match=r"x\.usearch: mirenc did not make it.* move this file away"):
         read_vectors(path, approximate=True)
     assert index.read_bytes() == b"somebody else's"
     index.unlink()

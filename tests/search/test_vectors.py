@@ -196,7 +196,7 @@ def test_missing_empty_and_unknown_files_are_refused(tmp_path: Path, suffix: str
     (tmp_path / f"y{suffix}").touch()
     with pytest.raises(IRFileError, match=rf"y{suffix}"):
         read_vectors(tmp_path / f"y{suffix}")
-    with pytest.raises(IRFileError, match=f"known are {re.escape(', '.join(VECTOR_SUFFIXES))}\\. Make one"):
+    with pytest.raises(IRFileError, match=f"allowed: {re.escape(', '.join(VECTOR_SUFFIXES))}\\. Make one"):
         read_vectors(tmp_path / "x.txt")
 
 

@@ -137,7 +137,7 @@ def test_shapes_that_a_kernel_permits(
         ),
         (
             BlockBounds(required=(8, 8, 8), words=("BOUND",)),
-            "k has BOUND; answers have two dim.* Launch it with 8 x 8 x 8",
+            "k has BOUND; answers have two dim.* Launch the kernel with 8 x 8 x 8",
         ),
         (
             BlockBounds(required=(2048, 1, 1), words=("BOUND",)),

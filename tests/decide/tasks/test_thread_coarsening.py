@@ -77,7 +77,7 @@ SCAN = row("scan", 1)
             ((SCAN, row("scan", 2, runtime_Tahiti=text)), rf"scan, factor 2: column 'runtime_Tahiti' is '{text}'")
             for text in ("nan", "inf", "fast")
         ),
-        ((SCAN, row("scan", 3)), r"record 2 \(scan, factor 3\): factor 3 is none of 1, 2, 4, 8, 16, 32"),
+        ((SCAN, row("scan", 3)), r"record 2 \(scan, factor 3\): factor 3 is unknown; allowed: 1, 2, 4, 8, 16, 32"),
         ((SCAN | {"cf": ""},), r"record 1 \(scan, factor \): column 'cf' is ''"),
         ((SCAN, row("scan", 2), row("scan", 2)), r"record 3 \(scan, factor 2\): .* twice"),
         ((row("scan", 2),), "kernel 'scan' has no time for factor 1"),

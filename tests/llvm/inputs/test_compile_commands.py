@@ -178,13 +178,13 @@ def test_flags_in_a_response_file_are_left_out_too(tmp_path: Path) -> None:
     [
         ("gcc @none.rsp -c a.c", "response file none.rsp is not there. Build again"),
         ("gcc @loop.rsp -c a.c", "response file loop.rsp names itself"),
-        ("clang-cl /DX /c a.c", "clang-cl's, Microsoft's kind"),
+        ("clang-cl /DX /c a.c", "its compiler clang-cl takes Microsoft's options"),
         (r"C:\VC\bin\cl.exe /c C:\src\a.c", "written on Windows"),
-        ("clang --driver-mode=cl -c a.c", "Microsoft's kind"),
+        ("clang --driver-mode=cl -c a.c", "takes Microsoft's options"),
         ("python gen.py a.c", "runs no compiler"),
         ("sh -c 'gcc -DX -c a.c'", "runs no compiler"),
         ("env CC=/usr/bin/gcc python gen.py a.c", "runs no compiler"),
-        ("clang -cc1 -emit-obj a.c", "inner one, -cc1"),
+        ("clang -cc1 -emit-obj a.c", "internal one, -cc1"),
         ("cc -arch arm64 -arch x86_64 -c a.c", "compiles for arm64 and x86_64 at once"),
     ],
 )

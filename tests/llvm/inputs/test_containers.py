@@ -232,7 +232,7 @@ def test_a_damaged_member_costs_that_member_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("", "is a static library with 2 modules, and one is expected. Name one, as in .*; it has x.o, y.o"),
+        ("", "is a static library with 2 modules, and one is expected. Name one, as in .*; available: x.o, y.o"),
         ("(z.o)", "has no such module. It has x.o, y.o"),
         ("(x.o", "no such file"),
     ],
