@@ -137,7 +137,7 @@ def build(
 def functions(
     sources: Annotated[
         list[Path],
-        Argument(help="Folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll (as ir of a corpus), one for each compiler."),
+        Argument(help="Folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, such as CORPUS/ir; one for each compiler."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
     tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],

@@ -17,7 +17,7 @@ Name = Annotated[str | None, Argument(help="Model name or folder. [default: mire
 
 @app.command("list")
 def list_() -> None:
-    """List the installed models: name, dimensions, parameters, digest, and your whitening maps.
+    """List the installed models: name, dimensions, parameters, digest, and whitening maps that you fitted.
 
     mirenc models list
     """
