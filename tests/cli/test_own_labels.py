@@ -64,7 +64,7 @@ def test_numbers_as_json_with_rows_that_are_left_out(run: Run, tables: tuple[Pat
     [
         (("fit", "LABELS", "--row", "text"), "a table of labels is not a task; leave out --row", 2),
         (("fit", "openmp", "--label", "cycles", "-o", "x"), "it is for a table of labels; leave out --label", 2),
-        (("fit", EXAMPLE), "saxpy.ll is no table (.csv, .tsv, .parquet) and no task", 1),
+        (("fit", EXAMPLE), "saxpy.ll is neither a table (.csv, .tsv, .parquet) nor a task", 1),
         (("fit", "nowhere.csv"), "nowhere.csv: no such file. Give a table: .csv, .tsv, .parquet", 1),
         (("fit", "LABELS", "--label", "lable"), "no column 'lable'; did you mean 'label'", 1),
         (("fit", "LABELS", "-p", "nowhere.json"), "nowhere.json", 1),

@@ -185,7 +185,7 @@ def test_a_table_without_ir_still_makes_reports(folder: Path, tmp_path: Path, ti
 def test_what_a_table_does_not_have_is_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"size_after needs a table of passes\. Make one: mirenc label"):
         load_data(get_task("size_after"), None)
-    with pytest.raises(TaskError, match="which passes of O3 change a piece; the table says it of Oz"):
+    with pytest.raises(TaskError, match="which passes of O3 change a piece; the table has those of Oz"):
         load_data(get_task("pass_fires"), folder, "O3")
     table = small_table()
     less = replace(table, levels={level: table.levels[level] for level in ("O0", "Oz")})

@@ -81,7 +81,7 @@ SCAN = row("scan", 1)
         ((SCAN | {"cf": ""},), r"record 1 \(scan, factor \): column 'cf' is ''"),
         ((SCAN, row("scan", 2), row("scan", 2)), r"record 3 \(scan, factor 2\): .* twice"),
         ((row("scan", 2),), "kernel 'scan' has no time for factor 1"),
-        ((row("scan", 1, runtime_Tahiti=""), row("scan", 2)), r"\(scan on Tahiti\): no cost of the default '1'"),
+        ((row("scan", 1, runtime_Tahiti=""), row("scan", 2)), r"\(scan on Tahiti\): the default '1' has no cost"),
         ((SCAN, row("sobel", 1)), "no IR of kernel 'sobel'"),
     ],
 )

@@ -128,7 +128,9 @@ def test_a_model_of_a_package_that_is_not_installed(monkeypatch: pytest.MonkeyPa
     assert list_models() == ["mirenc-fast", "mirenc-search", "mirenc-tiny"]
     assert is_model_name("mirenc-base")
     for use in (find_model, load, verify_files):
-        with pytest.raises(ModelError, match=r"'mirenc-base' is a package .* pip install \./models/mirenc-base; else"):
+        with pytest.raises(
+            ModelError, match=r"'mirenc-base' is a package .* pip install \./models/mirenc-base; for another machine"
+        ):
             use("mirenc-base")
 
 

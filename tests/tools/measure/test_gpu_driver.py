@@ -81,7 +81,7 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
     ("old", "new", "said"),
     [
         ('kernel = "rows"', "", "d.toml: kernel: Field required"),
-        ("sizes = [100, 1000]", "sizes = [100", "d.toml is no TOML"),
+        ("sizes = [100, 1000]", "sizes = [100", "d.toml is not TOML"),
         ("sizes = [100, 1000]", "sizes = []", "d.toml: sizes: Tuple should have at least 1 item"),
         ("sizes = [100, 1000]", "sizes = [0]", "d.toml: sizes.0: Input should be greater than or equal to 1 (found 0)"),
         ("sizes = [100, 1000]", "sizes = [true]", "d.toml: sizes.0: Input should be a valid integer (found True)"),
