@@ -49,7 +49,8 @@ class EmbedOptions:
         for level in self.levels:
             check("level", level, LEVELS)
         if len(self.levels) > 1 and {"module", "instruction"}.intersection(self.levels):
-            raise ConfigError(f"levels {', '.join(self.levels)}; several at once may be function, loop and block")
+            found = f"levels {', '.join(self.levels)} cannot be combined"
+            raise ConfigError(f"{found}; several at once may be: function, loop, block")
         check("purpose", self.purpose, PURPOSES)
 
 
@@ -57,7 +58,7 @@ def check_jobs(jobs: int | None, batch_size: int, workers: object = None) -> Non
     """Refuse numbers of processes and inputs that are none, and the former name of ``jobs``, with a ConfigError."""
     if workers is not None:
         now = "type jobs=1 for one process (workers=0 before), jobs=4 for four"
-        raise ConfigError(f"workers= is now jobs=: {now}, or leave it out for all cores")
+        raise ConfigError(f"workers= is now jobs=: {now}, or leave jobs out for all cores")
     if jobs is not None and (type(jobs) is not int or jobs < 1):
         raise ConfigError(f"jobs is {jobs}; allowed: a whole number from 1 up, or None")
     if batch_size < 1:
