@@ -128,7 +128,7 @@ def describe_worth(head: TaskHead) -> str:
     beside = no_code if head.task.context.names else None
     if head.task.target == "costs":
         form, unit = "{:.3f} [{:.3f}, {:.3f}] times as fast as {}", 1
-        words = ("held-out answers were ", f"the {head.evidence.rival}", "a head that sees no code")
+        words = ("held-out answers were ", f"the {head.evidence.rival}", "those of a head that sees no code")
     else:
         form, unit = "{:.0f} % [{:.0f}, {:.0f}] of {}", 100
         words = ("", "the variance explained on held-out groups", "what a head that sees no code leaves")

@@ -71,7 +71,7 @@ def test_a_head_is_fitted_and_asked(run: Run, task: Path, tmp_path: Path) -> Non
     assert made.code == 0
     assert made.out == ""
     assert "held-out answers were " in made.err
-    assert "of a head that sees no code" in made.err
+    assert "as those of a head that sees no code" in made.err
     assert f"wrote {tmp_path / 'head'}" in made.err
     words = ("--context", "length=64", "--head", tmp_path / "head", "--json")
     answer = run("predict", "--task-file", task, EXAMPLE, *words)
