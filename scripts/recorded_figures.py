@@ -192,13 +192,13 @@ def program_gains(names: str, peer: str) -> str:
 
 def learned_programs() -> Iterator[str]:
     for peer in ("plain", "its words"):
-        yield f"{program_gains('written', peer)} points, names hidden {program_gains('hidden', peer)}"
+        yield f"{program_gains('written', peer)} points; with names hidden {program_gains('hidden', peer)} points"
 
 
 def search_phrases() -> Iterator[str]:
-    yield f"among all functions of a setting, of {pool('written')['projects_in_all']} projects"
+    yield f"they are from {pool('written')['projects_in_all']} projects"
     for row in (SEARCH, NO_WORDS):
-        yield f"by {over_bag(row, 'written')} points, hidden {over_bag(row, 'hidden')}"
+        yield f"by {over_bag(row, 'written')} points, and by {over_bag(row, 'hidden')} points with names hidden"
     large = load("pretrain/function_pools_o0_o2.json")["names"]
 
     def both(row: tuple[str, str], group: str = "") -> list[float]:
@@ -207,8 +207,9 @@ def search_phrases() -> Iterator[str]:
     counts = [large[names]["O0-O2"]["functions"] for names in ("written", "hidden")]
     bag, plain = both(("bag of terms and statements", "auto")), both(("mirenc-search", "plain"))
     yield (
-        "Among more, {:,} functions (names hidden {:,}), it finds from -O0 to -O2 {:.1f} %, hidden {:.1f} %, the best"
-        " bag {:.1f} and {:.1f} (C++ {:.1f} and {:.1f} %); of IR as it is {:.1f} and {:.1f} %"
+        "among {:,} functions, and with names hidden among {:,}. `mirenc-search` finds {:.1f} % of them, and with "
+        "names hidden {:.1f} %. The best bag finds {:.1f} and {:.1f} %. Of the functions in C++, `mirenc-search` finds "
+        "{:.1f} and {:.1f} %. Without LLVM's passes, it finds {:.1f} and {:.1f} % of all functions"
     ).format(*counts, *both(SEARCH), *bag, *both(SEARCH, "C++"), *plain)
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
@@ -325,13 +326,14 @@ def weak_gains() -> Iterator[str]:
 
 def limits() -> Iterator[str]:
     loops, machine = rows_of("vectorization/structure"), load("downstream/vectorization/table/machine.json")
-    yield f"The oracle is {loops['both']['oracle_geometric']:.2f} over LLVM on {machine['kernels']:,} loops"
-    yield f"of {machine['groups']} structures"
+    oracle = f"{loops['both']['oracle_geometric']:.2f} times as fast as LLVM's choice"
+    yield f"On {machine['kernels']:,} loops of {machine['groups']} structures, the oracle is {oracle}"
     ours, histogram = (percent(loops[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
-    yield f"{ours} of that gain, with an opcode histogram {histogram}"
-    yield f"that alone has {loops['compiler']['speedup_geometric']:.3f}"
+    yield f"reaches {ours} of this gain, and one with an opcode histogram {histogram}. Most of"
+    yield f"nothing else of the code has a speedup of {loops['compiler']['speedup_geometric']:.3f}"
     openmp = rows_of("openmp/kernel")["both"]
-    yield f"oracle {openmp['oracle_geometric']:.2f}, {percent(openmp['oracle_gain_share'], 0)} of it learned"
+    share = percent(openmp["oracle_gain_share"], 0)
+    yield f"the oracle is {openmp['oracle_geometric']:.2f}, and the head reaches {share} of this gain"
 
 
 PASS_ROWS = ("no_code", "histogram", "ir2vec", "both")
@@ -402,23 +404,23 @@ def fixed_lists() -> Iterator[str]:
 
 def pass_phrases() -> Iterator[str]:
     record = load("downstream/passes/size_after.Oz.held_out.json")
-    yield f"{record['tested']:,} functions and modules of {record['tested_groups']} unseen projects, one seed"
+    yield f"{record['tested']:,} functions and modules of {record['tested_groups']} unseen projects, with one seed"
     cover, code, size, random = (f"{ten[0]:.2f}" for ten in tens().values())
     low, high = tens()["cover"][1:]
     yield (
-        f"save {cover} % [{low:.2f}, {high:.2f}] over -Oz; ten that the code chose save {code}, "
-        f"ten that the size chose {size}, ten at random {random}"
+        f"save {cover} % [{low:.2f}, {high:.2f}] over -Oz. Ten lists that a head chose by the code save {code} %, "
+        f"ten that it chose by the size {size} %, and ten random lists {random} %"
     )
     projects = load("downstream/passes/projects.json")["projects"]
     saved = ", ".join(f"{name} {one['saved']:.1f} %" for name, one in projects.items())
-    yield f"smaller than -Oz by: {saved}"
+    yield f"smaller than those of -Oz by: {saved}"
     record = load("downstream/inlining/saved_20.json")
     rows = {line[0].removesuffix(", 20 compilations"): line[1] for line in record["lines"][1:]}
     lists, alone = (rows[row].split()[0] for row in ("pass lists", "inlining, what promises most first"))
     both = rows["pass lists, then inlining"].replace(" [", " % [")
     yield (
-        f"20 compilations a file in all: {both} on {record['files']} files of these projects; "
-        f"as many lists alone {lists}, inlining alone {alone}"
+        f"20 compilations of each file in all, lists and then inlining save {both} on {record['files']} files of these "
+        f"projects. Lists without inlining save {lists} %, and inlining without lists {alone} %"
     )
 
 
@@ -429,8 +431,8 @@ def other_pool() -> Iterator[str]:
     ir2vec, mapped = recalls["IR2Vec symbolic", "as it is"], recalls["IR2Vec symbolic", "level map"]
     ours, bag = recalls["mirenc-base both", "as it is"], recalls["bag of statements", "as it is"]
     yield f"{record['functions']:,} functions that IR2Vec reads"
-    yield f"{ir2vec} as it is and {mapped} with a map fitted like ours"
-    yield f"`mirenc-base` {ours}, the bag of statements {bag}"
+    yield f"IR2Vec finds {ir2vec} without a whitening map, and {mapped} with one"
+    yield f"`mirenc-base` finds {ours}, and the bag of statements {bag}"
 
 
 def drift_table() -> str:
@@ -474,7 +476,7 @@ def drift_picture() -> str:
 def drift_phrase() -> Iterator[str]:
     """Of how many programs."""
     record = load("downstream/drift.json")
-    yield f"than by {record['base'].partition(',')[0]} at -O2, over {record['sources']} small"
+    yield f"than by {record['base'].partition(',')[0]} at -O2? This was measured on {record['sources']} small"
 
 
 PROFILE_ROWS = {
@@ -615,30 +617,36 @@ def protocols() -> Iterator[str]:
     paper = [rows_of(f"device_mapping/{gpu}.paper") for gpu in ("nvidia", "amd")]
     accuracy = " / ".join(f"{100 * rows['both']['accuracy']:.1f}" for rows in paper)
     speedup = " / ".join(f"{gpu_only(rows['both']):.2f}" for rows in paper)
-    yield f"{accuracy} % (the paper: 93.7 / 93.6) and {speedup} times GPU only (1.28 / 2.24)"
+    yield f"{accuracy} % (in the paper 93.7 / 93.6 %)"
+    yield f"The speedup over GPU only is {speedup} (in the paper 1.28 / 2.24)"
 
 
 def published() -> Iterator[str]:
     """What one setting for all has, what several tried have, and the oracle; three settings of a loop; block sizes."""
-    for record, tried in (("numa_prefetch/conf1.program", "try_3"), ("openmp_published/program", "try_4")):
+    for record, portfolio in (("numa_prefetch/conf1.program", "try_3"), ("openmp_published/program", "try_4")):
         rows = rows_of(record)
-        best, several = (f"{rows[row]['speedup_geometric']:.3f}" for row in ("best_single", tried))
-        count = {"try_3": "three", "try_4": "four"}[tried]
+        best, several = (f"{rows[row]['speedup_geometric']:.3f}" for row in ("best_single", portfolio))
+        count = {"try_3": "three", "try_4": "four"}[portfolio]
         oracle = rows["default"]["oracle_geometric"]
-        yield f"best single setting {best} over the default, {count} settings tried {several}, oracle {oracle:.3f}"
+        tried = f"the best of {count} settings tried {several}"
+        yield f"speedup of {best} over the default, {tried}, and the oracle {oracle:.3f}"
     loops = rows_of("vectorization/structure")
     ours, no_code = (f"{loops[row]['best_of_three']['speedup_geometric']:.2f}" for row in ("both", "no_code"))
-    yield f"Three settings measured have {ours}, proposed without code {no_code}"
+    yield f"the speedup is {ours}; with the three settings of a head without code it is {no_code}"
     for record in ("block_size/kernel", "block_size/h200.kernel"):
         blocks = rows_of(record)
         ours, histogram = (percent(blocks[row]["oracle_gain_share"], 0) for row in ("both", "histogram"))
         oracle = blocks["both"]["oracle_geometric"]
-        yield f"oracle {oracle:.2f}, our vectors find {ours} of it, an opcode histogram {histogram}"
-    yield f"and {percent(blocks['no_code']['oracle_gain_share'], 0)} without code"
-    yield f"three blocks tried find {percent(blocks['both']['best_of_three']['oracle_gain_share'], 0)}"
-    yield f"that of one other has {brought('all', 'as it is')} of the oracle's gain"
+        yield (
+            f"the speedup of the oracle is {oracle:.2f}; a head with mirenc's vectors reaches {ours} of this gain, and "
+            f"one with an opcode histogram {histogram}"
+        )
+    yield f"Without code it is {percent(blocks['no_code']['oracle_gain_share'], 0)}"
+    tried = percent(blocks["both"]["best_of_three"]["oracle_gain_share"], 0)
+    yield f"If three blocks are tried on the H200, it is {tried}"
+    yield f"The best block of one other GPU has {brought('all', 'as it is')} of the oracle's gain"
     best = rows_of("block_size_published/gpu")["best_single"]["error_rate"]
-    yield f"the best block of all other GPUs is {percent(best)} from the best"
+    yield f"the block that is best on all other GPUs takes {percent(best)} longer than the best block"
 
 
 def brought(row: str, way: str) -> str:
