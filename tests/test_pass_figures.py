@@ -51,7 +51,7 @@ def test_the_record_of_projects_adds_up() -> None:
 def test_the_guide_says_how_many_claims_were_exact() -> None:
     projects = record("projects.json")["projects"].values()
     modules, exact = (sum(one[key] for one in projects) for key in ("modules", "exact"))
-    assert f"For {exact} of their {modules} modules" in GUIDE
+    assert f"For {exact} of the {modules} modules" in GUIDE
 
 
 def test_the_guide_says_what_nm_says() -> None:
