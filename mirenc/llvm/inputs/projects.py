@@ -15,13 +15,13 @@ from mirenc.llvm.inputs.containers import FLAGS, Part, part_name
 from mirenc.llvm.inputs.file_kind import (
     COMPRESSIONS,
     DRIVER,
-    SOURCE_LANGUAGES,
     bytes_of,
     file_parts,
     find_inputs,
     holds_several,
 )
 from mirenc.llvm.inputs.input import Input, IRInput, Report, is_ir_text, path_input, resolve_input
+from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS, SOURCE_LANGUAGES
 from mirenc.llvm.ir.read import ReadOptions
 
 COMMANDS = "compile_commands.json"
@@ -160,7 +160,7 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     """
     # Here, because they compile patterns, and single files need none of them.
     from mirenc.llvm.inputs.compile_commands import read_commands, report_flags, without_refused
-    from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, ir_compiler
+    from mirenc.llvm.inputs.compile_source import ir_compiler
     from mirenc.llvm.inputs.compiler_flags import words_of
 
     options = options or ReadOptions()

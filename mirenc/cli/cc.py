@@ -1,0 +1,20 @@
+"""``mirenc cc``: a compiler that keeps the LLVM IR of what it compiles. `mirenc.__main__` runs it without this file."""
+
+from typing import Annotated
+
+from typer import Argument
+
+
+def cc(command: Annotated[list[str], Argument(metavar="COMPILER ...", help="The compiler and its arguments.")]) -> None:
+    """Run your build's compiler unchanged, and keep the LLVM IR of each source beside its object: x.o.bc beside x.o.
+
+    The IR is made by a second compilation, with the flags that make the program and at the same -O level. Where it
+    cannot be made, a warning says so, and the build goes on. If the compiler is no clang, the IR is made by the first
+    clang on PATH. The environment variable MIRENC_IR names a folder for the IR, as an absolute path.
+
+    mirenc cc clang -O2 -c foo.c -o foo.o
+    make CC="mirenc cc clang"
+    """
+    from mirenc.tools.keep_ir import run_compiler
+
+    run_compiler(command)
