@@ -5,7 +5,7 @@ from typing import Annotated
 from typer import Argument
 
 
-def cc(command: Annotated[list[str], Argument(metavar="COMPILER ...", help="The compiler and its arguments.")]) -> None:
+def cc(command: Annotated[list[str], Argument(metavar="COMPILER", help="The compiler and its arguments.")]) -> None:
     """Run your build's compiler unchanged, and keep the LLVM IR of each source beside its object: x.o.bc beside x.o.
 
     The IR is made by a second compilation, with the flags that make the program and at the same -O level. Where it

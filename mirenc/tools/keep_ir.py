@@ -21,7 +21,7 @@ FOLDER = "MIRENC_IR"
 """Environment variable: the folder for the IR; without it, the IR of ``x.o`` is ``x.o.bc``."""
 
 # Objects of configure, CMake and Meson, which try the compiler.
-_TRIALS = r"/dev/|.*/(conftest[^/]*|ztest\d+\.o)$|.*/(CMakeFiles/(CMake(Scratch|Tmp)|[\d.]+)|meson-private)/"
+_TRIALS = r"/dev/|.*/(conftest|ztest\d)[^/]*$|.*/(CMakeFiles/(CMake(Scratch|Tmp)|[\d.]+)|meson-private)/"
 _CLANG = r"(.*[-/])?clang(\+\+)?(-[\d.]+)?$"
 _SECONDS = 600  # that the IR of one source may take
 
@@ -59,7 +59,7 @@ def _may_compile(word: str) -> bool:
     """Whether a word of a command may be a source, or stand for one."""
     from mirenc.llvm.inputs.languages import command_for, language_of
 
-    return word[:1] == "@" or word == "-" or bool(language_of(word) or command_for(word))
+    return word[:1] == "@" or word[:2] in ("-", "-x") or bool(language_of(word) or command_for(word))
 
 
 def _calls_of(words: list[str]) -> tuple[list[str], list[tuple[Command, Path]]]:

@@ -99,7 +99,8 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     sources = sorted(walk_sources(folder, _SUFFIXES))
     ir = find_inputs(folder)
     objects, without = object_inputs(folder, ir)
-    if without and report is not None:
+    kept = any(_OBJECT.search(path.stem) for path in ir)  # x.o.bc: `mirenc cc` warned where it could keep none
+    if without and not kept and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
     # Damaged objects alone hide no sources, as nobody knows whether bitcode was in them.
     if ir or any(file.part and not file.part.problem for file in objects):
@@ -125,11 +126,11 @@ def object_inputs(
 ) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
-    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc``), and a member of an archive
-    beside that object. Only files that are ``wanted`` are opened.
+    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), and a member of
+    an archive beside that object. Only files that are ``wanted`` are opened.
     """
     plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
-    with_ir = {path.with_suffix("") for path in plain}
+    with_ir = {path.with_suffix("") for path in plain}  # x of x.bc, x.o of x.o.bc
     candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
@@ -147,7 +148,7 @@ def object_inputs(
     for path, part in found:
         twin = loose.get((part.label.rpartition("/")[2], part.size))
         copied = part.label and twin and not part.problem and bytes_of(part) == bytes_of(twin)
-        if not copied and (part.label or path.with_suffix("") not in with_ir):
+        if not copied and (part.label or with_ir.isdisjoint((path, path.with_suffix("")))):
             inputs.append(part_input(path, part))
     return inputs, without
 
