@@ -93,7 +93,7 @@ def make_app(verb: str | None = None) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, file))
+            app.command(name, context_settings=getattr(module, "SETTINGS", None))(getattr(module, file))
     return app
 
 

@@ -8,8 +8,8 @@ import mirenc.tools
 
 
 def cmake_dir() -> None:
-    """Print the folder of mirenc's CMake package, for mirenc_index(TARGET) and mirenc_diff(TARGET).
+    """Print the folder of the CMake package (for -DMirenc_DIR): it has mirenc_index(TARGET) and mirenc_diff(TARGET).
 
-    cmake -B build -DMirenc_DIR="$(mirenc cmake-dir)"
+    mirenc cmake-dir
     """
     typer.echo(Path(mirenc.tools.__file__).parent / "cmake")

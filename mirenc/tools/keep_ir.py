@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FOLDER = "MIRENC_IR"
 """Environment variable: the folder for the IR; without it, the IR of ``x.o`` is ``x.o.bc``."""
 
-# Objects of configure, CMake and Meson, which try the compiler.
+# Sources and objects of configure, CMake and Meson, which try the compiler.
 _TRIALS = r"/dev/|.*/(conftest|ztest\d)[^/]*$|.*/(CMakeFiles/(CMake(Scratch|Tmp)|[\d.]+)|meson-private)/"
 _CLANG = r"(.*[-/])?clang(\+\+)?(-[\d.]+)?$"
 _SECONDS = 600  # that the IR of one source may take
@@ -79,7 +79,7 @@ def _keep(compiler: list[str], call: Command, made: Path) -> None:
     from mirenc.llvm.inputs.languages import command_for
 
     other = None if call.language else command_for(call.file)
-    if re.match(_TRIALS, str(made)) or not (call.language or other):
+    if any(re.match(_TRIALS, str(path)) for path in (made, call.file)) or not (call.language or other):
         return  # no IR is wanted, or it is an object, a library, assembly or a header
     ir = _place_of(made)
     ir.unlink(missing_ok=True)  # it would be that of another source, if what follows fails
