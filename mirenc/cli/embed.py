@@ -32,8 +32,7 @@ def embed(
         Literal["search", "features"], Option(help="Vectors for comparing and searching, or features for training.")
     ] = "search",
     part: Annotated[
-        Literal["both", "text", "graph"],
-        Option(help="Use the text encoder, the graph encoder, or both."),
+        Literal["both", "text", "graph"], Option(help="Use the text encoder, the graph encoder, or both.")
     ] = "both",
     form: common.FormName = "auto",
     whiten: Annotated[bool, Option(help="Subtract what the vectors of all code have in common.")] = True,

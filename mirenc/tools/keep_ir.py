@@ -42,7 +42,9 @@ def run_compiler(words: Sequence[str]) -> NoReturn:
         print(f"mirenc: error: {command[0]}: {error.strerror}. Type: mirenc cc COMPILER ...", file=sys.stderr)
         sys.exit(126 if isinstance(error, PermissionError) else 127)
     try:
-        compiler, calls = _calls_of(command)  # while the compiler is running
+        from mirenc.llvm.inputs.compile_commands import read_call  # while the compiler is running
+
+        compiler, calls = read_call(command)
     except Exception as error:  # noqa: BLE001 - a build goes on whatever its words are
         compiler, calls = [], []
         _warn(command[-1], error)
@@ -60,15 +62,6 @@ def _may_compile(word: str) -> bool:
     from mirenc.llvm.inputs.languages import command_for, language_of
 
     return word[:1] == "@" or word[:2] in ("-", "-x") or bool(language_of(word) or command_for(word))
-
-
-def _calls_of(words: list[str]) -> tuple[list[str], list[tuple[Command, Path]]]:
-    from pathlib import Path
-
-    from mirenc.llvm.inputs.compile_commands import read_call
-    from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
-
-    return read_call(words, Path.cwd(), SOURCE_LANGUAGES)
 
 
 def _keep(compiler: list[str], call: Command, made: Path) -> None:
@@ -132,20 +125,8 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
     flags = list(call.flags)
     for _ in range(2):
         words = [*front, *words_of(flags), call.source, "-o", part]
-        if "ziglang" in compiler:
-            from mirenc.llvm.inputs.compile_source import spelled_for
-
-            words = spelled_for(compiler, words)
-        done = subprocess.run(
-            words,
-            cwd=call.directory,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            text=True,
-            errors="replace",
-            check=False,
-        )
+        place = {"cwd": call.directory, "stdin": subprocess.DEVNULL, "timeout": _SECONDS}
+        done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, **place)
         if done.returncode == 0:
             return
         refused, problem = refused_flags(front, flags, call.file.suffix)

@@ -28,6 +28,7 @@ from mirenc.llvm.inputs.compiler_flags import (
     without_preprocessor,
     words_of,
 )
+from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
 
 if TYPE_CHECKING:
     from mirenc.llvm.inputs.input import Report
@@ -315,15 +316,13 @@ def program_flags(words: Sequence[str]) -> list[str]:
     return words_of(_parse(Command(Path(), Path(), ""), ["cc", *words], {}).flags)
 
 
-def read_call(
-    words: Sequence[str], directory: Path, languages: Mapping[str, str]
-) -> tuple[list[str], list[tuple[Command, Path]]]:
-    """A call of a compiler in a folder: the compiler, and each source with the object that the call makes of it.
+def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path]]]:
+    """A call of a compiler, here: the compiler, and each source with the object that the call makes of it.
 
     Of a call that links at once, an object is named as by clang's -save-temps: ``prog-x.o`` of ``-o prog x.c``. Empty
     where no object is asked for. Raises CompileError: a response file is not there.
     """
-    number = _compiler_index(words, Path())
+    number, directory = _compiler_index(words, Path()), Path.cwd()
     if number is None:
         return [], []
     flags = [*split_flags(_expanded(words[number + 1 :], directory))]
@@ -335,9 +334,10 @@ def read_call(
     output = outputs[-1] if outputs else ""
     calls = []
     for source in (flag[-1] for flag in flags if not option_of(flag)):
-        command = Command(directory, Path(os.path.normpath(directory / source)), languages.get(Path(source).suffix, ""))
+        file = Path(os.path.normpath(directory / source))
+        command = Command(directory, file, SOURCE_LANGUAGES.get(file.suffix, ""))
         try:
-            command = _parse(command, words, languages)
+            command = _parse(command, words, SOURCE_LANGUAGES)
         except CompileError as error:
             command = replace(command, problem=str(error))
         made = output if compiles and output else f"{Path(source).stem}.o"

@@ -12,14 +12,7 @@ from pathlib import Path
 
 from mirenc.base.errors import IRFileError, LeftOutWarning, ToolchainError
 from mirenc.llvm.inputs.containers import FLAGS, Part, part_name
-from mirenc.llvm.inputs.file_kind import (
-    COMPRESSIONS,
-    DRIVER,
-    bytes_of,
-    file_parts,
-    find_inputs,
-    holds_several,
-)
+from mirenc.llvm.inputs.file_kind import COMPRESSIONS, DRIVER, bytes_of, file_parts, find_inputs, holds_several
 from mirenc.llvm.inputs.input import Input, IRInput, Report, is_ir_text, path_input, resolve_input
 from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS, SOURCE_LANGUAGES
 from mirenc.llvm.ir.read import ReadOptions
