@@ -25,8 +25,8 @@ _MODULES = {
     "mirenc.model.tokenizer": "IRTokenizer train_tokenizer",
     "mirenc.encoder.weights": "list_models",
 }
-__getattr__, _names = lazy_names(__name__, _MODULES)
-__all__ = ["__version__", *_names]
+__getattr__, _HOME = lazy_names(__name__, _MODULES)
+__all__ = ["__version__", *_HOME]
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types strictly
     from mirenc.base.cosines import compare as compare, nearest as nearest

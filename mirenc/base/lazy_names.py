@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], list[str]]:
-    """``__getattr__`` and ``__all__`` of a package, from modules and the names that each has, as words of a text."""
+def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str], Any], dict[str, str]]:
+    """A package's ``__getattr__``, and the module of each name, from modules and the names that each has, as words."""
     home = {name: module for module, names in modules.items() for name in names.split()}
 
     def get(name: str) -> Any:
@@ -23,4 +23,4 @@ def lazy_names(package: str, modules: Mapping[str, str]) -> tuple[Callable[[str]
         setattr(sys.modules[package], name, value)
         return value
 
-    return get, [*home]
+    return get, home

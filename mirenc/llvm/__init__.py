@@ -12,7 +12,8 @@ _MODULES = {
     "mirenc.llvm.ir.read": "ReadOptions parse_ir read_ir start_reader",
     "mirenc.llvm.ir.statements": "NORMALISATIONS Statements statements_of",
 }
-__getattr__, __all__ = lazy_names(__name__, _MODULES)
+__getattr__, _HOME = lazy_names(__name__, _MODULES)
+__all__ = [*_HOME]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from mirenc.llvm.analysis.regions import (

@@ -13,7 +13,7 @@ TYPE_CHECKING = False  # as `typing` has it, which is not imported here
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
     from mirenc.llvm.inputs.compile_commands import Command
 
@@ -125,7 +125,7 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
     flags = list(call.flags)
     for _ in range(2):
         words = [*front, *words_of(flags), call.source, "-o", part]
-        place = {"cwd": call.directory, "stdin": subprocess.DEVNULL, "timeout": _SECONDS}
+        place: Any = {"cwd": call.directory, "stdin": subprocess.DEVNULL, "timeout": _SECONDS}
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, **place)
         if done.returncode == 0:
             return
