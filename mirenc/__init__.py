@@ -7,26 +7,27 @@
 Names are imported when first used (PEP 562), so ``import mirenc`` is quick and imports neither torch nor LLVM.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+from mirenc.base.lazy_names import lazy_names
 
 __version__ = "0.2.0"
 
-_NAMES = {
-    "mirenc.base.cosines": ("compare", "nearest"),
-    "mirenc.encoder": ("Embedding", "Encoder", "fit_map", "load"),
-    "mirenc.base.errors": ("MirencError",),
-    "mirenc.model.graph": ("ProgramGraph", "build_graph"),
-    "mirenc.llvm": ("IRModule", "ReadOptions", "parse_ir", "read_ir", "statements_of"),
-    "mirenc.model.config": ("ModelConfig",),
-    "mirenc.model.sample": ("IRSample", "make_sample"),
-    "mirenc.decide": ("CustomHead", "Task", "TaskHead", "evaluate", "fit_head", "fit_labels", "get_task", "list_tasks"),
-    "mirenc.model.tokenizer": ("IRTokenizer", "train_tokenizer"),
-    "mirenc.encoder.weights": ("list_models",),
+_MODULES = {
+    "mirenc.base.cosines": "compare nearest",
+    "mirenc.encoder": "Embedding Encoder fit_map load",
+    "mirenc.base.errors": "MirencError",
+    "mirenc.model.graph": "ProgramGraph build_graph",
+    "mirenc.llvm": "IRModule ReadOptions parse_ir read_ir statements_of",
+    "mirenc.model.config": "ModelConfig",
+    "mirenc.model.sample": "IRSample make_sample",
+    "mirenc.decide": "CustomHead Task TaskHead evaluate fit_head fit_labels get_task list_tasks",
+    "mirenc.model.tokenizer": "IRTokenizer train_tokenizer",
+    "mirenc.encoder.weights": "list_models",
 }
-_HOME = {name: home for home, names in _NAMES.items() for name in names}
+__getattr__, _HOME = lazy_names(__name__, _MODULES)
 __all__ = ["__version__", *_HOME]
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types strictly
     from mirenc.base.cosines import compare as compare, nearest as nearest
     from mirenc.base.errors import MirencError as MirencError
@@ -53,14 +54,6 @@ if TYPE_CHECKING:  # ``as``: a name that is exported, for who checks types stric
     from mirenc.model.graph import ProgramGraph as ProgramGraph, build_graph as build_graph
     from mirenc.model.sample import IRSample as IRSample, make_sample as make_sample
     from mirenc.model.tokenizer import IRTokenizer as IRTokenizer, train_tokenizer as train_tokenizer
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(importlib.import_module(_HOME[name]), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'mirenc' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

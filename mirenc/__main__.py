@@ -1,5 +1,18 @@
-"""``python -m mirenc``: the command line, also for `torchrun -m mirenc pretrain`."""
+"""``mirenc`` and ``python -m mirenc``: the command line, also for `torchrun -m mirenc pretrain`."""
 
-from mirenc.cli import main
+import sys
 
-main()
+
+def main() -> None:
+    """Run a verb. `mirenc cc`, which a build starts for every file, is run without the rest of the command line."""
+    if sys.argv[1:2] == ["cc"] and sys.argv[2:3] not in ([], ["-h"], ["--help"]):
+        from mirenc.tools.keep_ir import run_compiler
+
+        run_compiler(sys.argv[2:])
+    from mirenc.cli import main as run_verb
+
+    run_verb()
+
+
+if __name__ == "__main__":
+    main()

@@ -50,8 +50,13 @@ def why_missing(program: str) -> str:
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
         "opt": lambda: _opt(15),
-        "rustc": lambda: "" if shutil.which("rustc") else "it is not on PATH. Type: apt-get install rustc",
-        "opt-19": lambda: "" if shutil.which("opt-19") else "it is not on PATH. Type: apt-get install llvm-19",
+        "rustc": lambda: _on_path("rustc"),
+        "opt-19": lambda: _on_path("opt-19", "llvm-19"),
+        "make": lambda: _on_path("make"),
+        "cmake": lambda: _on_path("cmake"),
+        "ninja": lambda: _on_path("ninja", "ninja-build"),
+        "meson": lambda: _on_path("meson"),
+        "gcc": lambda: _on_path("gcc"),
         "llvm-profdata": _profdata,
         "llvm-profdata-19": lambda: why_missing("clang-19") or _profdata("clang-19"),
         "libLLVM": _shared_llvm,
@@ -63,6 +68,10 @@ def why_missing(program: str) -> str:
         "mirenc-base": _mirenc_base,
         "IR2Vec": lambda: "" if ir2vec_available() else "IR2Vec is not installed. Type: pip install IR2Vec==2.1.1",
     }[program]()
+
+
+def _on_path(program: str, package: str = "") -> str:
+    return "" if shutil.which(program) else f"it is not on PATH. Type: apt-get install {package or program}"
 
 
 def _profdata(compiler: str = "") -> str:

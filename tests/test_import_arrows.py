@@ -10,11 +10,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import networkx
 import pytest
 
 import mirenc
+import mirenc.llvm
 
 PACKAGE = Path(mirenc.__file__).parent
 
@@ -217,9 +219,16 @@ def test_the_heavy_list_can_be_seen() -> None:
     assert heavy_modules_after("import llvmlite") == ["llvmlite"]
 
 
-def test_type_checkers_see_every_name_at_the_top() -> None:
+@pytest.mark.parametrize("package", [mirenc, mirenc.llvm])
+def test_type_checkers_see_every_name_at_the_top(package: Any) -> None:
     """``from x import name as name`` is what a strict checker takes for exported: it cannot read a computed __all__."""
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     exported = {alias.name: node.module for node in imports for alias in node.names if alias.asname == alias.name}
-    assert exported == mirenc._HOME
+    assert exported == package._HOME
+    assert all(getattr(package, name) is not None for name in package.__all__)
+
+
+def test_a_name_that_a_package_has_not_is_an_error() -> None:
+    with pytest.raises(AttributeError, match=r"module 'mirenc\.llvm' has no attribute 'read'"):
+        _ = mirenc.llvm.read  # type: ignore[attr-defined]

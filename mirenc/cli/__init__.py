@@ -27,7 +27,7 @@ from mirenc.cli.messages import shown
 GROUPS = {
     "Vectors and search": ("embed", "compare", "search", "diff", "map", "inspect", "graph", "mcp"),
     "Decisions": ("tasks", "predict", "fit", "evaluate", "datasets", "export"),
-    "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune"),
+    "Compilers and programs": ("sizes", "suggest", "serve", "profile", "measure", "label", "tune", "cc", "cmake-dir"),
     "Models and training": ("models", "cache", "tokenizer", "corpus", "pretrain"),
 }
 """Verbs in the order of the help. The module of that name has a function of that name, or an ``app`` of verbs."""
@@ -88,11 +88,12 @@ def make_app(verb: str | None = None) -> typer.Typer:
     )
     app.callback()(_options)
     for name in (verb,) if verb in VERBS else VERBS:
-        module = importlib.import_module(f"{__name__}.{name}")
+        file = name.replace("-", "_")
+        module = importlib.import_module(f"{__name__}.{file}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, name))
+            app.command(name, context_settings=getattr(module, "SETTINGS", None))(getattr(module, file))
     return app
 
 

@@ -174,18 +174,7 @@ class Answers:
 _JSON_FIELDS = {
     "number": ("value", "error"),
     "labels": ("labels", "error"),
-    "costs": (
-        "choice",
-        "preferred",
-        "default",
-        "preference",
-        "cost_ratio",
-        "seconds",
-        "gain",
-        "time_factor",
-        "fixed",
-        "limit",
-    ),
+    "costs": tuple("choice preferred default preference cost_ratio seconds gain time_factor fixed limit".split()),
 }
 # How what the code adds is written: text, and the unit of its numbers.
 _FACTOR = ("answers were {:.3f} [{:.3f}, {:.3f}] times as fast as those of {rival}", 1)

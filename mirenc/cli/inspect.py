@@ -38,7 +38,7 @@ def inspect(
     from mirenc.encoder.weights import load_files
     from mirenc.llvm import read_ir, regions_of, statements_of
     from mirenc.llvm.analysis.regions import has_function
-    from mirenc.llvm.inputs.file_kind import language_of
+    from mirenc.llvm.inputs.languages import language_of
     from mirenc.llvm.ir.read import in_form
     from mirenc.model.graph import Flow, NodeKind, build_graph
 

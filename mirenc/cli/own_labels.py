@@ -29,7 +29,8 @@ def is_table(name: str) -> bool:
     Raises TaskError: it is IR or source.
     """
     from mirenc.decide.label_table import TABLE_SUFFIXES
-    from mirenc.llvm.inputs.file_kind import IR_SUFFIXES, SOURCE_LANGUAGES
+    from mirenc.llvm.inputs.file_kind import IR_SUFFIXES
+    from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
 
     if Path(name).suffix in (*IR_SUFFIXES, *SOURCE_LANGUAGES):
         raise TaskError(f"{name} is neither a table ({', '.join(TABLE_SUFFIXES)}) nor a task. Name a table or a task")

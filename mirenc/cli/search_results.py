@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from mirenc.search import VectorTable
 
 SUFFIXES = (".json", ".jsonl", ".csv")
-_COLUMNS = (
-    *("query_file", "query_name", "query_symbol", "rank", "cosine", "right"),
-    *("file", "name", "symbol"),
-)
+_COLUMNS = (*("query_file", "query_name", "query_symbol", "rank", "cosine", "right"), *("file", "name", "symbol"))
 
 
 class Match(NamedTuple):

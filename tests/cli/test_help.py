@@ -21,6 +21,7 @@ from mirenc.cli import VERBS, make_app
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 NEEDS: dict[str, list[Any]] = {
+    "cc": [pytest.mark.needs("clang-19", "gcc")],
     "export": [pytest.mark.needs("clang-19")],
     "label": [pytest.mark.needs("clang-19"), pytest.mark.needs("libLLVM 19")],
     "measure": [pytest.mark.needs("clang-19"), pytest.mark.slow],

@@ -24,7 +24,7 @@ from mirenc.decide.tables.compiled import MAKE_ONE, CompiledTable, Piece, read_c
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
 from mirenc.llvm import Dialect, IRModule, Region, parse_ir
-from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS
+from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS
 from mirenc.llvm.passes.extract import extract_functions
 
 _FLAGS = ("-Oz", "-Xclang", "-disable-llvm-passes")

@@ -1,5 +1,7 @@
 """Commands of a build (``compile_commands.json``): what each compiles, for what target, and with what flags."""
 
+from __future__ import annotations
+
 import itertools
 import json
 import os
@@ -10,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mirenc.base.errors import CompileError, ConfigError
 from mirenc.llvm.inputs.compiler_flags import (
@@ -26,7 +28,10 @@ from mirenc.llvm.inputs.compiler_flags import (
     without_preprocessor,
     words_of,
 )
-from mirenc.llvm.inputs.input import Report
+from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
+
+if TYPE_CHECKING:
+    from mirenc.llvm.inputs.input import Report
 
 _COMPILER = re.compile(
     r"(?:(?P<prefix>.+)-)?(?P<name>cc|c\+\+|[cg]\+\+|gcc|clang(\+\+)?|c[89]9|CC|tcc|icc|icpc|icp?x|mpi(cc|cxx|CC|c\+\+)"
@@ -40,6 +45,8 @@ _NAMED_TARGETS = {"emcc": "wasm32-unknown-emscripten", "em++": "wasm32-unknown-e
 _INCLUDES = ("-include", "--include")
 # Variables in which gcc and clang look for folders of headers.
 _HEADER_VARIABLES = ("CPATH=", "C_INCLUDE_PATH=", "CPLUS_INCLUDE_PATH=")
+_NO_OBJECT = frozenset("-E -S -M -MM -fsyntax-only -### --preprocess --assemble --analyze -cc1".split())
+_OUTPUT = re.compile(r"(-o|--output(?:=|$))(.*)")
 _DEEPEST = 20  # response files in response files
 _MOST_FILES = 1000  # response files of a command, however they name each other
 _LARGEST = 16 << 20  # bytes of one
@@ -309,6 +316,35 @@ def program_flags(words: Sequence[str]) -> list[str]:
     For scripts that run builds themselves. Raises CompileError: they cannot be compiled here.
     """
     return words_of(_parse(Command(Path(), Path(), ""), ["cc", *words], {}).flags)
+
+
+def read_call(words: Sequence[str]) -> tuple[list[str], list[tuple[Command, Path]]]:
+    """A call of a compiler, here: the compiler, and each source with the object that the call makes of it.
+
+    Of a call that links at once, an object is named as by clang's -save-temps: ``prog-x.o`` of ``-o prog x.c``. Empty
+    where no object is asked for. Raises CompileError: a response file is not there.
+    """
+    number, directory = _compiler_index(words, Path()), Path.cwd()
+    if number is None:
+        return [], []
+    flags = [*split_flags(_expanded(words[number + 1 :], directory))]
+    options = {option_of(flag) for flag in flags}
+    if options & _NO_OBJECT:
+        return [], []
+    compiles = not options.isdisjoint(("-c", "--compile"))
+    outputs = [found[2] or flag[-1] for flag in flags if (found := _OUTPUT.match(flag[0]))]
+    output = outputs[-1] if outputs else ""
+    calls = []
+    for source in (flag[-1] for flag in flags if not option_of(flag)):
+        file = Path(os.path.normpath(directory / source))
+        command = Command(directory, file, SOURCE_LANGUAGES.get(file.suffix, ""))
+        try:
+            command = _parse(command, words, SOURCE_LANGUAGES)
+        except CompileError as error:
+            command = replace(command, problem=str(error))
+        made = output if compiles and output else f"{Path(source).stem}.o"
+        calls.append((command, directory / (made if compiles else f"{output or 'a.out'}-{made}")))
+    return [words[number]], calls
 
 
 def _language(option: str, value: str) -> str:

@@ -17,12 +17,9 @@ from mirenc.base.run_program import memory_advice, run_limited, without_memory
 from mirenc.llvm.child.parsing_worker import DEFAULT_MEMORY_LIMIT, DEFAULT_TIMEOUT
 from mirenc.llvm.inputs.dialect import Dialect
 from mirenc.llvm.inputs.file_kind import DEFAULT_MAX_BYTES, check_file, read_limited
+from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS
 
 _NAMES = ("clang", *(f"clang-{version}" for version in range(22, 9, -1)))
-_OPENCL = "-x cl -cl-std=CL1.2 -target spir64-unknown-unknown -Xclang -finclude-default-header"
-_CUDA = "-x cuda --cuda-device-only --cuda-gpu-arch=sm_70 -nocudalib -Wno-unknown-cuda-version"
-LANGUAGE_FLAGS = {"c": ("-x", "c"), "c++": ("-x", "c++"), "cl": tuple(_OPENCL.split()), "cuda": tuple(_CUDA.split())}
-"""Flags by language, where no `Dialect` has others: OpenCL C with clang's own header, CUDA for the device only."""
 # A compiler's line about an error, its place or the compiler's name before it; not a warning above.
 _HEADLINE = re.compile(r"^(?:[^\s'\"].*?: )?(?:fatal )?error: .*$", re.MULTILINE)
 _TARGET = re.compile(r"(?:^| )--?target[= ](\S+)")

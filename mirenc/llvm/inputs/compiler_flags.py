@@ -5,14 +5,8 @@ than one module of IR. So a flag that is not known here reaches the compiler, wh
 """
 
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from pathlib import Path
-
-from mirenc.base.run_program import run_limited
-from mirenc.llvm.inputs.compile_source import spelled_for
 
 Flag = tuple[str, ...]
 """An option with its value, as the words of a command."""
@@ -132,6 +126,14 @@ def refused_flags(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -
 
 def _ask(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[int, list[Flag]]:
     """A compiler's exit code for an empty source without the flags that it refuses, and those flags."""
+    # Here, since `mirenc cc` starts for every file of a build, and seldom asks.
+    import subprocess
+    import tempfile
+    from pathlib import Path
+
+    from mirenc.base.run_program import run_limited
+    from mirenc.llvm.inputs.compile_source import spelled_for
+
     refused: list[Flag] = []
     with tempfile.TemporaryDirectory(prefix="mirenc-") as scratch:
         source = Path(scratch, f"empty{suffix}")

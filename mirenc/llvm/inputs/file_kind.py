@@ -31,27 +31,14 @@ from mirenc.llvm.inputs.containers import (
     split_name,
     stands_for_many,
 )
+from mirenc.llvm.inputs.languages import language_of
 
 DEFAULT_MAX_BYTES = 64 * 2**20
 LARGEST_SIZE = 2**60  # bytes: the system takes sizes of 63 bits
 IR_SUFFIXES = (".ll", ".bc")
 COMPRESSIONS = (".gz", ".xz", ".zst")
-SOURCE_LANGUAGES = {".c": "c", ".i": "c", ".cl": "cl", ".cu": "cuda"}
-SOURCE_LANGUAGES |= dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "c++")
 # Suffix of the harness that `mirenc measure` takes beside a source; it is no code of the program.
 DRIVER = ".driver.c"
-# Languages that mirenc does not compile: suffixes, name, and the command that turns {source} into {ir}.
-_FORTRAN = ("Fortran", "flang -S -emit-llvm -O2 {source} -o {ir}")
-_OTHER_SOURCES = {
-    ".rs": ("Rust", "rustc --emit=llvm-ir --crate-type=lib -O {source} -o {ir}"),
-    **dict.fromkeys((".f", ".for", ".f90", ".f95", ".f03", ".f08", ".f18"), _FORTRAN),
-    ".swift": ("Swift", "swiftc -emit-ir -O {source} -o {ir}"),
-    ".zig": ("Zig", "zig build-obj -O ReleaseFast -fno-emit-bin -femit-llvm-ir={ir} {source}"),
-    ".go": ("Go", "tinygo build -o {ir} {source}"),
-    ".d": ("D", "ldc2 -O2 --output-ll -of={ir} {source}"),
-    ".m": ("Objective-C", "clang -S -emit-llvm -O2 {source} -o {ir}"),
-    ".mm": ("Objective-C++", "clang++ -S -emit-llvm -O2 {source} -o {ir}"),
-}
 _NAMED = 8  # modules of a container that an error names
 _HEAD = 4096  # bytes in which a NUL says that this is no text
 _PART = 1 << 20  # bytes read at once
@@ -74,20 +61,6 @@ class InputBytes:
     data: bytes
     kind: Literal["text", "bitcode"]
     file_hash: str = ""  # SHA-256 of the decompressed file, or of the source that was compiled
-
-
-def language_of(path: str | os.PathLike[str]) -> str | None:
-    """Source language a file's name says, as clang's ``-x`` wants it; None for IR."""
-    return SOURCE_LANGUAGES.get(Path(path).suffix)
-
-
-def command_for(path: str | os.PathLike[str]) -> tuple[str, str] | None:
-    """Language of a source that mirenc does not compile, and the command that makes IR of it; None for other names."""
-    language, command = _OTHER_SOURCES.get(Path(path).suffix.lower(), ("", ""))
-    if not language:
-        return None
-    ir = Path(path).with_suffix(".ll").name
-    return language, command.format(source=shlex.quote(os.fspath(path)), ir=shlex.quote(ir))
 
 
 def is_ir_name(path: Path) -> bool:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from mirenc.base.errors import ConfigError
 from mirenc.llvm.inputs.containers import Part
-from mirenc.llvm.inputs.file_kind import language_of
+from mirenc.llvm.inputs.languages import language_of
 from mirenc.llvm.ir.module import IRModule
 
 IRInput = IRModule | str | bytes | os.PathLike[str]

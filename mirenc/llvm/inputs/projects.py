@@ -12,16 +12,9 @@ from pathlib import Path
 
 from mirenc.base.errors import IRFileError, LeftOutWarning, ToolchainError
 from mirenc.llvm.inputs.containers import FLAGS, Part, part_name
-from mirenc.llvm.inputs.file_kind import (
-    COMPRESSIONS,
-    DRIVER,
-    SOURCE_LANGUAGES,
-    bytes_of,
-    file_parts,
-    find_inputs,
-    holds_several,
-)
+from mirenc.llvm.inputs.file_kind import COMPRESSIONS, DRIVER, bytes_of, file_parts, find_inputs, holds_several
 from mirenc.llvm.inputs.input import Input, IRInput, Report, is_ir_text, path_input, resolve_input
+from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS, SOURCE_LANGUAGES
 from mirenc.llvm.ir.read import ReadOptions
 
 COMMANDS = "compile_commands.json"
@@ -99,7 +92,8 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     sources = sorted(walk_sources(folder, _SUFFIXES))
     ir = find_inputs(folder)
     objects, without = object_inputs(folder, ir)
-    if without and report is not None:
+    kept = any(_OBJECT.search(path.stem) for path in ir)  # x.o.bc: `mirenc cc` warned where it could keep none
+    if without and not kept and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
     # Damaged objects alone hide no sources, as nobody knows whether bitcode was in them.
     if ir or any(file.part and not file.part.problem for file in objects):
@@ -125,11 +119,11 @@ def object_inputs(
 ) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
-    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc``), and a member of an archive
-    beside that object. Only files that are ``wanted`` are opened.
+    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), and a member of
+    an archive beside that object. Only files that are ``wanted`` are opened.
     """
     plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
-    with_ir = {path.with_suffix("") for path in plain}
+    with_ir = {path.with_suffix("") for path in plain}  # x of x.bc, x.o of x.o.bc
     candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
@@ -147,7 +141,7 @@ def object_inputs(
     for path, part in found:
         twin = loose.get((part.label.rpartition("/")[2], part.size))
         copied = part.label and twin and not part.problem and bytes_of(part) == bytes_of(twin)
-        if not copied and (part.label or path.with_suffix("") not in with_ir):
+        if not copied and (part.label or with_ir.isdisjoint((path, path.with_suffix("")))):
             inputs.append(part_input(path, part))
     return inputs, without
 
@@ -160,7 +154,7 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     """
     # Here, because they compile patterns, and single files need none of them.
     from mirenc.llvm.inputs.compile_commands import read_commands, report_flags, without_refused
-    from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, ir_compiler
+    from mirenc.llvm.inputs.compile_source import ir_compiler
     from mirenc.llvm.inputs.compiler_flags import words_of
 
     options = options or ReadOptions()

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from mirenc.base.errors import IRParseError, IRResourceError
 from mirenc.llvm.child.parsing_worker import DEFAULT_TIMEOUT, ParsingWorker
-from mirenc.llvm.inputs.file_kind import InputBytes, command_for
+from mirenc.llvm.inputs.file_kind import InputBytes
+from mirenc.llvm.inputs.languages import command_for
 from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir import old_text
 from mirenc.llvm.ir.repair_text import repair

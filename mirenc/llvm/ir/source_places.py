@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mirenc.llvm.analysis.loops import LoopForest, ways_in
-from mirenc.llvm.inputs.file_kind import language_of
+from mirenc.llvm.inputs.languages import language_of
 from mirenc.llvm.ir.metadata import annotated_lines, attached_number, metadata_nodes
 from mirenc.llvm.ir.module import IRModule
 from mirenc.llvm.ir.symbols import unescaped

@@ -57,11 +57,7 @@ def elf_sections(data: bytes) -> list[Section]:
     """All sections of an ELF object, as ``size -A`` has them and those that it leaves out."""
     headers, names = elf_headers(_reader(data))
     return [
-        Section(
-            _word(names, header.name),
-            header.size,
-            bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS,
-        )
+        Section(_word(names, header.name), header.size, bool(header.flags & _ALLOCATED) and header.kind != _NO_BITS)
         for header in headers
     ]
 

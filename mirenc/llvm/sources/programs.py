@@ -8,9 +8,10 @@ from typing import Any
 
 from mirenc.base.errors import IRFileError, ToolchainError
 from mirenc.llvm.inputs.compile_commands import read_commands, without_refused
-from mirenc.llvm.inputs.compile_source import LANGUAGE_FLAGS, find_compiler, spelled_for
+from mirenc.llvm.inputs.compile_source import find_compiler, spelled_for
 from mirenc.llvm.inputs.compiler_flags import words_of
 from mirenc.llvm.inputs.input import Report
+from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS
 from mirenc.llvm.inputs.projects import COMMANDS, find_headers, header_flags, header_folders, walk_sources
 from mirenc.llvm.sources.compile_programs import LEVEL_FLAGS, Choices, Program, levels_of
 from mirenc.llvm.sources.ir_folder import digest, stamp_of

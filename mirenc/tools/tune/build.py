@@ -19,7 +19,7 @@ from mirenc.base.deadline import variant_limit
 from mirenc.base.errors import CompileError, ToolchainError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compiler_wrapper import stand_in
-from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
+from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
 from mirenc.tools.run.programs import run_shell
 
 _SOURCES = {suffix for suffix, language in SOURCE_LANGUAGES.items() if language in ("c", "c++")}

@@ -10,7 +10,7 @@ import pytest
 
 from mirenc.base.errors import ConfigError
 from mirenc.llvm.inputs.compile_commands import Command, program_flags, read_commands
-from mirenc.llvm.inputs.file_kind import SOURCE_LANGUAGES
+from mirenc.llvm.inputs.languages import SOURCE_LANGUAGES
 
 HERE = f"{platform.machine()}-linux-gnu"
 

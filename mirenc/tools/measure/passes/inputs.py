@@ -9,7 +9,8 @@ from pathlib import Path
 from mirenc.base.errors import ConfigError, IRFileError, MirencError
 from mirenc.base.writing import delivered
 from mirenc.llvm.inputs.compile_source import compile_source
-from mirenc.llvm.inputs.file_kind import find_inputs, language_of
+from mirenc.llvm.inputs.file_kind import find_inputs
+from mirenc.llvm.inputs.languages import language_of
 from mirenc.llvm.sources.compile_programs import LEVEL_FLAGS, Choices
 from mirenc.llvm.sources.ir_folder import failures_of, origins_of
 from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir

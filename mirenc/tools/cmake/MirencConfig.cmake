@@ -1,0 +1,118 @@
+# mirenc_index(TARGET) and mirenc_diff(TARGET): an index of a target's functions, and what changed in them.
+#
+#   find_package(Mirenc)      # cmake -DMirenc_DIR="$(mirenc cmake-dir)"
+#   mirenc_index(zlib)        # cmake --build build --target zlib_index   writes zlib.npz
+#   mirenc_diff(zlib BASELINE ${CMAKE_SOURCE_DIR}/baseline/zlib.ir)       # ... --target zlib_diff
+#
+# The target is compiled by `mirenc cc`, which runs its compiler unchanged and keeps the LLVM IR beside each object.
+# Needs CMake 3.18, and Ninja or Makefiles of one configuration: others have no launchers of compilers.
+
+# This file, run as a script: copies the IR of the objects in a list into a folder, which it makes anew.
+if(CMAKE_SCRIPT_MODE_FILE)
+  file(STRINGS "${OBJECTS}" objects)
+  file(REMOVE_RECURSE "${FOLDER}")
+  set(without "")
+  foreach(object IN LISTS objects)
+    file(RELATIVE_PATH name "${BASE}" "${object}")
+    string(REGEX REPLACE "^(\\.\\./)+|\\.(o|obj)$" "" name "${name}")
+    if(EXISTS "${object}.bc")
+      configure_file("${object}.bc" "${FOLDER}/${name}.bc" COPYONLY)
+    else()
+      list(APPEND without "${name}")
+    endif()
+  endforeach()
+  if(NOT EXISTS "${FOLDER}")
+    message(FATAL_ERROR "no object of ${TARGET} has IR beside it: it was compiled before mirenc_index, or no clang is "
+                        "on PATH. Build once with --clean-first, and read what mirenc cc warns of")
+  elseif(without)
+    list(JOIN without ", " without)
+    message(NOTICE "mirenc: without IR, and left out: ${without}")
+  endif()
+  return()
+endif()
+
+find_program(MIRENC_EXECUTABLE mirenc DOC "The command mirenc")
+set(_MIRENC_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
+if(NOT MIRENC_EXECUTABLE)
+  set(Mirenc_FOUND FALSE)
+  set(Mirenc_NOT_FOUND_MESSAGE "mirenc is not on PATH. Activate its environment, or give -DMIRENC_EXECUTABLE=PATH")
+  return()
+endif()
+
+# Compiles a target by `mirenc cc`, and makes a target TARGET_ir that gathers its IR in the folder TARGET.ir.
+function(_mirenc_ir target)
+  if(TARGET ${target}_ir)
+    return()
+  endif()
+  get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(multi_config OR NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
+    message(FATAL_ERROR "mirenc: ${CMAKE_GENERATOR} runs no launcher of one configuration. Use -G Ninja")
+  endif()
+  if(NOT TARGET ${target})
+    message(FATAL_ERROR "mirenc: there is no target ${target}. Name one that is added before this call")
+  endif()
+  get_target_property(type ${target} TYPE)
+  get_target_property(imported ${target} IMPORTED)
+  if(imported OR NOT type MATCHES "^(EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY)$")
+    message(FATAL_ERROR "mirenc: ${target} compiles nothing (${type}). Name a program or library of this build")
+  endif()
+  foreach(language C CXX)
+    get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
+    set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER "${MIRENC_EXECUTABLE}" cc)
+    if(launcher) # ccache, for one: `mirenc cc` starts it
+      set_property(TARGET ${target} APPEND PROPERTY ${language}_COMPILER_LAUNCHER "${launcher}")
+    endif()
+  endforeach()
+  set(list "${CMAKE_CURRENT_BINARY_DIR}/${target}.objects")
+  file(GENERATE OUTPUT "${list}" CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n")
+  get_target_property(folder ${target} BINARY_DIR)
+  add_custom_target(${target}_ir
+    COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DOBJECTS=${list}" "-DBASE=${folder}/CMakeFiles/${target}.dir"
+            "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${target}.ir" -P "${_MIRENC_SCRIPT}"
+    COMMENT "IR of ${target}" VERBATIM)
+  add_dependencies(${target}_ir ${target})
+endfunction()
+
+# mirenc_index(TARGET [OUTPUT file] [OPTIONS option...]): TARGET_index writes an index of the target's functions.
+#
+# OUTPUT is TARGET.npz in the current binary folder, unless it is given; OPTIONS are more options of `mirenc embed`.
+function(mirenc_index target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "OUTPUT" "OPTIONS")
+  _mirenc_check("${ARG_UNPARSED_ARGUMENTS}")
+  _mirenc_ir(${target})
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}.npz")
+  endif()
+  add_custom_target(${target}_index
+    COMMAND "${MIRENC_EXECUTABLE}" embed ${target}.ir --level function -o "${ARG_OUTPUT}" ${ARG_OPTIONS}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" COMMENT "Index of ${target}" USES_TERMINAL VERBATIM)
+  add_dependencies(${target}_index ${target}_ir)
+endfunction()
+
+# mirenc_diff(TARGET BASELINE build [OUTPUT file...] [OPTIONS option...]): TARGET_diff reports what changed.
+#
+# The baseline is whatever `mirenc diff` takes, such as a copy of TARGET.ir, an archive with bitcode, or a
+# compile_commands.json. OUTPUT is TARGET.html in the current binary folder, unless it is given.
+function(mirenc_diff target)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "BASELINE" "OUTPUT;OPTIONS")
+  _mirenc_check("${ARG_UNPARSED_ARGUMENTS}")
+  if(NOT ARG_BASELINE)
+    message(FATAL_ERROR "mirenc_diff(${target}): it has no BASELINE. Give another build, such as a copy of ${target}.ir")
+  endif()
+  _mirenc_ir(${target})
+  if(NOT ARG_OUTPUT)
+    set(ARG_OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}.html")
+  endif()
+  list(TRANSFORM ARG_OUTPUT PREPEND "--output=")
+  get_filename_component(baseline "${ARG_BASELINE}" ABSOLUTE)
+  add_custom_target(${target}_diff
+    COMMAND "${MIRENC_EXECUTABLE}" diff "${baseline}" ${target}.ir ${ARG_OUTPUT} ${ARG_OPTIONS}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" COMMENT "Changes of ${target}" USES_TERMINAL VERBATIM)
+  add_dependencies(${target}_diff ${target}_ir)
+endfunction()
+
+function(_mirenc_check unknown)
+  if(unknown)
+    message(FATAL_ERROR "mirenc: unknown arguments: ${unknown}. Allowed: OUTPUT, OPTIONS, and of mirenc_diff BASELINE")
+  endif()
+endfunction()
