@@ -50,6 +50,7 @@ def why_missing(program: str) -> str:
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
         "opt": lambda: _opt(15),
+        "git": lambda: "" if shutil.which("git") else "it is not on PATH. Type: apt-get install git",
         "rustc": lambda: "" if shutil.which("rustc") else "it is not on PATH. Type: apt-get install rustc",
         "opt-19": lambda: "" if shutil.which("opt-19") else "it is not on PATH. Type: apt-get install llvm-19",
         "llvm-profdata": _profdata,
