@@ -6,35 +6,38 @@ model folder are fetched, by their names, and all of them are compared with SHA2
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import re
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mirenc.base.errors import ModelError, needs
 from mirenc.encoder.weights.checksums import OPTIONAL, REQUIRED, SUMS, released_sums, sum_of
 
 _FILES = [*REQUIRED, *OPTIONAL, SUMS]
+_LARGEST = 2 << 30  # bytes, all of them together
 _WORD = r"\w(?:[\w.-]{0,94}\w)?"  # which a hub allows, and which leads out of no folder
 _FORM = re.compile(
     rf"(?!.*(?:\.\.|--|\.git\b))({_WORD}/{_WORD})(?:@({_WORD}(?:/{_WORD})*))?(?:#([0-9a-f]{{64}}))?", re.ASCII
 )
 _COMMIT = re.compile("[0-9a-f]{40}")
-_LARGEST = {".safetensors": 2 << 30}  # bytes, by the end of a file's name
-_LARGEST_OTHER = 64 << 20
-NEEDS_HUB = "models of a hub need huggingface_hub"
+
+
+def library() -> Any:
+    """huggingface_hub. Raises MissingExtraError: it is not installed."""
+    with needs("hub", "models of a hub need huggingface_hub"):
+        import huggingface_hub.errors
+    return huggingface_hub
 
 
 class HubModel(NamedTuple):
-    """A model of a hub as somebody types it."""
+    """A model of a hub as somebody types it: its commit, tag or branch, and what `ModelFiles.digest` has to be."""
 
     repo: str
-    revision: str | None  # a commit, a tag or a branch
-    digest: str | None  # what `ModelFiles.digest` has to be
+    revision: str | None = None
+    digest: str | None = None
 
     @classmethod
     def parse(cls, name: str) -> HubModel | None:
@@ -46,16 +49,16 @@ class HubModel(NamedTuple):
     def at(self) -> str:
         return self.repo if self.revision is None else f"{self.repo}@{self.revision}"
 
+    def _snapshot(self, *, offline: bool) -> Path:
+        options = {"allow_patterns": _FILES, "local_files_only": offline}
+        return Path(library().snapshot_download(self.repo, revision=self.revision, **options))
+
     def cached(self) -> Path | None:
         """Its folder in the cache, where all of it is there; the hub is not asked. Raises ModelError: it is damaged."""
-        with needs("hub", NEEDS_HUB):
-            from huggingface_hub import snapshot_download
-            from huggingface_hub.errors import LocalEntryNotFoundError
         try:
-            found = snapshot_download(self.repo, revision=self.revision, allow_patterns=_FILES, local_files_only=True)
-        except LocalEntryNotFoundError:
+            folder = self._snapshot(offline=True)
+        except library().errors.LocalEntryNotFoundError:
             return None
-        folder = Path(found)
         whole = all((folder / name).is_file() for name in (*REQUIRED, SUMS, *(released_sums(folder) or ())))
         return self._checked(folder) if whole else None
 
@@ -65,19 +68,19 @@ class HubModel(NamedTuple):
         Returns its folder in the cache. Raises ModelError: no such model or revision, it cannot be reached, or what is
         there is no whole and undamaged model of mirenc; MissingExtraError: no huggingface_hub.
         """
-        with needs("hub", NEEDS_HUB):
-            from huggingface_hub import HfApi, snapshot_download
-            from huggingface_hub.utils import disable_progress_bars
-        if not sys.stderr.isatty():
-            disable_progress_bars()
+        hub = library()
         if _COMMIT.fullmatch(self.revision or "") and (folder := self.cached()):
             return folder  # a commit never changes
-        with self._words():
-            listed = HfApi().model_info(self.repo, revision=self.revision, files_metadata=True)
-            if listed.sha is None or not _COMMIT.fullmatch(listed.sha):
+        if not sys.stderr.isatty():
+            hub.utils.disable_progress_bars()
+        try:
+            listed = hub.HfApi().model_info(self.repo, revision=self.revision, files_metadata=True)
+            if not _COMMIT.fullmatch(listed.sha or ""):
                 raise ModelError(f"{self.at}: the hub's answer names no commit. Check HF_ENDPOINT")
             self._check_list({file.rfilename: file.size or 0 for file in listed.siblings or ()})
-            folder = Path(snapshot_download(self.repo, revision=self.revision, allow_patterns=_FILES))
+            folder = self._snapshot(offline=False)
+        except (OSError, hub.errors.HTTPError) as error:
+            raise ModelError(self._words(error)) from None
         if folder.name != listed.sha:
             raise ModelError(f"{self.at}: was changed on the hub at this moment. Type it again")
         return self._checked(folder)
@@ -87,17 +90,16 @@ class HubModel(NamedTuple):
         return f"{self.repo}@{folder.name}#{_digest(folder)}"
 
     def _check_list(self, sizes: dict[str, int]) -> None:
-        """Refuse (ModelError) a repository that lacks a file, or has one that is too large; sizes are in bytes."""
+        """Refuse (ModelError) a repository that lacks a file, or is too large; sizes are in bytes."""
         if missing := [name for name in (*REQUIRED, SUMS) if name not in sizes]:
             has = ", ".join(sorted(sizes)[:8]) + (", ..." if len(sizes) > 8 else "") if sizes else "no file"
             raise ModelError(
                 f"{self.at}: is no model of mirenc: it has {has}, and no {', '.join(missing)}. Weights are read from "
                 "model.safetensors alone, never from a pickle. `mirenc models publish` writes what belongs there"
             )
-        for name in _FILES:
-            if sizes.get(name, 0) > (most := _LARGEST.get(Path(name).suffix, _LARGEST_OTHER)):
-                found = f"{name} has {sizes[name] / 1e6:,.0f} MB, and at most {most / 1e6:,.0f} are fetched"
-                raise ModelError(f"{self.at}: {found}. Ask its maker for a smaller one")
+        if (size := sum(sizes.get(name, 0) for name in _FILES)) > _LARGEST:
+            found = f"has {size / 1e6:,.0f} MB, and at most {_LARGEST / 1e6:,.0f} are fetched"
+            raise ModelError(f"{self.at}: {found}. Ask its maker for a smaller one")
 
     def _checked(self, folder: Path) -> Path:
         """The folder. Raises ModelError: SHA256SUMS, or the digest in the name, are of another. Damage is not kept."""
@@ -108,9 +110,7 @@ class HubModel(NamedTuple):
             raise ModelError(f"{self.at}: {other[0]} and {SUMS} do not agree: that {what}. Tell its maker")
         for name, expected in sums.items():
             if (found := sum_of(folder / name)) != expected:
-                from huggingface_hub import scan_cache_dir
-
-                scan_cache_dir(folder.parents[2]).delete_revisions(folder.name).execute()
+                library().scan_cache_dir(folder.parents[2]).delete_revisions(folder.name).execute()
                 raise ModelError(
                     f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {found[:12]}..., expected "
                     f"{expected[:12]}...). It was not kept. Type it again; if that does not help, tell its maker"
@@ -122,34 +122,27 @@ class HubModel(NamedTuple):
             )
         return folder
 
-    @contextlib.contextmanager
-    def _words(self) -> Iterator[None]:
-        """What huggingface_hub raises, as ModelErrors."""
-        from huggingface_hub import constants
-        from huggingface_hub.errors import (  # type: ignore[attr-defined]
-            HTTPError,  # of the httpx that this release takes
-            OfflineModeIsEnabled,
-            RepositoryNotFoundError,
-            RevisionNotFoundError,
-        )
-
-        hub, here = constants.ENDPOINT, f"{self.at}: is no folder here, and"
+    def _words(self, error: Exception) -> str:
+        """What to say of an error of huggingface_hub, the cache or the network."""
+        errors, constants = library().errors, library().constants
+        here, hub = f"{self.at}: is no folder here, and", constants.ENDPOINT
         copy = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
-        try:
-            yield
-        except RevisionNotFoundError:
+        if isinstance(error, errors.RevisionNotFoundError):
             found = f"{self.repo} has no revision {self.revision!r} on {hub}"
-            raise ModelError(f"{found}. For the newest, type: mirenc models fetch {self.repo}") from None
-        except RepositoryNotFoundError:
-            advice = "Check the name; if it is private, type: hf auth login"
-            raise ModelError(f"{here} {hub} has no such model, or a private or gated one. {advice}") from None
-        except OfflineModeIsEnabled:
-            raise ModelError(f"{here} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy}") from None
-        except (OSError, HTTPError) as error:
-            if isinstance(error, PermissionError):  # of the cache
-                raise ModelError(f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours") from None
-            reason = " ".join(str(error).split()).rstrip(".")[:200]
-            raise ModelError(f"{here} {hub} does not give it ({reason}). Check the network, {copy}") from None
+            return f"{found}. For the newest, type: mirenc models fetch {self.repo}"
+        if isinstance(error, errors.RepositoryNotFoundError):
+            private = "Check the name; if it is private, type: hf auth login"
+            return f"{here} {hub} has no such model, or a private or gated one. {private}"
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            return f"{here} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy}"
+        if isinstance(error, PermissionError):  # of the cache
+            return f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours"
+        return f"{here} {hub} does not give it ({brief(error)}). Check the network, {copy}"
+
+
+def brief(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()).rstrip(".")[:200]
 
 
 def _digest(folder: Path) -> str:

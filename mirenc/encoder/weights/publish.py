@@ -3,9 +3,9 @@
 import shutil
 from pathlib import Path
 
-from mirenc.base.errors import ConfigError, ModelError, needs
+from mirenc.base.errors import ConfigError, ModelError
 from mirenc.encoder.weights.checksums import SUMS
-from mirenc.encoder.weights.hub import NEEDS_HUB, HubModel
+from mirenc.encoder.weights.hub import HubModel, brief, library
 from mirenc.encoder.weights.store import load_files, verify_files
 
 _USE = """
@@ -22,13 +22,11 @@ name with its commit.
 
 
 def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -> list[str]:
-    """Write to a folder, which must be new or empty, what is uploaded for a model; returns the names of the files.
+    """Write what is uploaded for a model to a new folder; returns the names of the files.
 
     ``licence`` is the hub's name of one (``apache-2.0``). Raises ConfigError: the repository cannot have that name, or
     the folder has files; ModelError: no model, or damaged; MissingExtraError: no huggingface_hub.
     """
-    with needs("hub", NEEDS_HUB):
-        from huggingface_hub import ModelCardData
     if (target := HubModel.parse(repo)) is None or target.repo != repo:
         raise ConfigError(f"a repository cannot be called {repo!r}. Type ORG/NAME, as a hub has it, without a revision")
     if output.is_dir() and any(output.iterdir()):
@@ -40,9 +38,8 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
     card = files.folder / "MODEL_CARD.md"
     text = card.read_text(encoding="utf-8") if card.is_file() else f"# {files.name}\n"
     tags = ["mirenc", "llvm", "llvm-ir", "code", "embeddings"]
-    about = ModelCardData(
-        license=licence or None, library_name="mirenc", pipeline_tag="feature-extraction", tags=tags
-    ).to_yaml()
+    facts = {"license": licence or None, "library_name": "mirenc", "pipeline_tag": "feature-extraction", "tags": tags}
+    about = library().ModelCardData(**facts).to_yaml()
     use = _USE.format(repo=repo, pin=f"{repo}#{files.digest}")
     (output / "README.md").write_text(f"---\n{about}\n---\n\n{text}{use}", encoding="utf-8")
     return [*names, "README.md"]
@@ -53,12 +50,10 @@ def upload(output: Path, repo: str) -> str:
 
     Raises ModelError: the hub refuses it, or gives no answer.
     """
-    from huggingface_hub import HfApi, constants
-    from huggingface_hub.errors import HTTPError  # type: ignore[attr-defined]  # of the httpx that this release takes
-
+    hub = library()
     try:
-        HfApi().create_repo(repo, exist_ok=True)
-        return str(HfApi().upload_folder(repo_id=repo, folder_path=output).oid)
-    except (OSError, HTTPError) as error:
-        found = f"{repo}: {constants.ENDPOINT} does not take it ({' '.join(str(error).split())[:200]})"
+        hub.HfApi().create_repo(repo, exist_ok=True)
+        return str(hub.HfApi().upload_folder(repo_id=repo, folder_path=output).oid)
+    except (OSError, hub.errors.HTTPError) as error:
+        found = f"{repo}: {hub.constants.ENDPOINT} does not take it ({brief(error)})"
         raise ModelError(f"{found}. Log in with `hf auth login`, then type: hf upload {repo} {output}") from None
