@@ -29,6 +29,7 @@ def library() -> Any:
     """huggingface_hub. Raises MissingExtraError: it is not installed."""
     with needs("hub", "models of a hub need huggingface_hub"):
         import huggingface_hub.errors
+        import huggingface_hub.utils  # which none of its lazy names is
     return huggingface_hub
 
 
