@@ -218,7 +218,7 @@ def test_what_is_no_name_of_a_hub(tmp_path: Path, files: Files, monkeypatch: pyt
 
 def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingExtraError, match=r"need huggingface_hub .*Type: pip install 'mirenc\[hub\]'"):
+    with pytest.raises(MissingExtraError, match=r"needs huggingface_hub .*Type: pip install 'mirenc\[hub\]'"):
         load("org/tiny")
 
 
