@@ -62,7 +62,7 @@ def main() -> None:
             try:
                 module = parse_ir(compile_source(path, "cl", **compiling), name=str(path))
             except CompileError as error:
-                refused.append((files[0], str(error).partition("error: ")[2].partition(". Mend it")[0]))
+                refused.append((files[0], str(error).partition("error: ")[2].partition(". Mend the source")[0]))
                 continue
             try:
                 module = module if given.as_read else bring(module, OPENCL_X86)

@@ -93,10 +93,16 @@ def test_another_table_has_the_configurations_of_its_own_header(name: str, tmp_p
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"columns": [*COLUMNS, "-O3_many"]}, "column '-O3_many' is no configuration; one is named as in -O3_32_2_2"),
-        ({"columns": [*COLUMNS, "-O3_32_2_2_scatter_0_16_ori"]}, "'-O3_32_2_2_scatter_0_16_ori' is no configuration"),
+        (
+            {"columns": [*COLUMNS, "-O3_many"]},
+            "column '-O3_many' does not name a configuration. Name it as in -O3_32_2_2",
+        ),
+        (
+            {"columns": [*COLUMNS, "-O3_32_2_2_scatter_0_16_ori"]},
+            "'-O3_32_2_2_scatter_0_16_ori' does not name a configuration",
+        ),
         ({"columns": COLUMNS[:4]}, "no column '-O3_32_2_2_scatter_0_0_ori', the default"),
-        ({"r1c2": "fast"}, r"line 3 \(__cere__cg_conj_grad_551\): 'fast' for threads=16 .* is no number"),
+        ({"r1c2": "fast"}, r"line 3 \(__cere__cg_conj_grad_551\): 'fast' for threads=16 .* is not a number"),
         ({"r1c2": "1;2"}, r"line 3 \(__cere__cg_conj_grad_551\): 14 fields, the header has 13"),
     ],
 )
@@ -334,7 +340,7 @@ def test_ir_that_is_missing_doubled_or_not_wanted_is_told(tmp_path: Path) -> Non
     with pytest.raises(TaskError, match="two files of one name"):
         with_ir(data, folder)
     blocks = get_task(BLOCKS).load(write_blocks(tmp_path))
-    with pytest.raises(TaskError, match="bring their own IR, or need none"):
+    with pytest.raises(TaskError, match="comes with its IR, or needs none"):
         with_ir(blocks, folder)
 
 

@@ -76,4 +76,4 @@ def load_toml(path: str | os.PathLike[str]) -> dict[str, Any]:
     except FileNotFoundError:
         raise ConfigError(f"{os.fspath(path)}: no such file. Check the path") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{os.fspath(path)}: not TOML: {error}. Mend that place") from None
+        raise ConfigError(f"{os.fspath(path)}: not TOML: {error}. Mend this place") from None

@@ -86,7 +86,7 @@ def _unit(vectors: Float32, first: int) -> Float64:
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     if not np.isfinite(length).all():
         row = first + int(np.flatnonzero(~np.isfinite(length[:, 0]))[0])
-        raise ConfigError(f"vector {row} has values that are no finite numbers. Embed its file again")
+        raise ConfigError(f"vector {row} has values that are not finite. Embed its file again")
     return wide / np.where(length > 0, length, 1)
 
 

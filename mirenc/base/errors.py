@@ -146,14 +146,14 @@ def input_error(error: Exception, name: str, work: str) -> MirencError:
     if isinstance(error, MirencError):
         return error
     if isinstance(error, MemoryError):
-        return IRResourceError(f"{name}: out of memory while it was {work}. Leave it out, or free memory")
+        return IRResourceError(f"{name}: out of memory while it was {work}. Leave this file out, or free memory")
     problem = " ".join(f"{type(error).__name__}: {error}".split())[:200]
     if isinstance(error, OSError):
         return IRResourceError(f"{name}: the system refused something while it was {work} ({problem}). Mend that first")
     text = "".join(traceback.format_exception(error))
     advice = f"the traceback is in {os.environ[LOG]}" if _logged(name, text) else f"set {LOG}=FILE for a traceback"
     found = f"{name}: a fault of mirenc ended it while it was {work} ({problem})"
-    return UnexpectedError(f"{found}. Leave it out and report it; {advice}", traceback=text)
+    return UnexpectedError(f"{found}. Leave this input out, and report the error; {advice}", traceback=text)
 
 
 def _logged(name: str, text: str) -> bool:

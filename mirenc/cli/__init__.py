@@ -120,7 +120,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Typer would take an empty path for the working folder.
     if any(not word and (before in _PATHS or before[:1] != "-") for before, word in itertools.pairwise(sys.argv)):
-        _fail("'': is no file name. Give a path, or - for standard input")
+        _fail("'': is not a file name. Give a path, or - for standard input")
     if sys.argv[1:2] == ["predict"] and "--aux" in sys.argv:
         _fail("--aux is called --context now. Type: --context NAME=VALUE")
     try:

@@ -49,7 +49,7 @@ class Answers:
             if answer.far:
                 # A head of one part of a machine is at any distance from all others.
                 far = f"distance {answer.distance:.2f}" if answer.distance < 100 else "distance over 100"
-                unlike = f"unlike what the head was trained on ({far}, where 1 is far)"
+                unlike = f"the code is unlike what the head was trained on ({far}; above 1 is far)"
                 common.warn(f"{place}: {unlike}. Measure before you rely on the answer")
             if region is not None:
                 finding = "; ".join([first, *lines, *([unlike] if answer.far else [])])
@@ -116,7 +116,7 @@ class Answers:
         if answer.fixed and answer.limit:
             return [f"{title} {answer.choice}, the only one", answer.limit]
         if answer.fixed:
-            return [f"{words or answer.default}: no setting makes other code of it"]
+            return [f"{words or answer.default}: every setting compiles to the same code"]
         return self._chosen(answer, title, words, [answer.limit] if answer.limit else [])
 
     def _chosen(self, answer: Choice, title: str, words: str, limit: Sequence[str]) -> list[str]:
@@ -130,12 +130,12 @@ class Answers:
             if not words:
                 lines = [f"no evidence for any {title} but the default, {answer.default}"]
             if answer.choice != answer.default:
-                worth = f"on unseen kernels it was worth {_factor(answer.evidence.constant_worth)} of the default"
+                worth = f"on unseen kernels it was {_factor(answer.evidence.constant_worth)} the default"
                 lines = [f"always {named}: no evidence that the code tells more", f"follow it: {worth}"]
             preferred = "the default, too" if answer.preferred == answer.default else answer.preferred
             why = _ONE_GROUP
             if answer.evidence.worth is not None:
-                why = f"on unseen kernels this head's answers were worth {_worth(answer)}"
+                why = f"on unseen kernels this head's answers were {_worth(answer)}"
             lines += [f"{'keep the default: ' * (len(lines) == 1)}{why}; it prefers {preferred}"]
             return [*lines, *limit, *self._times(answer)]
         lines = [named, _record(answer), *limit, *self._code(answer, *_FACTOR), *self._times(answer)]
@@ -165,7 +165,7 @@ class Answers:
         evidence = answer.evidence
         if evidence.no_code is None or not evidence.pays:
             return []
-        rival = "of a head without code" if self.task.context.names else f"of {evidence.rival}"
+        rival = "a head that sees no code" if self.task.context.names else f"the {evidence.rival}"
         matters = "the code matters" if evidence.found else "no evidence that the code matters"
         return [f"{matters}: {form.format(*(unit * value for value in evidence.no_code), rival=rival)}"]
 
@@ -188,8 +188,8 @@ _JSON_FIELDS = {
     ),
 }
 # How what the code adds is written: text, and the unit of its numbers.
-_FACTOR = ("x {:.3f} [{:.3f}, {:.3f}] {rival}", 1)
-_SHARE = ("{:.0f} % [{:.0f}, {:.0f}] of the squared error {rival} gone", 100)
+_FACTOR = ("answers were {:.3f} [{:.3f}, {:.3f}] times as fast as those of {rival}", 1)
+_SHARE = ("{:.0f} % [{:.0f}, {:.0f}] less squared error than {rival}", 100)
 _ONE_GROUP = "all samples of this head are of one group, so nobody knows what it is worth on another"
 
 
@@ -210,26 +210,28 @@ def _advice(answer: Prediction, follow: str, worth: str) -> str:
 
 def _worth(answer: Choice) -> str:
     among = "" if answer.evidence.whole else ", among the settings that were measured"
-    return f"{_factor(answer.evidence.worth)} of {answer.evidence.rival}{among}"
+    return f"{_factor(answer.evidence.worth)} the {answer.evidence.rival}{among}"
 
 
 def _factor(worth: Worth | None) -> str:
-    return "x {:.2f} [{:.2f}, {:.2f}]".format(*(worth or (1.0, 1.0, 1.0)))
+    return "{:.2f} [{:.2f}, {:.2f}] times as fast as".format(*(worth or (1.0, 1.0, 1.0)))
 
 
 def _record(answer: Choice) -> str:
     record = answer.record
-    here = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f}x here; "
+    here = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f} times as fast; "
     if record is None:
-        worth = f"{here}on unseen kernels answers were worth {_worth(answer)}; how sure this one is was not measured"
+        worth = f"{here}on unseen kernels answers were {_worth(answer)}; how sure this one is was not measured"
         return _advice(answer, "follow it", worth)
-    right = f"{100 * record.right:.0f} % of {record.answers} answers as sure as this were right on unseen kernels"
+    such = f"{record.answers} answers about as sure on unseen kernels"
+    right = f"{100 * record.right:.0f} % chose the best setting"
     if answer.preferred == answer.default:
-        return _advice(answer, "keep the default", right)
-    worth = f"{record.speedup:.2f}x over the default; {right}, {100 * record.slower:.0f} % slower than the default"
+        return _advice(answer, f"keep the default, {answer.default}", f"of {such}, {right}")
+    worth = f"{such} were {record.speedup:.2f} times as fast as the default; {right}, {100 * record.slower:.0f} % were "
+    worth += "slower than the default"
     if answer.choice == answer.default:
-        return f"keep the default: the head prefers {answer.preferred}, and such answers were slower: {worth}"
-    return _advice(answer, "follow it" if record.slower <= _SAFE else "measure first", f"{here}such answers: {worth}")
+        return f"keep the default, {answer.default}: the head prefers {answer.preferred}, but {worth}"
+    return _advice(answer, "follow it" if record.slower <= _SAFE else "measure first", f"{here}{worth}")
 
 
 def _duration(seconds: float) -> str:
@@ -244,8 +246,8 @@ def check_restriction(target: Path, files: int) -> None:
     if target.exists() and not target.read_bytes().startswith(
         (b"block_size_x in [", b"(block_size_x, block_size_y) in [")
     ):
-        found = f"{target} is there, and is no restriction for Kernel Tuner; --restrict writes a file, and reads none"
-        raise TaskError(f"{found}. Name another file")
+        found = f"{target} exists and is not a restriction that mirenc wrote, so it is not overwritten"
+        raise TaskError(f"{found}. Name another file with --restrict")
 
 
 def write_restriction(task: Task, target: Path, file: str, answers: Sequence[Any]) -> None:
@@ -265,14 +267,15 @@ class Copies:
     def __init__(self, task: Task, folder: Path, files: Sequence[str]) -> None:
         self.task, self.folder = task, folder
         if task.space is None or not any(map(task.directive, task.space.settings)):
-            raise TaskError(f"answers of {task.name} are no lines of a source. Leave --apply out")
+            raise TaskError(f"answers of {task.name} cannot be written into a source as pragmas. Leave --apply out")
         if folder.exists() and not folder.is_dir():
             raise ConfigError(f"{folder} is a file. Name a folder with --apply")
         names: set[str] = set()
         for file in files:
             path = Path(file)
             if path.suffix not in _SOURCES:
-                raise ConfigError(f"{file} is no C or C++ source, which --apply writes into. Leave one of them out")
+                found = f"--apply writes into C and C++ sources, and {file} is neither"
+                raise ConfigError(f"{found}. Leave out {file}, or leave out --apply")
             if path.name in names:
                 raise ConfigError(f"two sources are called {path.name}. Give each a folder of its own with --apply")
             if (folder / path.name).exists():

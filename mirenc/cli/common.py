@@ -47,7 +47,7 @@ Input = Annotated[
 Index = Annotated[
     str,
     Argument(
-        metavar="INDEX", help="Vectors by `mirenc embed -o`, a folder of IR or sources, or compile_commands.json."
+        metavar="INDEX", help="File that `mirenc embed -o` wrote, folder of IR or sources, or compile_commands.json."
     ),
 ]
 Model = Annotated[str | None, Option("--model", "-m", help="Name or folder of a model (`mirenc models list`).")]
@@ -70,23 +70,24 @@ Function = Annotated[
     Option("--function", "-f", metavar="REGEX", help="Only functions whose name, plain or mangled, matches."),
 ]
 FormChoice = Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"]
-FORM_HELP = "LLVM passes to run first, so that -O0 and -O2 builds of a function get similar vectors."
-_AUTO = "auto: O2 when modules or functions are compared or searched; otherwise plain (no passes)."
+FORM_HELP = "LLVM passes to run first, so that -O0 and -O2 builds of a function get similar vectors. plain: no passes. "
+FORM_HELP += "light: a few passes that simplify each function by itself, without inlining."
+_AUTO = "auto: plain for loops, blocks, instructions and --purpose features; O2 for modules and functions otherwise."
 FormName = Annotated[FormChoice, Option("--form", help=f"{FORM_HELP} {_AUTO}")]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Timeout = Annotated[
     float | None, Option(help="Seconds that LLVM or a compiler may take for one file. [default: 120]", min=0.01)
 ]
-MemoryLimit = Annotated[str | None, Option(help="Memory that LLVM or a compiler may take, as in 2G. [default: 8G]")]
-MaxBytes = Annotated[str | None, Option(help="Refuse larger input files, as in 200M. [default: 64M]")]
+MemoryLimit = Annotated[str | None, Option(help="Memory for LLVM or a compiler, for example 2G. [default: 8G]")]
+MaxBytes = Annotated[str | None, Option(help="Refuse input files above this size, for example 200M. [default: 64M]")]
 Compiler = Annotated[
     str | None, Option(help="The clang that compiles source files. [default: the first on PATH, then ziglang]")
 ]
-CFlags = Annotated[str, Option("--cflags", help="Compiler flags for source files, as in --cflags='-O3 -Iinclude'.")]
+CFlags = Annotated[str, Option("--cflags", help="Compiler flags for source files, such as --cflags='-O3 -Iinclude'.")]
 TableFolder = Annotated[Path | None, Option("--output", "-o", metavar="FOLDER", help="Folder for the table.")]
 Budget = Annotated[
     float | None,
-    Option(metavar="MINUTES", help="Stop after so many minutes; the same command then continues.", min=0.0),
+    Option(metavar="MINUTES", help="Stop after this number of minutes. The same command, run again, goes on.", min=0.0),
 ]
 Jobs = Annotated[
     int | None, Option("--jobs", "-j", help="How many compilers run at once. [default: one for each core]", min=1)
@@ -102,9 +103,9 @@ Data = Annotated[
 ]
 IRDir = Annotated[
     Path | None,
-    Option("--ir-dir", help="Folder of IR files (NAME.ll or NAME.bc), for published tables that contain none."),
+    Option("--ir-dir", help="Folder of IR files (NAME.ll or NAME.bc), for published tables that come without IR."),
 ]
-Variant = Annotated[str, Option(help="Which of the task's tables. [default: the first]")]
+Variant = Annotated[str, Option(help="Which variant of the task, as `mirenc tasks` lists them. [default: the first]")]
 
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
@@ -121,7 +122,7 @@ def byte_count(text: str, option: str) -> int:
     except ValueError:
         value = -1.0
     if not 1 <= value <= LARGEST_SIZE:
-        raise typer.BadParameter(f"{text!r} is no size; write 500K, 64M or 2G", param_hint=option)
+        raise typer.BadParameter(f"{text!r} is not a size; write 500K, 64M or 2G", param_hint=option)
     return int(value)
 
 
@@ -180,9 +181,10 @@ def find_task(name: str | None, file: Path | None) -> Task:
     from mirenc.decide.registry import get_task, load_task_file
 
     if name in ("branch_probability", "trip_count"):
-        raise TaskError(f"{name} is no task. Type: mirenc profile INPUT")
+        raise TaskError(f"{name} is not a task. Type: mirenc profile INPUT")
     if name == "passes":
-        raise TaskError("passes is no task: its table has pass_list, size_after, oz_benefit and pass_fires. Name one")
+        tasks = "pass_list, size_after, oz_benefit and pass_fires"
+        raise TaskError(f"there is no task 'passes'; the table of `mirenc label` is for {tasks}. Name one of these")
     if (name is None) == (file is None):
         raise typer.BadParameter("give the name of a task, or --task-file FILE.py", param_hint="TASK")
     return load_task_file(file) if file is not None else get_task(str(name))
@@ -194,7 +196,7 @@ def check_folders(*folders: Path | None) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError):
-            raise IRFileError(f"{folder} is a file, or is below one, and a folder is needed. Name another") from None
+            raise IRFileError(f"{folder} is a file, or is below one. Name a folder") from None
         if not os.access(folder, os.W_OK | os.X_OK):
             raise IRFileError(f"no permission to write into {folder}. Name another folder")
 

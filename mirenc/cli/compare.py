@@ -36,8 +36,8 @@ def compare(
 ) -> None:
     """Print how alike files are (the cosine of each pair), or which functions of two files correspond.
 
-    With --level function (or a finer one), each function of the first file is shown with the most similar one of the
-    second, and with how often such a match was right on projects that the model was not trained on.
+    With --level function or finer, each function of the first file is shown beside the most similar function of the
+    second. A percentage says how often matches like it were right in projects that the model was not trained on.
 
     mirenc compare foo.ll bar.ll
     mirenc compare foo.ll bar.ll --level function

@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from mirenc.model.tokenizer import IRTokenizer
 
 # What each kind of source takes of the options that not all of them take.
-_TAKES = {
-    "ir": (),
-    **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path")),
-}
+_TAKES = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path"))}
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
 
@@ -36,7 +33,7 @@ def _tokenizer(name: str) -> "IRTokenizer":
 def build(
     source: Annotated[
         Path,
-        Argument(help="Folder of IR or of sources (its first folders are the projects), or compile_commands.json."),
+        Argument(help="Folder of IR or sources (each folder directly below is one project) or compile_commands.json."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the corpus.", file_okay=False)],
     vocab_size: Annotated[int, Option(help="Size of the vocabulary that is trained.", min=256, max=65535)] = 4096,
@@ -44,7 +41,7 @@ def build(
         str | None, Option(help="Use this tokenizer instead of training one: a file, or the name or folder of a model.")
     ] = None,
     levels: Annotated[
-        str | None, Option(help="Optimisation levels to compile at, as in O0,O2. [default: O0 and O2, some also at Oz]")
+        str | None, Option(help="Levels to compile at. [default: O0,O2, and Oz for about every eighth source]")
     ] = None,
     compiler: Annotated[
         str | None, Option(help="The clang that compiles sources. [default: the first on PATH]")
@@ -87,7 +84,7 @@ def build(
         if value and option not in _TAKES[kind]:
             raise ConfigError(f"{source}: {option} has no effect on it (it is taken as {kind}). Leave {option} out")
     if source.is_dir() and output.resolve().is_relative_to(source.resolve()):
-        raise ConfigError(f"{output}: lies in {source}, where it would become a part of it. Name a folder beside it")
+        raise ConfigError(f"the output folder {output} is in the input folder {source}. Name a folder outside")
     output.mkdir(parents=True, exist_ok=True)  # now, not after an hour of reading
     jobs = jobs or os.cpu_count() or 1
     kept_out = common.expand([str(path) for path in exclude_ir or ()], options)
@@ -140,7 +137,7 @@ def build(
 def functions(
     sources: Annotated[
         list[Path],
-        Argument(help="Folders of IR with PROJECT/O0/x.ll and PROJECT/O2/x.ll, as IR of corpora; one a compiler."),
+        Argument(help="Folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, such as CORPUS/ir; one for each compiler."),
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
     tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],
@@ -148,7 +145,7 @@ def functions(
         list[str] | None,
         Option(
             "--in-form",
-            help="Form that each file is brought to, such as plain or O2. Can be repeated. [default: plain]",
+            help="LLVM passes to run first, as of --form of `mirenc embed`. Can be repeated. [default: plain]",
         ),
     ] = None,
     *,
@@ -156,8 +153,8 @@ def functions(
 ) -> None:
     """Collect functions in several forms, to train search on your own code (stage `contrast` of `mirenc pretrain`).
 
-    Forms of a program are files with the same name, compiled at other levels, by other compilers, or after other passes
-    (--in-form).
+    Forms of a program are files of the same name that were compiled at different levels or by different compilers, or
+    that had different passes (--in-form).
 
     mirenc corpus functions builds -o functions --tokenizer mirenc-tiny
     mirenc corpus functions builds -o normal --tokenizer mirenc-tiny --in-form O2

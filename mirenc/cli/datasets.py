@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="List, fetch and verify published datasets.", no_args_is_help=True)
 
-Names = Annotated[list[str], Argument(metavar="NAME", help="Dataset, as `list` names it; several go.")]
+Names = Annotated[list[str], Argument(metavar="NAME...", help="Names of datasets (see `mirenc datasets list`).")]
 
 _SHOWN = 10  # findings of one dataset that are printed
 

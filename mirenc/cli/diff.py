@@ -49,8 +49,8 @@ def diff(
     """Show which functions grew, shrank, changed, appeared, vanished or were renamed between two builds, and why.
 
     Functions are paired by symbol if both builds have it, otherwise by their vectors. Functions are identical if their
-    IR is the same apart from local names and metadata; these are counted, but not listed. Bytes are those in the object
-    file that mirenc's LLVM compiles from the IR without further passes, as nm -S counts them. The tables are Markdown.
+    IR is the same apart from local names and metadata; these are counted, but not listed. To get sizes, mirenc's LLVM
+    compiles the IR to object files without further passes; bytes are what nm -S shows. The tables are Markdown.
 
     mirenc diff old new
     mirenc diff old/foo.ll new/foo.ll -o report.md

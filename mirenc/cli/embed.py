@@ -33,7 +33,7 @@ def embed(
     ] = "search",
     part: Annotated[
         Literal["both", "text", "graph"],
-        Option(help="Use the text encoder, the graph encoder, or both."),
+        Option(help="both: the whole vector. text, graph: only the part that comes from this encoder."),
     ] = "both",
     form: common.FormName = "auto",
     whiten: Annotated[bool, Option(help="Subtract what the vectors of all code have in common.")] = True,
@@ -47,16 +47,16 @@ def embed(
     device: Annotated[str, Option(help="Where the model runs: cpu, cuda, cuda:1 ...")] = "cpu",
     cache: Annotated[bool, Option(help="Keep vectors in the user's cache folder.")] = True,
     column: Annotated[
-        str | None, Option(metavar="NAME", help="Read IR from this column of INPUT, which must be Parquet.")
+        str | None, Option(metavar="NAME", help="Read IR from this column. Every INPUT must then be a Parquet file.")
     ] = None,
     names: Annotated[
         str | None,
-        Option(metavar="NAME", help="With --column: the column with the name of each row. [default: row numbers]"),
+        Option(metavar="NAME", help="Needs --column: column that holds each row's name. [default: row numbers]"),
     ] = None,
     jobs: Annotated[
         int | None,
         Option(
-            "--jobs", "-j", min=1, help="How many processes embed. [default: one per core for many files, else one]"
+            "--jobs", "-j", min=1, help="Number of processes. [default: all cores for over a second of work, else one]"
         ),
     ] = None,
     ray: Annotated[
@@ -68,7 +68,7 @@ def embed(
     """Embed IR files and sources.
 
     Files that fail are listed on stderr; the others are delivered, and the exit code is 1. Files without a function
-    body are counted and left out.
+    body are left out; one line on stderr says how many.
 
     mirenc embed foo.ll
     mirenc embed src --level function -o functions.npz

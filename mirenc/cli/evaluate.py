@@ -29,18 +29,18 @@ def evaluate(
         Option(
             "--protocol",
             "-p",
-            help="What is held out, such as by kernel. Can be repeated. [default: all protocols of the task]",
+            help="How samples are held out; kernel, for one, holds out whole kernels. Can be repeated. [default: all]",
         ),
     ] = None,
     row: Annotated[
         list[str] | None,
-        Option("--row", "-r", help="Which features: no_code, histogram, both, ... Can be repeated. [default: all]"),
+        Option("--row", "-r", help="Features to try: no_code, histogram, both, ... Can be repeated. [default: all]"),
     ] = None,
     seeds: Annotated[int, Option(help="How often each protocol is run, with another seed each time.", min=1)] = 5,
     model: common.Model = None,
     jobs: Annotated[int, Option("--jobs", "-j", help="How many processes train heads.", min=1)] = 1,
     output: Annotated[
-        Path | None, Option("--output", "-o", help="Folder for the records, one JSON file for each protocol.")
+        Path | None, Option("--output", "-o", help="Folder for the records: a JSON file with each protocol's results.")
     ] = None,
     resume: Annotated[
         bool, Option("--resume", help="Keep the results in OUTPUT that have the same inputs, and compute the others.")
@@ -48,12 +48,12 @@ def evaluate(
     plot: Annotated[Path | None, Option(help="Folder for a plot of each protocol (.svg).")] = None,
     as_json: Annotated[bool, Option("--json", help="Print the records as JSON.")] = False,
 ) -> None:
-    """Evaluate the embedding on a task, beside its baselines.
+    """Evaluate mirenc's vectors on a task, and compare them with simpler features.
 
-    A protocol says what is held out. The results of each are printed and written as soon as it is done. A stopped run
-    goes on with --resume: finished results are kept in the record, and those of an unfinished protocol in a file named
-    .part.json beside it. After a change of the model, --resume computes only the rows that use the model. To train a
-    head that `mirenc predict` can ask, type `mirenc fit`.
+    A protocol says which samples are held out for testing; its results are printed and written as soon as they are
+    complete. A stopped run goes on with --resume, which reads the results in OUTPUT (of an unfinished protocol they are
+    in a file named .part.json). If the model has changed, --resume tries again only features that depend on the model.
+    To train a head that `mirenc predict` can ask, type `mirenc fit`.
 
     mirenc evaluate --task-file my_task.py --seeds 1
     mirenc evaluate --task-file my_task.py --row both --row no_code -o results

@@ -37,8 +37,8 @@ def export(
 ) -> None:
     """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.
 
-    The C answers as the head does, with a choice and a score for each; its first lines say how to call it. It is for
-    heads whose inputs a C program can make: numbers about the code, and no vectors of a model.
+    The C code gives the answers of the head: a choice, and a score for each possible choice. A comment at its top says
+    how to call it. Heads can be exported if their inputs are plain numbers about the code, but not vectors of a model.
 
     mirenc export vectorization.look_ahead --c out && cc -O2 out/*.c -lm -o test && ./test
     mirenc export mirenc-fast --onnx out && python -m mirenc.encoder.onnx_runtime out mirenc-fast foo.ll
@@ -109,7 +109,7 @@ def _export_head(what: str, folder: Path) -> None:
     source = c_source(head, name, features, choices, about, setting_features)
     (folder / f"{name}.c").write_text(source, encoding="utf-8")
     (folder / f"{name}_test.c").write_text(c_test(head, name, low, high, settings), encoding="utf-8")
-    common.say(f"wrote {folder / name}.c, and {name}_test.c, which compares it with Python's answers")
+    common.say(f"wrote {folder / name}.c, and {name}_test.c, which compares its answers with Python's")
 
 
 def _range_of_cuts(head: Any) -> tuple[Float64, Float64]:
@@ -134,7 +134,7 @@ def _columns(trained: TaskHead, what: str) -> tuple[list[str], Float64, Float64]
     if trained.row != "look_ahead":
         raise HeadError(
             f"{what} takes a vector of {trained.model} ({trained.head.n_features_in_:,} numbers in all), which no C "
-            f"program can make. Ask it: mirenc predict {task.name} FILE --json. Heads that can be exported: "
+            f"program can make. To use it, type: mirenc predict {task.name} FILE --json. Heads that can be exported: "
             "vectorization.look_ahead, branch_probability, trip_count, and heads of your own without a task"
         )
     low, high = (

@@ -15,7 +15,10 @@ from mirenc.cli.own_labels import is_table, print_report, refuse
 if TYPE_CHECKING:
     from mirenc.decide.task_head import TaskHead
 
-_ROWS = "Features of a task: text, graph, both, both_histogram, look_ahead or look_ahead_both. [default: both]"
+_ROWS = (
+    "What a head for TASK sees of the code: text or graph (vectors of one encoder), both, both_histogram (also counts "
+)
+_ROWS += "of opcodes), look_ahead (features of the loop compiled with each setting), look_ahead_both. [default: both]"
 
 
 @common.reads
@@ -27,16 +30,17 @@ def fit(
     output: Annotated[Path | None, Option("--output", "-o", help="Folder for the head.")] = None,
     label: Annotated[str, Option(metavar="COLUMN", help="Column of the labels. [default: label]")] = "",
     group: Annotated[
-        str, Option(metavar="COLUMN", help="Column of what is held out together. [default: group, else each file]")
+        str, Option(metavar="COLUMN", help="Column that names the group of each row. [default: group, else file]")
     ] = "",
     kind: Annotated[
         Literal["classes", "numbers"] | None,
-        Option(help="What the labels are. [default: classes for text, and for whole numbers of at most ten values]"),
+        Option(help="What the labels are. [default: classes for text, and for up to ten different whole numbers]"),
     ] = None,
     log: Annotated[
         bool | None,
         Option(
-            help="Fit log(1 + label). [default: if none is negative and the top tenth is over 10 x the bottom tenth]"
+            help="Fit log(1 + label). [default: if no label is negative and the 90th percentile of the labels is above "
+            "10 and above 10 times the 10th percentile]"
         ),
     ] = None,
     form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} [default: plain (no passes)]")] = None,
@@ -44,7 +48,7 @@ def fit(
         Path | None,
         Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
     ] = None,
-    as_json: Annotated[bool, Option("--json", help="Print the test results as JSON (labels only).")] = False,
+    as_json: Annotated[bool, Option("--json", help="For LABELS: print the test results as JSON.")] = False,
     task_file: common.TaskFile = None,
     data: common.Data = None,
     ir_dir: common.IRDir = None,
@@ -56,16 +60,17 @@ def fit(
 ) -> None:
     """Train a head on your labels or on a task, and test it on groups (such as projects) that it was not trained on.
 
-    A table of labels has a row for each function, and these columns:
+    LABELS has a row for each function, or for each file (then without function and line), and these columns:
 
     \b
-    file      its path, relative to the table
-    function  its name or symbol; or line, a line in it. Without both, each
-              label is about a whole file
+    file      path of the file, relative to the table
+    function  name or symbol of the function; or, in a column `line`, the
+              number of a source line in it
     label     a class or a number
-    group     such as the project: rows of a group are held out together
+    group     where the row belongs, such as a project; rows of one group
+              are held out together
 
-    Ask a head of your own labels: `mirenc predict FOLDER INPUT`. Ask a head of a task:
+    To use a head that was trained on LABELS, type `mirenc predict FOLDER INPUT`; for one that was trained on TASK, type
     `mirenc predict TASK INPUT --head FOLDER`.
 
     mirenc fit labels.csv -o size_head
@@ -75,50 +80,12 @@ def fit(
     labels_only |= {"--commands": commands, "--log": None if log is None else "given", "--form": form}
     task_only = {"--task-file": task_file, "--data": data, "--ir-dir": ir_dir, "--variant": variant, "--row": row}
     if task is not None and is_table(task):
-        refuse(task_only, "a table of labels is no task")
-        chosen: dict[str, Any] = {"kind": kind, "logarithm": log, "form": common.chosen_form(form or "auto")}
-        _fit_labels(task, output, as_json, model, options, label=label, group=group, commands=commands, **chosen)
+        refuse(task_only, "a table of labels is not a task")
+        chosen: dict[str, Any] = {"label": label or "label", "group": group or None, "kind": kind, "logarithm": log}
+        chosen |= {"form": common.chosen_form(form or "auto"), "commands": commands}
+        _fit_labels(task, output, as_json, model, options, chosen)
         return
     refuse(labels_only, "it is for a table of labels")
-    _fit_task(task, output, task_file, data, ir_dir, variant, row or "both", model)
-
-
-def _fit_labels(
-    table: str,
-    output: Path | None,
-    as_json: bool,
-    model: str | None,
-    options: Any,
-    *,
-    label: str,
-    group: str,
-    **rest: Any,
-) -> None:
-    from mirenc.decide.own_labels import fit_labels
-    from mirenc.encoder import load
-
-    common.check_folders(output)
-    encoder = load(model, options=options)
-    report = fit_labels(table, encoder, label=label or "label", group=group or None, progress=True, **rest)
-    if output is not None:
-        report.head.save(output)
-    print_report(report, as_json)
-    if output is None:
-        common.say("no head is kept; -o FOLDER keeps it for `mirenc predict FOLDER INPUT`")
-    else:
-        common.say(f"wrote {output}. Ask it: mirenc predict {output} INPUT")
-
-
-def _fit_task(
-    task: str | None,
-    output: Path | None,
-    task_file: Path | None,
-    data: Path | None,
-    ir_dir: Path | None,
-    variant: str,
-    row: str,
-    model: str | None,
-) -> None:
     from mirenc.decide.features.feature_matrix import HEAD_ROWS
     from mirenc.decide.fit import fit_head
     from mirenc.decide.load_samples import load_data
@@ -126,13 +93,31 @@ def _fit_task(
 
     if output is None:
         raise typer.BadParameter("name a folder for the head", param_hint="--output")
-    problem = common.find_task(task, task_file)
+    problem, row = common.find_task(task, task_file), row or "both"
     common.check_folders(output)
     if row not in HEAD_ROWS:
-        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
+        raise TaskError(f"a head cannot be trained on features (--row) {row!r}; available: {', '.join(HEAD_ROWS)}")
     head = fit_head(problem, load_data(problem, data, variant, ir_dir), load(model), variant=variant, row=row)
     common.say(describe_worth(head))
     common.say(f"wrote {head.save(output)}")
+
+
+def _fit_labels(
+    table: str, output: Path | None, as_json: bool, model: str | None, options: Any, chosen: dict[str, Any]
+) -> None:
+    from mirenc.decide.own_labels import fit_labels
+    from mirenc.encoder import load
+
+    common.check_folders(output)
+    encoder = load(model, options=options)
+    report = fit_labels(table, encoder, progress=True, **chosen)
+    if output is not None:
+        report.head.save(output)
+    print_report(report, as_json)
+    if output is None:
+        common.say("the head was not kept; -o FOLDER keeps it for `mirenc predict FOLDER INPUT`")
+    else:
+        common.say(f"wrote {output}. To use the head, type: mirenc predict {output} INPUT")
 
 
 def describe_worth(head: TaskHead) -> str:
@@ -142,8 +127,8 @@ def describe_worth(head: TaskHead) -> str:
         return "all samples are of one group: nothing could be held out, and nobody knows what the head is worth"
     beside = no_code if head.task.context.names else None
     if head.task.target == "costs":
-        form, unit = "x {:.3f} [{:.3f}, {:.3f}] of {}", 1
-        words = ("held-out answers are worth ", head.evidence.rival, "a head that sees no code")
+        form, unit = "{:.3f} [{:.3f}, {:.3f}] times as fast as {}", 1
+        words = ("held-out answers were ", f"the {head.evidence.rival}", "those of a head that sees no code")
     else:
         form, unit = "{:.0f} % [{:.0f}, {:.0f}] of {}", 100
         words = ("", "the variance explained on held-out groups", "what a head that sees no code leaves")

@@ -15,7 +15,8 @@ def graph(
         str | None, Option("--output", "-o", help="File for the graph: .dot, .json or .npz. [default: JSON on stdout]")
     ] = None,
     normalisation: Annotated[
-        Literal["none", "locals"], Option(help="locals: write all names of local values alike.")
+        Literal["none", "locals"],
+        Option(help="locals: write % for every name of a local value, and leave out attributes. none: keep both."),
     ] = "locals",
     *,
     options: common.Reading,

@@ -23,10 +23,10 @@ _SOURCES = "Folders of sources or IR, compile_commands.json, or files of C, C++ 
 def label(
     sources: Annotated[list[Path], Argument(metavar="SOURCE", help=_SOURCES)],
     output: common.TableFolder = None,
-    functions: Annotated[int, Option(help="Label at most so many functions.", min=0)] = 20_200,
-    modules: Annotated[int, Option(help="Label at most so many modules.", min=0)] = 2_010,
+    functions: Annotated[int, Option(help="Label at most this number of functions.", min=0)] = 20_200,
+    modules: Annotated[int, Option(help="Label at most this number of modules.", min=0)] = 2_010,
     lists: Annotated[int, Option(help="How many pass lists are run, -Oz included.", min=1)] = 100,
-    held_out: Annotated[str, Option(help="Projects that heads are only tested on, as in lua,zlib.")] = "",
+    held_out: Annotated[str, Option(help="Projects that heads are only tested on, for example lua,zlib.")] = "",
     seed: Annotated[int, Option(help="Seed for drawing functions, modules and pass lists.", min=0)] = 0,
     budget: common.Budget = None,
     jobs: common.Jobs = None,
@@ -35,10 +35,9 @@ def label(
 ) -> None:
     """Compile functions and modules at every level and under every pass list, and record exact sizes.
 
-    The table has the labels of pass_list, size_after, oz_benefit and pass_fires, for `mirenc evaluate TASK --data
-    FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed: the same command gives the same table anywhere.
-
-    After Ctrl-C, the same command continues. The time of --budget starts when all sources are compiled.
+    The table has the labels for the tasks pass_list, size_after, oz_benefit and pass_fires (see `mirenc tasks`). Use it
+    with `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed, so the same command
+    gives the same table anywhere. After Ctrl-C, it goes on. --budget counts from when all sources are compiled.
 
     mirenc label src -o table --lists 5
     mirenc label foo.ll bar.ll -o small --lists 5
@@ -75,7 +74,9 @@ def label(
             _say_labelled(table)
         if not table.pieces:
             if run.left:
-                raise TaskError(f"the time was up before any of {len(run.pieces)} pieces. Give --budget more minutes")
+                raise TaskError(
+                    f"--budget was used up before any of {len(run.pieces)} pieces was done. Give more minutes"
+                )
             why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
             raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
         common.say(f"wrote {run.folder}")
@@ -98,4 +99,4 @@ def _say_labelled(table: CompiledTable) -> None:
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
         found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
-        common.say(f"{found}. For the other one compile with: {' '.join(record['flags'])}")
+        common.say(f"{found}. For the strong one, compile with: {' '.join(record['flags'])}")

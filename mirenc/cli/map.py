@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer import Option
@@ -20,7 +20,7 @@ def map(
         Option("--level", "-l", help="What each point is. [default: the level of the vectors; function for a folder]"),
     ] = None,
     most: Annotated[
-        int, Option(help="Draw at most so many points, a sample that is the same each time.", min=2)
+        int, Option(help="Draw at most this number of points, a sample that is the same each time.", min=2)
     ] = 5000,
     model: common.SearchModel = None,
     whitening_map: common.Map = None,
@@ -31,8 +31,8 @@ def map(
 ) -> None:
     """Draw INDEX as a page of HTML in which alike functions or files are near each other.
 
-    Each point shows its nearest neighbours in all of INDEX. Points are coloured by top folder, or by file where there
-    is one folder. The page needs no network. Of more than 5,000 points a sample is drawn (--most).
+    Each point shows its nearest neighbours in all of INDEX. Points are coloured by the first folder in which paths
+    differ, or by file. The page needs no network. It shows a sample if there are more than 5,000 points (--most).
 
     mirenc map functions.npz -o map.html
     mirenc map src --level module -o map.html
@@ -43,16 +43,8 @@ def map(
     if output.suffix != ".html":
         raise typer.BadParameter(f"{output}: unknown suffix; available: .html", param_hint="--output")
     common.check_output(output)
-    encoder, table, failures = common.open_index(
-        index,
-        level,
-        "function",
-        model,
-        options,
-        whitening_map=whitening_map,
-        hide_names=hide_names,
-        form=common.chosen_form(form),
-    )
+    made: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    encoder, table, failures = common.open_index(index, level, "function", model, options, **made)
     with common.progress("drawing", None):
         page = draw_map(table, index, most=most, sure=common.sureness(encoder, table.maker))
     with delivered(output) as part:

@@ -29,37 +29,38 @@ _INSTRUCTIONS = (
 
 def mcp(
     folders: Annotated[
-        list[Path], Argument(metavar="FOLDER", help="What may be read, and is searched: folders of IR and bitcode.")
+        list[Path],
+        Argument(metavar="FOLDER", help="Folders of IR and bitcode. The tools search these and read nothing else."),
     ],
     index: Annotated[
         Path | None,
         Option(
             metavar="FILE",
-            help="Search these vectors, by `mirenc embed --level function -o`, instead of the folders.",
+            help="Search the vectors in FILE, which `mirenc embed --level function -o` wrote, instead of the folders.",
         ),
     ] = None,
     compiles: Annotated[
         bool,
         Option(
             "--compile",
-            help="Also read sources and compile_commands.json: this runs a compiler with the flags of the project, and "
-            "sources may include any file.",
+            help="Also read sources and compile_commands.json. This runs a compiler with the flags of the project, and "
+            "sources may include files outside of the folders.",
         ),
     ] = False,
 ) -> None:
     """Answer coding agents over standard input and output, by the Model Context Protocol.
 
-    Its tools are search_code, similar_functions, diff_builds, sizes and explain_ir. Nothing outside of the folders is
-    read, links are followed only inside of them, no program is started, and nothing leaves the machine. Vectors are
-    kept in the user's cache.
+    The server has the tools search_code, similar_functions, diff_builds, sizes and explain_ir. Without --compile, they
+    read nothing outside of the folders (links are followed only inside of them) and start no program. Nothing leaves
+    the machine. Vectors are kept in the user's cache.
 
     mirenc mcp src
     mirenc mcp old new --index functions.npz
     """
     if others := [str(folder) for folder in folders if not folder.is_dir()]:
-        raise IRFileError(f"{others[0]}: is no folder. Give the folders that the agent may read")
+        raise IRFileError(f"{others[0]}: is not a folder. Give the folders that the agent may read")
     if index is not None and not index.is_file():
-        raise IRFileError(f"{index}: is no file. Type: mirenc embed FOLDER --level function -o {index}")
+        raise IRFileError(f"{index}: is not a file. Type: mirenc embed FOLDER --level function -o {index}")
     with needs("mcp", "mirenc mcp needs the mcp package"):
         import anyio
     worker = _Worker([folder.resolve() for folder in folders], compiles, str(index or ""))
@@ -146,7 +147,7 @@ class _Worker:
                         await report(*answer)
             except (EOFError, OSError):
                 self.close()
-                return "error", "the process that worked on it ended, for want of memory perhaps. Ask for less"
+                return "error", "the process that worked on the question ended, perhaps out of memory. Ask for less"
             except BaseException:  # the question was cancelled, or the client is gone
                 self.close()
                 raise

@@ -46,7 +46,7 @@ class Folders:
             path = Path(self.base, name).resolve(strict=True)
         # One message for what is outside and what is missing: it does not tell which files there are elsewhere.
         if path is None or not self._holds(path) or not (path.is_file() or path.is_dir()):
-            found = f"{(asked or name)[:200]!r} is no file or folder in {', '.join(map(str, self.roots))}"
+            found = f"{(asked or name)[:200]!r} is not a file or folder in {', '.join(map(str, self.roots))}"
             raise ConfigError(f"{found}. Give a path in there, absolute or relative to {self.base}")
         return path
 

@@ -227,7 +227,7 @@ class Tools:
         found = find_nearest(self._encoder, table, [given], _pattern(function), _Skipped(1).add, k=k)
         rows = [one for _, several in found for one in several]
         if not rows:
-            raise ConfigError(f"no function like {function!r} in {given.name}. Type another name, or leave it out")
+            raise ConfigError(f"no function like {function!r} in {given.name}. Give another name, or no name")
         page = rows[start : start + limit]
         return SearchAnswer(rows=page, skipped=skipped, indexed=len(table)).fit(start, len(rows))
 
@@ -324,7 +324,7 @@ class Tools:
             raise ConfigError(f"code is {kind}; allowed: the text of LLVM IR")
         inputs = self._folders.inputs(file, _OPTIONS) if file else [Input("code", code.encode())]
         if len(inputs) > 1:
-            raise ConfigError(f"{file}: stands for {len(inputs)} files, as {inputs[0].name}. Name one of them")
+            raise ConfigError(f"{file}: contains {len(inputs)} files, such as {inputs[0].name}. Name one of these")
         return inputs[0]
 
     def _index(self) -> tuple[VectorTable, list[str]]:

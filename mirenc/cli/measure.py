@@ -18,7 +18,7 @@ from mirenc.cli import common
 if TYPE_CHECKING:
     from mirenc.tools.measure.timed import TimedRun
 
-_SOURCES = "Kernels of your own, NAME.c with NAME.driver.c beside it. [default: the project's kernels]"
+_SOURCES = "Kernels of your own, NAME.c with NAME.driver.c beside it. [default: the kernels that come with mirenc]"
 
 
 def measure(
@@ -26,12 +26,12 @@ def measure(
     sources: Annotated[list[Path] | None, Argument(metavar="SOURCE", help=_SOURCES)] = None,
     output: common.TableFolder = None,
     count: Annotated[
-        int | None, Option(help="How many of mirenc's kernels are measured. [default: as the task says]", min=1)
+        int | None, Option(help="How many of mirenc's kernels to measure. [default: as the task says]", min=1)
     ] = None,
     seed: Annotated[int, Option(help="Seed for drawing kernels and their order.", min=0)] = 0,
     part: Annotated[
         list[str] | None,
-        Option("--part", help="What of the machine to measure, such as avx2. Can be repeated. [default: all parts]"),
+        Option(help="Instruction set or device to measure on, such as avx2. Can be repeated. [default: all there are]"),
     ] = None,
     budget: common.Budget = None,
     rounds: Annotated[
@@ -45,23 +45,24 @@ def measure(
         str | None, Option(help="The compiler that builds the variants. [default: the first suitable one on PATH]")
     ] = None,
     cflags: Annotated[
-        str, Option("--cflags", help="Compiler flags for every variant, as in --cflags='-Iinclude'.")
+        str, Option("--cflags", help="Compiler flags for every variant, such as --cflags='-Iinclude'.")
     ] = "",
 ) -> None:
     """Build, check and time every setting of a task's kernels on this machine.
 
-    Each variant's outputs must be those of the default. Variants run in turns, in random order; a second build of the
-    default tells how noisy the machine is, and samples with more than 3 % noise are dropped. Close other programs.
+    A variant is a kernel built with one setting; its outputs must equal those of the default setting. All variants are
+    timed in rounds, each in a new random order. The default is built twice: if these two differ by more than 3 %, the
+    sample is dropped as noisy. Close other programs.
 
-    After Ctrl-C, the same command continues. It also measures dropped samples again, each at most three times in all.
-    The table is for `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
+    After Ctrl-C, the same command goes on. It also measures noisy samples again, each at most three times in all. Use
+    the table with `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.
 
     mirenc measure vectorization -o table --count 2 --compile-only
     mirenc measure vectorization -o table --count 2 --budget 1
     """
     start = time.monotonic()
     if task == "passes":
-        raise TaskError("the labels of passes have a verb of their own. Type: mirenc label SOURCE... -o FOLDER")
+        raise TaskError("passes are labelled by another command. Type: mirenc label SOURCE... -o FOLDER")
     folder = common.table_folder(output)
     from mirenc.base.deadline import within
     from mirenc.tools.measure.method import get_method
@@ -105,13 +106,15 @@ def _deliver(run: TimedRun, wanted: int) -> None:
         problems, total = run.not_built, wanted
     else:
         if not table.samples:
-            raise TaskError(f"the time was up before any of {len(run.samples)} samples. Give --budget more minutes")
+            raise TaskError(
+                f"--budget was used up before any of {len(run.samples)} samples was done. Give more minutes"
+            )
         if not table.machine["samples"]:
-            advice = "Mend the source or its driver, and type the same again"
+            advice = "Mend the source or its driver, and run the same command again"
             if any(sample.dropped.startswith("noise") for sample in table.samples):
-                advice = "Where it is noise, close other programs or give more --rounds, and type the same again"
-                advice += f"; after {MAX_TRIES} tries, with another folder"
-            raise TaskError(f"no sample was measured; the first one: {table.samples[0].dropped}. {advice}")
+                advice = "If the reason is noise, close other programs or give more --rounds, and run the same command "
+                advice += f"again; after {MAX_TRIES} tries, with another folder"
+            raise TaskError(f"no sample was kept; reason for the first: {table.samples[0].dropped}. {advice}")
         common.say(f"wrote {run.folder}")
         dropped = [one for one in table.samples if one.dropped and not one.dropped.startswith("noise")]
         problems = [f"{f'{one.kernel} {one.part}'.strip()}: {one.dropped}" for one in dropped]

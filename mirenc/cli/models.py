@@ -12,14 +12,12 @@ from mirenc.cli import common
 
 app = typer.Typer(help="List, show, verify, fetch, publish, evaluate and adapt models.", no_args_is_help=True)
 
-Name = Annotated[
-    str | None, Argument(help="Model name or folder, or ORG/NAME on a hub. [default: the packaged default]")
-]
+Name = Annotated[str | None, Argument(help="Model name or folder, or ORG/NAME on a hub. [default: mirenc-fast]")]
 
 
 @app.command("list")
 def list_() -> None:
-    """List the installed models: name, dimensions, parameters, digest, and your whitening maps.
+    """List the installed models: name, dimensions, parameters, digest, and whitening maps that you fitted.
 
     mirenc models list
     """
@@ -125,8 +123,8 @@ def evaluate(
         Path,
         Option(
             "--ir",
-            help="Folder with .ll or .bc files; its first folders are the projects. PROJECT/O0/x.ll beside "
-            "PROJECT/O2/x.ll also gives function retrieval.",
+            help="Folder with .ll or .bc files; each folder directly below it is one project. With PROJECT/O0/x.ll and "
+            "PROJECT/O2/x.ll, finding functions across these levels is measured, too.",
             exists=True,
             file_okay=False,
         ),
@@ -135,7 +133,7 @@ def evaluate(
     *,
     options: common.Reading,
 ) -> None:
-    """Measure on a folder of IR how well a model does its training tasks and finds functions, beside baselines.
+    """Measure on a folder of IR how well a model does its training tasks and finds functions, and compare baselines.
 
     mirenc models evaluate mirenc-tiny --ir builds
     mirenc models evaluate mirenc-tiny --ir builds --json
@@ -177,8 +175,8 @@ def adapt(
         bool,
         Option(
             "--pairs",
-            help="Files whose paths differ in an optimisation level alone (O0/x.ll and O2/x.ll, x.O0.ll and x.O2.ll) "
-            "are one program: what the level changes counts least.",
+            help="Take files whose paths differ only in an optimisation level (O0/x.ll and O2/x.ll, x.O0.ll and "
+            "x.O2.ll) for one program. The map then suppresses differences that come from the level.",
         ),
     ] = False,
     level: Annotated[Literal["module", "function"], Option("--level", "-l", help="What will be searched.")] = "module",
@@ -186,10 +184,10 @@ def adapt(
     *,
     options: common.Reading,
 ) -> None:
-    """Fit a whitening map to your own kind of code, which --map NAME then uses.
+    """Fit a whitening map, a correction of vectors for search, to your kind of code; --map NAME then uses it.
 
-    Whitening removes the directions that all code of the kind has in common, so that cosines tell programs apart. A few
-    hundred unlabelled programs are enough. Files that fail are listed on stderr and left out.
+    A map removes what all code of the kind has in common, so that cosines tell programs apart. A few hundred unlabelled
+    programs are enough. Files that fail are listed on stderr and left out.
 
     mirenc models adapt code --name mine
     mirenc models adapt code --name mine --pairs

@@ -32,7 +32,7 @@ def is_table(name: str) -> bool:
     from mirenc.llvm.inputs.file_kind import IR_SUFFIXES, SOURCE_LANGUAGES
 
     if Path(name).suffix in (*IR_SUFFIXES, *SOURCE_LANGUAGES):
-        raise TaskError(f"{name} is no table ({', '.join(TABLE_SUFFIXES)}) and no task. Name one of these")
+        raise TaskError(f"{name} is neither a table ({', '.join(TABLE_SUFFIXES)}) nor a task. Name a table or a task")
     return name.endswith(TABLE_SUFFIXES) or (Path(name).is_file() and not _is_task(name))
 
 
@@ -57,7 +57,7 @@ def refuse(given: Mapping[str, Any], why: str) -> None:
     """Raise BadParameter for the first option that has a value."""
     for option, value in given.items():
         if value not in (None, "", False, []):
-            raise typer.BadParameter(f"{why}; leave it out", param_hint=option)
+            raise typer.BadParameter(f"{why}; leave out {option}", param_hint=option)
 
 
 def print_report(report: LabelReport, as_json: bool) -> None:
@@ -107,7 +107,7 @@ def _figures(report: LabelReport) -> Any:
     classes = report.kind == "classes"
     names = ["accuracy", "balanced", "macro F1"] if classes else ["mean absolute error", "R2", "Spearman"]
     error = "error of logarithms" if report.head.facts.logarithm else "error"
-    gain = "embedding: balanced accuracy higher by" if classes else f"embedding: {error} lower by"
+    gain = "embedding raises balanced accuracy by" if classes else f"embedding lowers {error} by"
     table = Table("held-out answers of", *(Column(name, justify="right") for name in (*names, gain)))
     for name, row in report.figures.items():
         low, high = row["accuracy_interval" if classes else "mae_interval"]

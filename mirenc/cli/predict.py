@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_INPUTS = "Name of a task (`mirenc tasks`; not with --task-file) or folder of a head (`mirenc fit LABELS`), then IR or "
-_INPUTS += "source files, folders of either, compile_commands.json, or - for stdin."
+_INPUTS = "First the name of a task (`mirenc tasks`) or the folder of a head that `mirenc fit LABELS` wrote, neither "
+_INPUTS += "with --task-file. Then IR or source files, folders of either, compile_commands.json, or - for stdin."
 
 
 @common.reads
@@ -33,16 +33,16 @@ def predict(
         Option(
             "--context",
             "-c",
-            help="Facts that are not in the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists them. "
+            help="What the task asks besides the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists it. "
             "Can be repeated.",
         ),
     ] = None,
-    head: Annotated[Path | None, Option(help="Folder of a head (`mirenc fit`). [default: the shipped one]")] = None,
+    head: Annotated[Path | None, Option(help="Folder of a head for TASK (`mirenc fit`). [default: shipped]")] = None,
     task_file: common.TaskFile = None,
     variant: Annotated[
         str,
         Option(
-            help="Which shipped head, such as nvidia or amd. [default: the one for this kind of code, else the first]"
+            help="Which shipped head, such as amd (`mirenc tasks`). [default: the first; of block_size, h200 for CUDA]"
         ),
     ] = "",
     function: Annotated[
@@ -57,18 +57,18 @@ def predict(
         ),
     ] = "",
     restrict: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the best block shapes as a restriction for Kernel Tuner.")
+        Path | None, Option(metavar="FILE", help="Of block_size: write the best shapes as a Kernel Tuner restriction.")
     ] = None,
     look_ahead: Annotated[
         bool | None,
         Option(
-            help="Compile the loop with each setting, and let the head see features of the results. [default: on for "
-            "loops that LLVM can vectorise, in functions of up to 1000 instructions]"
+            help="Of vectorization: compile each loop with every setting, and give the head features of the results. "
+            "[default: on for loops that LLVM can vectorise, in functions of up to 1000 instructions]"
         ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
     apply: Annotated[
-        Path | None, Option(metavar="FOLDER", help="Write copies of the sources with the answers as pragmas.")
+        Path | None, Option(metavar="FOLDER", help="Write copies of the sources, with the answers in them as pragmas.")
     ] = None,
     output: Annotated[
         list[Path] | None,
@@ -85,9 +85,8 @@ def predict(
 ) -> None:
     """Ask a trained model (head) for a setting.
 
-    The answer names the machine that it is for, and how often such answers were right on new code.
-
-    Files that fail are listed on stderr; the others are answered, and the exit code is 1.
+    An answer says for which machine it is, and how often such answers were right on code that was not trained on. Files
+    that fail are listed on stderr; the others are answered, and the exit code is 1.
 
     mirenc predict vectorization foo.ll
     mirenc predict device_mapping kernel.cl -c transfer=1048576,wgsize=128
@@ -166,7 +165,7 @@ def _context(task: Task, text: str) -> dict[str, str]:
         name, equals, value = item.partition("=")
         if not equals or not name.strip():
             advice = "write transfer=1048576,wgsize=128"
-            raise typer.BadParameter(f"{item!r} is no NAME=VALUE; {advice}", param_hint="--context")
+            raise typer.BadParameter(f"{item!r} is not NAME=VALUE; {advice}", param_hint="--context")
         if name.strip() in features:
             raise typer.BadParameter(f"{name.strip()!r} is given twice", param_hint="--context")
         features[name.strip()] = value.strip()
@@ -188,10 +187,10 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
         if variant and trained.variant != variant:
             raise HeadError(
                 f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
-                "Leave --variant out, or name the head for it"
+                f"Leave --variant out, or give --head the folder of a head for {variant}"
             )
         if look_ahead is not None:
-            raise HeadError("--[no-]look-ahead is for shipped heads. Leave it or --head out")
+            raise HeadError("--look-ahead and --no-look-ahead are for shipped heads. Leave out this option, or --head")
         return trained
     if look_ahead and not isinstance(task, LoopTask):
         raise TaskError(f"task {task.name} does not look ahead. Leave --look-ahead out")

@@ -20,7 +20,10 @@ _SILENCE = 60.0  # seconds of training between two lines of a log
 
 
 def pretrain(
-    config: Annotated[Path, Argument(help="TOML file with the keys of PretrainConfig, such as pretrain/tiny.toml.")],
+    config: Annotated[
+        Path,
+        Argument(help="TOML file of settings, such as pretrain/tiny.toml. The reference of PretrainConfig has all."),
+    ],
     corpus: Annotated[Path, Option("--corpus", "-c", help="Folder that `mirenc corpus build` wrote.")],
     output: Annotated[Path, Option("--output", "-o", help="Folder for checkpoints and the model.")],
     name: Annotated[str, Option(help="Name of the model.")] = "my-model",
@@ -31,15 +34,13 @@ def pretrain(
     ] = None,
     maps: Annotated[
         Path | None,
-        Option(
-            help="TOML file with the keys of MapsConfig: what the whitening maps are fitted on. [default: the corpus]"
-        ),
+        Option(help="TOML file that says what whitening maps are fitted on (see MapsConfig). [default: CORPUS]"),
     ] = None,
 ) -> None:
     """Pre-train a model on a corpus, evaluate it on held-out projects, and package it.
 
-    The stages predict masked tokens (mlm), hidden edges (gae), whether a text and a graph belong together (igm), what a
-    compiler answers (compiler), and which functions are one function in other forms (contrast).
+    The stages learn to predict masked tokens (mlm), hidden edges (gae), whether a text and a graph belong together
+    (igm), a compiler's results, such as sizes (compiler), and which functions come from one source (contrast).
 
     Several processes: `torchrun --nproc-per-node 2 -m mirenc pretrain ...`. Curves: `tensorboard --logdir OUTPUT`.
 
@@ -50,7 +51,7 @@ def pretrain(
     from mirenc.pretrain.config import MapsConfig, PretrainConfig
 
     if name in ("", ".", "..") or "/" in name or (output / name).is_file():
-        raise ConfigError(f"{name!r} is no name for a folder in {output}. Give --name letters, digits, - and _")
+        raise ConfigError(f"{name!r} cannot name a folder in {output}. Give --name letters, digits, - and _")
     settings = PretrainConfig.from_dict(load_toml(config), where=str(config))
     fitted_on = None if maps is None else MapsConfig.from_dict(load_toml(maps), where=str(maps))
     # Told now, not after hours of training.

@@ -49,8 +49,8 @@ def profile(
         Path | None,
         Option(
             metavar="PROFILE",
-            help="Counts of a run, as `llvm-profdata merge -text` writes them: of a program built with "
-            "-fprofile-generate, or samples by line (merge --sample -text).",
+            help="Counts of a program built with -fprofile-generate, in text form (`llvm-profdata merge -text`), or "
+            "samples by source line (`llvm-profdata merge --sample -text`).",
         ),
     ] = None,
     output: Annotated[
@@ -72,8 +72,8 @@ def profile(
     """Predict which way branches go and how often loops run, or read it from the counts of a run (--counts).
 
     Counts that are sampled, incomplete or from another version of the code are completed and corrected. Functions
-    without counts are predicted. Weights that branches already have (!prof) are kept. Predicted weights are not written
-    at branches that repeat or leave a loop, because they made code slower.
+    without counts are predicted. Weights that branches already have (!prof) are kept. Branches that repeat or leave a
+    loop get no predicted weights, because such weights made code slower.
 
     mirenc profile foo.ll
     mirenc profile foo.ll -o foo.prof.ll
@@ -93,7 +93,7 @@ def profile(
     files = common.expand(inputs, options)
     weighted = [path for path in output or () if path.suffix == ".ll"]
     if weighted and len(files) != 1:
-        raise TaskError(f"{weighted[0]}: one file's IR is written, and {len(files)} are given. Name one")
+        raise TaskError(f"-o {weighted[0]} writes the IR of one file, but {len(files)} are given. Give one INPUT")
     trees = StaticProfile.load() if head is None else StaticProfile.load(head)
     run = None if counts is None else read_profile(counts)
     findings: list[Finding] = []
@@ -101,8 +101,8 @@ def profile(
     def answer(file: Input) -> None:
         loaded = load_input(file, options)
         if weighted and loaded.kind != "text":
-            found = f"{file.name}: weights are written into text, as llvm-dis makes it of bitcode"
-            raise IRFileError(f"{found}. Type: llvm-dis {file.name}, and give what it writes")
+            found = f"{file.name}: weights can be written only into IR in text form"
+            raise IRFileError(f"{found}. Type: llvm-dis {file.name}, and give the file that it writes")
         module = module_of(loaded, options)
         prediction = trees.predict(module)
         text = written = ""
@@ -156,7 +156,7 @@ def _with_profile(
     from mirenc.tools.profile.loops import of_loops
 
     if run is not None and loaded.kind != "text":
-        raise IRFileError(f"{loaded.name}: counts are brought to IR as text. Type: llvm-dis {loaded.name}")
+        raise IRFileError(f"{loaded.name}: counts need IR in text form. Type: llvm-dis {loaded.name}")
     given, loops = loaded.data.decode("utf-8", "surrogateescape"), of_loops(module, prediction.block)
     weights = dict(predicted_weights(prediction.block[~loops], prediction.first[~loops]))
     entries, found = {}, ""

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer import Argument, Option
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mirenc.search import Maker, VectorTable
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
-_OUTPUT = "Also write the results to a file: .json, .jsonl (one line for each file) or .csv (one for each rank)."
+_OUTPUT = "Also write the results to a file: .json, .jsonl (a line for each query file), .csv (a line for each result)."
 
 
 @common.reads
@@ -59,7 +59,8 @@ def search(
         bool,
         Option(
             "--approximate",
-            help="Search INDEX.parquet by an approximate (HNSW) index, kept beside it; for a million rows.",
+            help="Search INDEX, a .parquet file, approximately: by an HNSW graph that is stored in the same folder. "
+            "Meant for a million rows or more.",
         ),
     ] = False,
     *,
@@ -67,9 +68,9 @@ def search(
 ) -> None:
     """Find the files or functions in INDEX that are most like those in QUERY, by cosine.
 
-    In an index of functions, each function of QUERY is searched for. The percentage beside a first result is how often
-    results like it were the right function, measured on projects that the model was not trained on. There, a result
-    counts as wrong if the index lacks the function. Where several functions share a name, their symbols are shown, too.
+    In an index of functions, each function of QUERY is searched for. The percentage beside the best result of each says
+    how often such results were the right function, in projects that the model was not trained on. If the index did not
+    contain the function, that counted as wrong. If several functions share a name, their symbols are shown, too.
 
     mirenc search foo.ll functions.npz
     mirenc search foo.ll src --level module -k 3
@@ -83,17 +84,9 @@ def search(
     check_outputs(output or ())
     wanted = None if function is None else _pattern(function)
     files = common.expand(queries, options)
-    encoder, table, failures = common.open_index(
-        index,
-        level,
-        "module",
-        model,
-        options,
-        whitening_map=whitening_map,
-        hide_names=hide_names,
-        form=common.chosen_form(form),
-        approximate=approximate,
-    )
+    made: Any = {"whitening_map": whitening_map, "hide_names": hide_names, "form": common.chosen_form(form)}
+    made |= {"approximate": approximate}
+    encoder, table, failures = common.open_index(index, level, "module", model, options, **made)
     maker = table.maker
     if rerank and (table.level != "function" or approximate):
         raise typer.BadParameter("only functions are re-ranked, and not with --approximate", param_hint="--rerank")
@@ -179,4 +172,5 @@ def _pattern(function: str) -> re.Pattern[str]:
     try:
         return re.compile(function)
     except re.error as error:
-        raise typer.BadParameter(f"{function!r} is no regular expression: {error}", param_hint="--function") from None
+        what = f"{function!r} is not a regular expression: {error}"
+        raise typer.BadParameter(what, param_hint="--function") from None

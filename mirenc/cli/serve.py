@@ -15,8 +15,7 @@ from mirenc.base.errors import ConfigError, ToolchainError
 from mirenc.base.writing import only_one
 from mirenc.cli import common
 
-_HELP = "Run your own build with a compiler that makes objects smaller."
-app = typer.Typer(help=_HELP, no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 
 @app.callback()
@@ -29,21 +28,21 @@ def inliner(
     folder: Annotated[
         Path, Argument(metavar="FOLDER", help="Folder for the compiler and the decisions that it found.")
     ],
-    command: Annotated[list[str], Argument(metavar="-- COMMAND...", help="The build, as in -- make -j2.")],
+    command: Annotated[list[str], Argument(metavar="-- COMMAND...", help="The build, for example -- make -j2.")],
     lists: Annotated[int, Option("--lists", "-k", help="How many pass lists are tried for each source.", min=1)] = 7,
     budget: Annotated[int, Option(help="Total number of compilations for each source.", min=1)] = 20,
     replay: Annotated[bool, Option("--replay", help="Do not search; apply the decisions in FOLDER.")] = False,
     compiler: Annotated[str, Option(help="The clang to use; its libLLVM must be installed, too.")] = "clang-19",
 ) -> None:
-    """Run a build whose C and C++ is compiled by clang -Oz, then by other pass lists and other inlining.
+    """Run a build with a compiler that tries clang -Oz, other pass lists and other inlining on each C or C++ source.
 
-    For each source, the smallest object is kept that `mirenc suggest FILE --try --inline` finds; this takes 2 to 8 s of
-    a core. FOLDER/decisions.jsonl records what was found, so that the same command searches again only for sources that
-    have changed. With --replay it does not search at all.
+    For each source, the smallest object is kept that `mirenc suggest FILE --try --inline` finds. This takes 2 to 8
+    seconds of processor time for each. FOLDER/decisions.jsonl records what was found, so that the same command searches
+    again only for sources that have changed. With --replay it does not search at all.
 
-    During the build, CC, CXX, and cc, gcc, clang and their C++ names on PATH are this compiler. If your build names
-    another one, give it CC=FOLDER/bin/cc, which also works without mirenc serve. -Oz is used whatever level the build
-    asks for.
+    During the build, the variables CC and CXX, and the commands cc, c++, gcc, g++, clang and clang++ on PATH, run this
+    compiler. If your build calls another name, pass it CC=FOLDER/bin/cc; that compiler also works outside of mirenc
+    serve. -Oz is used whatever level the build asks for.
 
     LLVM's verifier checks that each module is well-formed IR. Run your own tests to see that the program still behaves
     as before.
@@ -84,15 +83,16 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
     from mirenc.tools.inline.compiler import LOG
 
     if shutil.which(command[0], path=environment["PATH"]) is None:
-        raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, as in -- make -j2")
+        raise ToolchainError(f"command {command[0]!r} is not on PATH. Give a build, for example -- make -j2")
     done = subprocess.run(command, env=os.environ | environment, check=False)
     lines = [json.loads(line) for line in (folder / LOG).read_text(encoding="utf-8").splitlines()]
     if not lines:
-        common.warn(f"the build compiled no source by CC or CXX: up to date, or it wants CC={folder / 'bin' / 'cc'}")
+        own = f"or the build needs the argument CC={folder / 'bin' / 'cc'}"
+        common.warn(f"the build compiled no source with $CC or $CXX: all was up to date (type: make clean), {own}")
         return done.returncode
     for line in lines:
         if "problem" in line:
-            common.warn(f"{line['source']}: as -Oz makes it, since {line['problem']}")
+            common.warn(f"{line['source']}: the object of clang -Oz was kept, because {line['problem']}")
     before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
     share = 100 * (1 - after / max(before, 1))
     common.say(f"{len(lines)} sources: {after:,} loaded bytes, {before - after:,} less than by -Oz ({share:.1f} %)")

@@ -39,10 +39,11 @@ def sizes(
     *,
     options: common.Reading,
 ) -> None:
-    """Show the exact size of each function or file, unoptimised and after -Oz.
+    """Show the exact size of each function or file, before and after the passes of -Oz.
 
-    Bytes are counted as by nm -S. Sources are compiled at -Oz. IR gets the -Oz passes on top of those that it already
-    had. Functions that are inlined everywhere or not used have no row. If a linker would merge copies, they count once.
+    Sources are compiled for -Oz, but without its passes; then they are sized, before and after these passes. IR is
+    taken as it is, so it may have had passes before. Bytes are what nm -S shows. Functions that are inlined everywhere
+    or not used have no row. A function of which a linker keeps one copy (an inline function, a template) counts once.
     `mirenc predict size_after` predicts the sizes of single functions without running the passes.
 
     mirenc sizes src
@@ -113,8 +114,8 @@ def engine_of(options: ReadOptions) -> tuple[Engine, str]:
         return find_engine([level(_LEVEL)], **limits), _LEVEL
     except ToolchainError:
         common.warn(
-            "no LLVM here runs -Oz, so this is -O2 of functions marked minsize, which is near it. "
-            "Type: apt-get install libllvm19"
+            "no LLVM on this machine can run -Oz. Sizes are those after -O2 with functions marked minsize, which are "
+            "close to those of -Oz. For -Oz, type: apt-get install libllvm19"
         )
         return EmbeddedEngine(**limits), _NEAR
 

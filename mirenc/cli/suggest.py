@@ -30,7 +30,7 @@ def suggest(
     count: Annotated[
         int,
         Option(
-            "--lists", "-k", help="How many of the learned pass lists; the usual hand-made ones always follow.", min=1
+            "--lists", "-k", help="How many learned pass lists to take; six lists made by hand always follow.", min=1
         ),
     ] = 10,
     function: Annotated[str | None, Option(help="Extract this function and compile it alone.")] = None,
@@ -44,8 +44,7 @@ def suggest(
     budget: Annotated[
         int | None,
         Option(
-            help="With --inline: compilations in all, with those of -Oz and the lists. [default: those and 20]",
-            min=1,
+            help="With --inline: total number of compilations. [default: 20 more than -Oz and the lists need]", min=1
         ),
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
@@ -56,12 +55,11 @@ def suggest(
     """List pass lists that may make code smaller than -Oz does, in the order in which to try them; --try runs them.
 
     The lists are the same for all code, because choosing them for each piece of code saved no more. The first lists
-    were found by compiling many functions. Each shrinks code that neither -Oz nor the earlier lists shrink. Then come
-    lists that people try by hand: -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, and -Oz without inlining.
+    were found by compiling many functions; each makes some code smaller than -Oz and all earlier lists make it. Then
+    come lists that people try by hand: -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, and -Oz without inlining.
 
     Sources are compiled with -Oz -Xclang -disable-llvm-passes. --try compares the sizes of the object files, that is,
-    all bytes that are loaded (code, data, unwind tables). -Oz itself is tried, too, so the result is never larger than
-    its.
+    all bytes that are loaded (code, data, unwind tables). It tries -Oz, too, so the result is never larger than that.
 
     --inline tries to change which calls LLVM inlines, and keeps the changes that make the object smaller. Calls that
     LLVM cannot inline stay calls.

@@ -16,7 +16,9 @@ _SOURCES = {
 
 
 def tasks(as_json: common.JSON = False) -> None:
-    """List the tasks: what each decides, its labels, the inputs it takes beside the code, and the heads that ship.
+    """List the tasks: what each decides, where its labels come from, what it asks besides code, which heads ship.
+
+    A head is a small trained model that makes the decision; `mirenc predict` asks it.
 
     mirenc tasks
     mirenc tasks --json

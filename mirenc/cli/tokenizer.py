@@ -31,13 +31,14 @@ def _texts(inputs: list[str], level: str, options: ReadOptions) -> tuple[list[st
 @common.reads_ir
 def train(
     inputs: common.Inputs,
-    output: Annotated[Path, Option("--output", "-o", help="Where to write it, as in tokenizer.json.")],
+    output: Annotated[Path, Option("--output", "-o", help="File for the tokenizer, such as tokenizer.json.")],
     vocab_size: Annotated[
         int, Option(help="Size of the vocabulary, special tokens included.", min=256, max=65535)
     ] = 4096,
-    max_length: Annotated[int, Option(help="Cut statements after so many tokens.", min=8, max=512)] = 64,
+    max_length: Annotated[int, Option(help="Cut statements after this number of tokens.", min=8, max=512)] = 64,
     normalisation: Annotated[
-        Literal["none", "locals"], Option(help="locals: write all names of local values alike.")
+        Literal["none", "locals"],
+        Option(help="locals: write % for every name of a local value, and leave out attributes. none: keep both."),
     ] = "locals",
     *,
     options: common.Reading,

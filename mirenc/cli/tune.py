@@ -36,19 +36,19 @@ def tune(
         Option(metavar="COMMAND", help="Command that builds the program, with $CC or the clang on PATH. [required]"),
     ] = "",
     run: Annotated[
-        str, Option(metavar="COMMAND", help="Command that runs it, whose time is measured. [required]")
+        str, Option(metavar="COMMAND", help="Command that runs the program; its time is measured. [required]")
     ] = "",
     check: Annotated[
         str, Option(metavar="COMMAND", help="Command whose output must stay the same. [default: that of --run]")
     ] = "",
     output: Annotated[
         Path | None,
-        Option("--output", "-o", metavar="FOLDER", help="Folder for the report, and a patch or compiler. [required]"),
+        Option("--output", "-o", metavar="FOLDER", help="Folder for a report, and a patch or script. [required]"),
     ] = None,
     loops: Annotated[
         int, Option(help="How many loops, or files for pass_list, are tuned, the hottest first.", min=1)
     ] = 8,
-    tries: Annotated[int, Option(help="How many of a head's settings are tried for each.", min=1)] = 3,
+    tries: Annotated[int, Option(help="How many settings of the head are tried for each loop or file.", min=1)] = 3,
     rounds: Annotated[int, Option(help="Rounds of timing in a comparison.", min=4)] = 12,
     budget: common.Budget = None,
     *,
@@ -56,17 +56,17 @@ def tune(
 ) -> None:
     """Find where a program spends its time, try a few settings there, and keep what is surely faster.
 
-    vectorization: pragmas of innermost loops. openmp: threads and schedules of parallel loops. pass_list: LLVM's pass
-    lists, for the whole program and for hot files.
+    TASK vectorization sets pragmas on innermost loops, openmp sets threads and schedules of parallel loops, and
+    pass_list chooses LLVM's pass lists, for the whole program and for hot files.
 
-    The program is profiled by one run. A head, which knows how often each loop runs, proposes settings; those that
-    people try by hand are added. Each setting is built and timed in alternation with the original build, and its output
-    must be the same. A setting is kept if it beats the noise in two separate comparisons. At the end, all kept settings
-    together are timed against the original build.
+    The program is profiled by one run. A head (a small trained model), which is told how often each loop runs, proposes
+    settings; mirenc adds settings that people try by hand. Each setting is built and timed in alternation with the
+    original build, and its output must be the same. What beats the noise in two separate comparisons is kept. At the
+    end, all kept settings together are timed against the original build.
 
-    Your sources are never changed: the folder gets a report and a patch; for pass_list, a script in place of the
-    compiler. A build or run that takes ten times as long as the original's is stopped. After Ctrl-C, the same command
-    continues. To make code smaller instead of faster, type `mirenc suggest FILE --try`.
+    Your sources are never changed. FOLDER gets a report and a patch; for pass_list, a script to use as the compiler. A
+    build or run that takes ten times as long as the original is stopped. After Ctrl-C, the same command goes on. To
+    make code smaller instead of faster, type `mirenc suggest FILE --try`.
 
     mirenc tune vectorization --build 'clang -O3 loop.c -o loop' --run ./loop -o tuned
     mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5
@@ -75,7 +75,7 @@ def tune(
         smaller = f"mirenc suggest {sources[0]} --try" if sources and not build else "mirenc tune pass_list"
         raise TaskError(f"the task is called {_PASS_LIST}. Type: {smaller}")
     if task not in _TASKS:
-        raise TaskError(f"{task!r} is nothing to tune; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
+        raise TaskError(f"cannot tune {task!r}; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
         if not value:
             ctx.fail(f"Missing option {name}, as in --build 'make' --run './bench' -o tuned")
@@ -108,7 +108,7 @@ def tune(
         write_report(tuning)
     typer.echo(summary(tuning))
     if tuning.kept:
-        typer.echo(f"take it over: {case.take_over(output, PATCH)}")
+        typer.echo(f"to use the result, type: {case.take_over(output, PATCH)}")
     common.say(f"wrote {output / TEXT}")
 
 

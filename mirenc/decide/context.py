@@ -137,7 +137,8 @@ class Context:
         """
         if len(values) != len(self.names):
             names = f"{len(self.names)}: {', '.join(self.names) or 'none'}"
-            raise TaskError(f"{len(values)} context features were given; {self.task} names {names}. Give one for each")
+            found = f"{len(values)} context features were given, but {self.task} has {names}"
+            raise TaskError(f"{found}. Give a value for each")
         for feature, value in zip(self.features, values, strict=True):
             feature.check(value, value)
         try:
@@ -146,7 +147,7 @@ class Context:
         except (TypeError, ValueError) as error:
             raise error if isinstance(error, MirencError) else TaskError(str(error)) from None
         if not np.isfinite(encoded).all():
-            raise TaskError(f"context features {values} are {encoded} for a head, not finite numbers")
+            raise TaskError(f"context features {values} become {encoded}, not all finite. Give other values")
         return encoded
 
     def _columns(self, values: tuple[Any, ...]) -> list[float]:

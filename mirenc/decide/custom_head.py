@@ -127,8 +127,8 @@ class CustomHead:
             probability = dict(zip(self.head.classes_.tolist(), chances, strict=True))
             value = max(probability, key=probability.__getitem__)
             fits = [record for record in facts.records if record.least <= probability[value]] or facts.records[-1:]
-            good, why = fits[0].right > 0.5, f"{fits[0].right:.0%} of {fits[0].answers} held-out answers as sure "
-            why += "as this were right"
+            good, why = fits[0].right > 0.5, f"of {fits[0].answers} held-out answers about as sure as this one, "
+            why += f"{fits[0].right:.0%} were right"
         else:
             predicted = float(self.head.predict(features)[0])
             value = number_of(predicted, facts.logarithm)
@@ -138,7 +138,7 @@ class CustomHead:
         if facts.doubt:
             good, why = False, facts.doubt
         if distance > 1:
-            good, why = False, f"unlike the code that the head was trained on (distance {distance:.2f}, 1 is far)"
+            good, why = False, f"unlike the code that the head was trained on (distance {distance:.2f}; above 1 is far)"
         return CustomAnswer(region, value, probability, interval, distance, good, why)
 
     def save(self, folder: str | os.PathLike[str]) -> Path:

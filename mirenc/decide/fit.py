@@ -52,7 +52,7 @@ def fit_head(
     task = get_task(task) if isinstance(task, str) else task
     task.check_data(data)
     if row not in HEAD_ROWS:
-        raise TaskError(f"a head cannot be made for row {row!r}; available: {', '.join(HEAD_ROWS)}")
+        raise TaskError(f"a head cannot be trained on features (row) {row!r}; available: {', '.join(HEAD_ROWS)}")
     all_data, kept = data, np.flatnonzero(~data.held_out)
     data = all_data if len(kept) == len(all_data) else all_data.subset(kept)
     apart = len(kept) < len(all_data) and encoder.files.config.taught is not None

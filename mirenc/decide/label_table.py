@@ -100,7 +100,7 @@ def read_labels(table: Table, *, label: str = "label", group: str | None = None)
     for number, (record, text) in enumerate(zip(records, labels, strict=True), 1):
         values = {part: record.get(part, "") for part in ("file", "function", "line")}
         if "\0" in values["file"]:
-            read.left_out.append(f"{name}, row {number}: file {values['file']!r} is no path")
+            read.left_out.append(f"{name}, row {number}: file {values['file']!r} is not a path")
             continue
         if values["file"]:
             values["file"] = first_path.setdefault(os.path.realpath(folder / values["file"]), values["file"])
@@ -114,7 +114,7 @@ def read_labels(table: Table, *, label: str = "label", group: str | None = None)
         elif len(row.label) > _LONGEST:
             read.left_out.append(f"{row.where}: a label of {len(row.label)} characters; at most {_LONGEST} are allowed")
         elif line is None or (line and not line.isdecimal()):
-            read.left_out.append(f"{row.where}: line {row.line!r} is no whole number")
+            read.left_out.append(f"{row.where}: line {row.line!r} is not a whole number")
         elif len(line) > _LINE_DIGITS:
             read.left_out.append(f"{row.where}: a line of {len(line)} digits; at most {_LINE_DIGITS} are allowed")
         else:
@@ -147,7 +147,8 @@ def _check_columns(name: str, columns: list[str], label: str, group: str | None)
             continue
         if found := by_case.get(column.lower()):
             advice = f"Rename it to {column!r}" + (f", or type: {option} {found}" if option else "")
-            raise ConfigError(f"{name}: no column {column!r}; found: {found!r}, and capitals count. {advice}")
+            found = f"no column {column!r}, but {found!r}; names of columns are case-sensitive"
+            raise ConfigError(f"{name}: {found}. {advice}")
         if column in ("file", label, group):
             hint = f" ({option} COLUMN)" if option else ""
             near = difflib.get_close_matches(column, columns, n=1)
@@ -236,7 +237,7 @@ def embed_labels(
     all_whole = None not in whole.values()
     for row in table.rows:
         if kind == "numbers" and math.isnan(_number(row.label)):
-            left_out.append(f"{row.where}: label {row.label!r} is no number")
+            left_out.append(f"{row.where}: label {row.label!r} is not a number")
         elif kind == "numbers" and abs(_number(row.label)) > _LARGEST:
             left_out.append(f"{row.where}: label {row.label!r} is beyond {_LARGEST:g}")
         else:

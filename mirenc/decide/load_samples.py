@@ -32,7 +32,7 @@ def load_data(
     except (MirencError, OSError):
         raise
     except Exception as error:
-        raise TaskError(f"task {task.name}: load() fails: {type(error).__name__}: {error}. Mend it") from error
+        raise TaskError(f"task {task.name}: load() fails: {type(error).__name__}: {error}. Mend load()") from error
     return data if ir_dir is None else with_ir(data, ir_dir)
 
 
@@ -47,7 +47,7 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
     """
     home = Path(folder)
     if not all(sample.code for sample in data.samples):
-        raise TaskError("the data bring their own IR, or need none: --ir-dir is for tables without. Leave it out")
+        raise TaskError("the data set comes with its IR, or needs none. Leave out --ir-dir, for tables without IR")
     if not home.is_dir():
         raise TaskError(f"--ir-dir {home}: no such folder. Name the folder that holds your IR")
     wanted = {sample.code for sample in data.samples}
@@ -62,7 +62,8 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
         named = ", ".join(f"{name}.ll" for name in missing[:_NAMED])
         more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
         found = f"no IR for {len(missing)} of {len(wanted)} names of the table: {named}{more}"
-        raise TaskError(f"{home}: {found}. Add them (.ll or .bc, named so); for a part of the table, cut the table")
+        advice = "Add files of these names (.ll or .bc), or delete the rows of the table that have none"
+        raise TaskError(f"{home}: {found}. {advice}")
     return replace(data, samples=join_same_code([replace(sample, ir=files[sample.code]) for sample in data.samples]))
 
 
@@ -78,7 +79,7 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
     hashes = []
     for sample in samples:
         if sample.ir is None:
-            raise TaskError(f"sample {sample.name} has no IR to compare. Leave it out, or give its IR")
+            raise TaskError(f"sample {sample.name} has no IR to compare. Leave the sample out, or give its IR")
         try:
             ir = sample.ir if isinstance(sample.ir, (str, bytes)) else Path(sample.ir).read_bytes()
             hashes.append(_statements_hash(ir))

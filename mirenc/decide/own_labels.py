@@ -115,8 +115,8 @@ def fit_labels(
     if logarithm and code.labels.min() <= -1:
         raise TaskError(f"label {code.labels.min():g}: a logarithm needs numbers above -1. Type: --no-log")
     if logarithm and code.labels.max() < _WIDE:
-        found = f"largest label {code.labels.max():g}: log(1 + label) is nearly the label where labels are so small"
-        raise TaskError(f"{found}. Give them in another unit, such as microseconds for seconds, or type: --no-log")
+        found = f"the largest label is {code.labels.max():g}, so small that log(1 + label) is nearly the label itself"
+        raise TaskError(f"{found}. Give labels in a smaller unit (microseconds, not seconds), or type: --no-log")
     target = np.log1p(code.labels) if logarithm else code.labels
     codes = np.unique(target, return_inverse=True)[1] if kind == "classes" else np.zeros(len(target), dtype=np.int64)
     folds = list(cut(code.groups, codes, FOLDS, 0))

@@ -69,8 +69,8 @@ class Protocol:
             found = f"tests {len(test)} held-out samples after training on {len(training)}; one of each is needed"
             raise TaskError(f"protocol {self.name!r} {found}. Measure sources of which some are held out")
         if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
-            found = f"{both[0]!r} has samples that are held out and others"
-            raise TaskError(f"protocol {self.name!r}: {found}. Mend the data")
+            found = f"group {both[0]!r} has samples that are held out and samples that are not"
+            raise TaskError(f"protocol {self.name!r}: {found}. Hold out all of a group, or none")
         return training, test
 
 
@@ -85,7 +85,8 @@ def cut(unit: NDArray[np.generic], labels: Int64, folds: int | None, seed: int) 
     """
     names, row = np.unique(unit, return_inverse=True)
     if len(names) < 2:
-        raise TaskError(f"cannot cut {len(unit)} samples: all belong to {str(names[0])!r}. Two groups are needed")
+        found = f"cannot divide {len(unit)} samples into folds: all belong to the group {str(names[0])!r}"
+        raise TaskError(f"{found}. Give samples of two groups or more")
     if folds is None or folds >= len(names):
         yield from LeaveOneGroupOut().split(row, labels, row)
     elif len(names) < len(unit):

@@ -83,5 +83,5 @@ class Reach:
         fits = kernels.ndim == 2 and low.ndim == 1 and low.shape == high.shape and len(kernels) > 0
         fits = fits and all(array.shape == kernels.shape[1:] for array in steps.values())
         if not fits or len(low) + kernels.shape[1] != columns or not 0 < code_reach < np.inf:
-            raise HeadError(f"{where}: what the head knows of its training samples is damaged. Train it anew")
+            raise HeadError(f"{where}: what the head knows of its training samples is damaged. Train the head anew")
         return cls(kernels, code_reach, low, high, **steps)

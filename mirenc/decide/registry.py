@@ -125,7 +125,7 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
     if not file.exists():
         raise TaskError(f"task file {file} does not exist. Check the path")
     if file.suffix != ".py" or not file.is_file():
-        raise TaskError(f"task file {file} is no Python file. Give one that is named .py")
+        raise TaskError(f"task file {file} is not a Python file. Give a file that is named .py")
     spec = importlib.util.spec_from_file_location(f"mirenc_task_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
@@ -135,7 +135,7 @@ def load_task_file(path: str | os.PathLike[str]) -> Task:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module.__name__]
-        raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend it") from error
+        raise TaskError(f"task file {file} fails: {type(error).__name__}: {error}. Mend the file") from error
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
     found = [kind for kind in own if issubclass(kind, Task)]
     if len(found) != 1:

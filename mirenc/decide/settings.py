@@ -71,7 +71,7 @@ class Space:
         wanted = tuple(default.get(knob, "") for knob in knobs)
         if wanted not in settings or set(default) != set(knobs):
             raise TaskError(
-                f"default {dict(default)} is no setting of {', '.join(knobs)}. Give each knob one of its values"
+                f"default {dict(default)} is not a setting of {', '.join(knobs)}. Give each knob one of its values"
             )
         return cls(tuple(knobs), settings, settings.index(wanted), missing)
 
@@ -129,7 +129,8 @@ class SettingEncoder:
         """That of spaces of the same knobs. Raises TaskError: other knobs, or words and numbers as values of one."""
         knobs = spaces[0].knobs
         if others := [space.knobs for space in spaces if space.knobs != knobs]:
-            raise TaskError(f"samples have knobs {', '.join(knobs)} and {', '.join(others[0])}; one list is needed")
+            found = f"some samples have the knobs {', '.join(knobs)}, others {', '.join(others[0])}"
+            raise TaskError(f"{found}. Give all samples the same knobs")
         words: dict[str, tuple[str, ...]] = {}
         for place, knob in enumerate(knobs):
             values = {setting[place] for space in spaces for setting in space.settings}

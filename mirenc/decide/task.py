@@ -155,7 +155,7 @@ class Task:
         """The level of a question, the task's own for ``""``. Raises TaskError: the task says nothing about it."""
         levels = (self.level, *self.other_levels)
         if level and level not in levels:
-            raise TaskError(f"task {self.name} has nothing to say about a {level}; available: {', '.join(levels)}")
+            raise TaskError(f"task {self.name} has no answers about a {level}; available: {', '.join(levels)}")
         return level or self.level
 
     def check_data(self, data: TaskData) -> None:

@@ -72,7 +72,7 @@ class TaskData:
             words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[self.target]
             raise TaskError(f"task {task!r} has target {target!r}, and its samples have {words}. Mend the task")
         if space is not None and not (self.shares_space and self.space == space):
-            found = "has a space, and its samples another. Give `space` to TaskData, or leave it out"
+            found = "has a space, and its samples another. Give the `space` of the task to TaskData, too"
             raise TaskError(f"task {task!r} {found}")
 
     def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
@@ -255,8 +255,8 @@ def _check_sample(sample: Sample, space: Space | None, names: tuple[str, ...], w
     if names or sample.labels:
         if sample.costs or space is not None or len(sample.labels) != len(names):
             raise TaskError(
-                f"{where}: {len(sample.labels)} labels for {len(names)} names, {len(sample.costs)} costs. For a target "
-                "of labels give label_names to TaskData, as many labels to each sample, and neither costs nor space"
+                f"{where}: {len(sample.labels)} labels for {len(names)} names, {len(sample.costs)} costs. With labels "
+                "as target, give TaskData label_names, each sample a label for each name, and neither costs nor space"
             )
         if strange := [label for label in sample.labels if label not in (0, 1)]:
             raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
@@ -272,24 +272,23 @@ def _check_costs(sample: Sample, space: Space, where: str) -> None:
     default, count, effective = space.default, len(space), sample.effective
     if effective is not None:
         if len(effective) != count or not all(_is_setting(index, count) for index in effective):
-            raise TaskError(
-                f"{where}: effective is {effective}; give one setting, 0 to {count - 1}, for each of {count}"
-            )
+            wanted = f"give the number of one setting, 0 to {count - 1}, for each of the {count} settings"
+            raise TaskError(f"{where}: effective is {effective}; {wanted}")
         if moved := [index for index in effective if effective[index] != index]:
-            found = f"setting {moved[0]} is effective for others, and itself becomes {effective[moved[0]]}"
-            raise TaskError(f"{where}: {found}. An effective setting is its own")
+            found = f"`effective` maps others to setting {moved[0]}, but setting {moved[0]} to {effective[moved[0]]}"
+            raise TaskError(f"{where}: {found}. Map each setting that others are mapped to to itself")
         if len(lost := np.flatnonzero(measured & ~measured[list(effective)])):
-            found = f"setting {lost[0]} has a cost and becomes {effective[lost[0]]}, which has none"
-            raise TaskError(f"{where}: {found}. Put the cost there")
+            found = f"setting {lost[0]} has a cost, but `effective` maps it to {effective[lost[0]]}, which has none"
+            raise TaskError(f"{where}: {found}. Give the cost to setting {effective[lost[0]]}")
         default = effective[default]
     if not measured[default]:
-        found = f"no cost of the default {space.names[space.default]!r}. Speedups are over it"
-        raise TaskError(f"{where}: {found}; leave the sample out")
+        found = f"the default {space.names[space.default]!r} has no cost, and speedups are relative to the default"
+        raise TaskError(f"{where}: {found}. Leave the sample out")
     if sample.reported:
         odd = np.flatnonzero(measured ^ _measured(sample.reported, space, where, "reported cost"))
         if len(odd):
-            what = "cost" if measured[odd[0]] else "reported cost"
-            raise TaskError(f"{where}: setting {space.names[odd[0]]!r} has a {what}, not both. Give both, or neither")
+            what = "a cost but no reported cost" if measured[odd[0]] else "a reported cost but no cost"
+            raise TaskError(f"{where}: setting {space.names[odd[0]]!r} has {what}. Give both, or neither")
 
 
 def _measured(costs: Costs, space: Space, where: str, what: str) -> Bool:

@@ -338,7 +338,7 @@ class TaskHead:
         if timer is not None and (
             not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_
         ):
-            raise HeadError(f"{folder}: what predicts seconds is damaged. {_MAKE_ONE}")
+            raise HeadError(f"{folder}: the part that predicts seconds is damaged. {_MAKE_ONE}")
         return cls(
             head=head,
             task=task,

@@ -64,11 +64,11 @@ def fit_map(
     vectors, rows, read = domain_vectors(encoder, given, pairs, level=level, failed=failed, progress=progress)  # type: ignore[arg-type]
     different = len(np.unique(np.hstack(list(vectors.values())), axis=0))
     if different < MIN_ROWS:
-        few = f"{different} different {level}s in {read} files; a map needs {MIN_ROWS} or more"
-        raise ConfigError(f"{few}, and is good from some hundreds on. Give more IR of the kind that you search")
+        few = f"{different} different {level}s in {read} files; a map needs at least {MIN_ROWS}, and is good with some"
+        raise ConfigError(f"{few} hundreds. Give more IR of the kind that you search")
     if pairs is not None and len(rows) < MIN_ROWS // 2:
-        few = f"{len(rows)} pairs of {level}s; {MIN_ROWS // 2} or more tell what a level changes"
-        raise ConfigError(f"{few}. Give more programs at two levels (O0/x.ll and O2/x.ll), or leave pairs out")
+        few = f"{len(rows)} pairs of {level}s at two levels; a map needs at least {MIN_ROWS // 2} (O0/x.ll and O2/x.ll)"
+        raise ConfigError(f"{few}. Give more programs at two levels, or leave out the option --pairs (Python: pairs=)")
     mean, matrix = {}, {}
     for part, of_part in vectors.items():
         floor = PAIRED_FLOOR if len(rows) else shrinkage_floor(of_part)
@@ -140,7 +140,9 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
         raise ConfigError(f"pairs: {error}; allowed: 'levels', or pairs of paths, as in [(ONE, OTHER)]") from None
     for name in itertools.chain.from_iterable(named):
         if name not in place:
-            raise ConfigError(f"pairs: {name} is none of the {len(names)} inputs. Name the inputs as they were given")
+            raise ConfigError(
+                f"pairs: {name} is not one of the {len(names)} inputs. Name the inputs as they were given"
+            )
     return [(place[one], place[other]) for one, other in named]
 
 

@@ -72,7 +72,7 @@ def main(arguments: Sequence[str]) -> None:
         sys.exit("usage: python -m mirenc.encoder.onnx_runtime FOLDER MODEL FILE...")
     folder, model, *inputs = arguments
     if not Path(folder).is_dir():
-        sys.exit(f"error: {folder} is no folder. Type: mirenc export {model} --onnx {folder}")
+        sys.exit(f"error: {folder} is not a folder. Type: mirenc export {model} --onnx {folder}")
     files = load_files(model)
     encoder = Encoder(files, OnnxRuntime(files, Path(folder)))
     for vector in encoder.embed(inputs):

@@ -49,7 +49,8 @@ class EmbedOptions:
         for level in self.levels:
             check("level", level, LEVELS)
         if len(self.levels) > 1 and {"module", "instruction"}.intersection(self.levels):
-            raise ConfigError(f"levels {', '.join(self.levels)}; several at once may be function, loop and block")
+            found = f"levels {', '.join(self.levels)} cannot be combined"
+            raise ConfigError(f"{found}; several at once may be: function, loop, block")
         check("purpose", self.purpose, PURPOSES)
 
 

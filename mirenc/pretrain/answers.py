@@ -103,8 +103,8 @@ def read_answers(
     learned = sorted(set(projects) - kept_out)
     if len(learned) < 2:
         raise ConfigError(
-            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {settings.corpus}, of "
-            f"{len(learned)} project(s) to learn from; two are needed, one of them to choose by. Make the "
+            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {settings.corpus}, from "
+            f"{len(learned)} training project(s); two are needed, one to train on, one to compare runs on. Make the "
             f"corpus with: python pretrain/pieces.py {settings.table} PIECES, then mirenc corpus build PIECES"
         )
     drawn = np.random.default_rng([config.seed, 12]).permutation(len(learned))
@@ -118,8 +118,8 @@ def read_answers(
     for kind, answers in labels.items():
         if not answers.names:
             raise ConfigError(
-                f"answers.kinds: the table says nothing of {kind!r} that differs among its {len(training)} pieces for "
-                f"training. Leave it out of kinds, or measure anew where opt is on PATH"
+                f"answers.kinds: for {kind!r}, the {len(training)} pieces for training have the same values, or "
+                f"none. Leave {kind!r} out of kinds, or label anew where opt is on PATH"
             )
     parts = (training, np.flatnonzero(choosing), np.flatnonzero(held))
     missing = len(table.pieces) - len(pieces)

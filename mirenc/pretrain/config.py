@@ -64,7 +64,7 @@ class ContrastConfig(StageConfig):
     @model_validator(mode="after")
     def _has_functions(self) -> Self:
         if self.steps and not self.functions:
-            raise ValueError("contrast.steps wants functions = FOLDER, made by `mirenc corpus functions`")
+            raise ValueError("contrast.steps needs functions = FOLDER, made by `mirenc corpus functions`")
         return self
 
 
@@ -148,11 +148,11 @@ class PretrainConfig(Config):
         if not self.stages:
             raise ValueError("nothing to train: the steps of mlm, gae, igm, compiler and contrast are all 0")
         if self.compiler.steps and self.answers is None:
-            raise ValueError("compiler.steps wants a compiler's answers: give [answers] corpus = ... and table = ...")
+            raise ValueError("compiler.steps needs a compiler's answers: give [answers] corpus = ... and table = ...")
         if self.preset == "start" and self.start_from is None:
             raise ValueError("preset 'start' is the architecture of another model: give start_from = NAME or folder")
         if self.taught is not None and not self.compiler.steps:
-            raise ValueError("nothing trains the trunk of [taught]: give [compiler] steps = ..., or leave [taught] out")
+            raise ValueError("stage compiler, which trains [taught], has 0 steps: give steps, or leave [taught] out")
         return self
 
     @property

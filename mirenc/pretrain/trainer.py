@@ -126,15 +126,17 @@ class Trainer:
     def _read_answers(self) -> tuple[Answers, nn.ModuleDict]:
         config, corpus = self.config, self.corpus
         if self.model_config.taught is None:
-            raise ConfigError("compiler.steps wants a trunk that a compiler's answers are read from: add [taught]")
+            raise ConfigError(
+                "compiler.steps needs layers that learn a compiler's answers: add [taught] to the settings"
+            )
         held_out, weighting = corpus.projects_of(self.held_out), self.model_config.pooling.weighting
         answers = read_answers(config, corpus.tokenizer, held_out=held_out, weighting=weighting)
         encoding.check_order(self.model_config, answers.corpus)
         learned = dict.fromkeys(corpus.projects_of(self.train_modules), "this run") | seen_by(self.ancestry)
         for project in sorted(answers.projects_of(answers.held_out) & learned.keys()):
             found = f"answers: the table holds out {project}, which is in the training of {learned[project]}"
-            advice = "Hold it out here, too (held_out = [...]), or start from a model that did not see it"
-            raise ConfigError(f"{found}, so no figure on it is held out. {advice}")
+            advice = f"Hold out {project} here, too (held_out = [...]), or start from a model that did not see it"
+            raise ConfigError(f"{found}, so it cannot be held out. {advice}")
         width = self.model_config.taught.width
         heads = {kind: nn.Linear(width, len(labels.names)) for kind, labels in answers.labels.items()}
         return answers, nn.ModuleDict(heads).to(self.device)

@@ -79,7 +79,7 @@ def _sidecar_of(file: Path, sidecar: Path) -> dict[str, Any]:
         with contextlib.suppress(ValueError):
             known = json.loads(sidecar.read_bytes())
     if not isinstance(known, dict):
-        raise _unusable(file, f"is none of mirenc's, or {sidecar.name}, which says of what it was made, is lost")
+        raise _unusable(file, f"mirenc did not make it, or {sidecar.name}, which says of what it was made, is lost")
     return known
 
 
@@ -95,7 +95,7 @@ def _graph_sum(file: Path, shape: tuple[int, int]) -> int:
 
 def _unusable(file: Path, what: str) -> IRFileError:
     remove = f"rm {'-r ' if file.is_dir() else ''}{shlex.quote(os.fspath(file))}"
-    return IRFileError(f"{file}: {what}. Move it away, and the index is made anew, or type: {remove}")
+    return IRFileError(f"{file}: {what}. To have the index made anew, move this file away, or type: {remove}")
 
 
 def nearest_approximate(queries: ArrayLike, index: Any, k: int = 10) -> Nearest:
@@ -115,5 +115,5 @@ def _bytes(vectors: Float32) -> NDArray[np.int8]:
     """Vectors scaled so that the largest component is 127, and rounded. Raises ConfigError: not finite."""
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     if not np.isfinite(largest).all():
-        raise ConfigError("a vector has values that are no finite numbers. Embed its file again")
+        raise ConfigError("a vector has values that are not finite. Embed its file again")
     return np.rint(vectors * (127 / np.where(largest > 0, largest, 1))).astype(np.int8)

@@ -110,10 +110,10 @@ def _differences(old: FunctionCode, new: FunctionCode) -> Iterator[str]:
 def _why(old: Function, new: Function, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[str]:
     has_places = old.source and new.source
     for words, names in (
-        ("inlined", new.inlined - old.inlined if has_places else ()),
-        ("no longer inlined", old.inlined - new.inlined if has_places else ()),
+        ("now inlines", new.inlined - old.inlined if has_places else ()),
+        ("no longer inlines", old.inlined - new.inlined if has_places else ()),
         ("no longer calls", (shown for callee, shown in before.items() if callee not in after)),
-        ("calls", (shown for callee, shown in after.items() if callee not in before)),
+        ("now calls", (shown for callee, shown in after.items() if callee not in before)),
     ):
         if listed := ", ".join(sorted(names)):
             yield f"{words} {listed}"

@@ -181,9 +181,9 @@ class VectorTable:
             found = f"{where} holds vectors of the form {maker.form}, not {form}"
             raise ModelError(f"{found}. Embed the files again: {again} --form {form}")
         raise ModelError(
-            f"{where} holds vectors of IR as it is (form plain), among which builds at other levels are found less "
-            f"often than among those of the form {usual}, now the default. Embed the files again: {again}. Or search "
-            "it as it is: --form plain"
+            f"{where} holds vectors of unchanged IR (form plain). With these, code of builds at other levels is found "
+            f"less often than with the form {usual}, which is now the default. Embed the files again: {again}. "
+            "Or search these vectors: --form plain"
         )
 
     def check_model(self, encoder: Encoder, where: str) -> None:

@@ -73,7 +73,7 @@ def read_vectors(path: str | os.PathLike[str], *, approximate: bool = False) -> 
     where = os.fspath(path)
     if (form := _format_of(path)) is None:
         raise IRFileError(
-            f"{where}: is no file of vectors; known are {', '.join(VECTOR_SUFFIXES)}. "
+            f"{where}: is not a file of vectors; allowed: {', '.join(VECTOR_SUFFIXES)}. "
             f"Make one with: mirenc embed FOLDER -o vectors.npz"
         )
     try:
@@ -168,7 +168,7 @@ class VectorWriter:
 
 def _no_table(where: str, why: str) -> IRFileError:
     return IRFileError(
-        f"{where}: is no file of vectors by `mirenc embed`, or is damaged ({why}). "
+        f"{where}: is not a file of vectors that `mirenc embed` wrote, or is damaged ({why}). "
         f"Make one: mirenc embed FOLDER -o vectors{Path(where).suffix}"
     )
 
@@ -323,7 +323,7 @@ def _whole_lines(stream: Iterable[str]) -> Iterator[str]:
     for line in stream:
         yield line
     if not line.endswith("\n"):
-        raise ValueError("its last line has no end")
+        raise ValueError("its last line is incomplete")
 
 
 def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], path: str) -> VectorTable:
@@ -341,7 +341,7 @@ def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], pat
     if table is None:
         # The model stands in each row, so without rows it is unknown.
         raise IRFileError(
-            f"{path}: has no rows; its files had none at the level asked for, as files without a loop. "
+            f"{path}: has no rows: its files contain nothing at the level that was asked for (no loop, for example). "
             f"Embed the files at another level (--level): mirenc embed FOLDER --level function -o {path}"
         )
     table.vectors = np.stack(vectors)

@@ -104,7 +104,7 @@ def read_code(
     symbol = called[0].symbol
     alone = dict(extract_functions(text)).get(symbol)
     if alone is None:
-        found = f"{function!r} takes the address of another function's block and cannot stand alone"
+        found = f"{function!r} takes the address of another function's block, so it cannot be compiled alone"
         raise TaskError(f"{source.name}: {found}. Leave --function out")
     part = replace(loaded, data=alone.encode("utf-8", "surrogateescape"), kind="text")
     return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
@@ -129,8 +129,8 @@ def _remarks(text: str, name: str) -> tuple[str, ...]:
         asked = {"calls": "-finstrument-functions", "profile": "-fprofile-generate", "coverage": "--coverage"}
         by = asked[added.lastgroup or ""] if added else "-fsanitize"
         raise ForeignIRError(
-            f"{name}: clang instruments it by passes of its own, which no list has, so the result would do without. "
-            f"Compile without {by}"
+            f"{name}: clang instruments this code with passes that no list contains, so the result would lack the "
+            f"instrumentation. Compile without {by}"
         )
     total, untouched = len(words), sum("optnone" in attributes for attributes in words)
     moderate = sum("optsize" in attributes and "minsize" not in attributes for attributes in words)
@@ -191,7 +191,7 @@ def fixed_lists(head: TaskHead, count: int) -> tuple[FixedList, ...]:
     head of another task; TaskError: a ``count`` below 1.
     """
     if head.task.name != TASK or head.space is None:
-        raise HeadError(f"a head for {head.task.name} has no pass lists. Make one: mirenc fit {TASK} -o FOLDER")
+        raise HeadError(f"a head for {head.task.name} has no pass lists. Type: mirenc fit {TASK} -o FOLDER")
     if count < 1:
         raise TaskError(f"{count} pass lists are wanted; allowed: 1 or more")
     found = [str(pipeline) for (pipeline,) in head.space.settings if pipeline != level("Oz")][:count]

@@ -173,7 +173,7 @@ def test_missing_and_empty_places(embed: Run, ir: Path, tmp_path: Path) -> None:
 
 
 def test_a_path_with_a_nul_byte() -> None:
-    with pytest.raises(MirencError, match="is no file name"):
+    with pytest.raises(MirencError, match="is not a file name"):
         read_ir("x\0.ll")
 
 
@@ -429,7 +429,7 @@ def test_no_name_is_not_this_folder(
     (tmp_path / "a.ll").write_text(SOURCE)
     monkeypatch.chdir(tmp_path)
     words = [verb, "", *(["a.ll"] if verb in ("search", "compare") else [])]
-    run(*words, *([] if verb == "graph" else ["--model", model_dir])).failed("'': is no file name. Give a path")
+    run(*words, *([] if verb == "graph" else ["--model", model_dir])).failed("'': is not a file name. Give a path")
 
 
 @pytest.mark.parametrize(
@@ -446,7 +446,7 @@ def test_an_empty_word_is_no_path_in_any_verb(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.chdir(tmp_path)
     result = subprocess.run([sys.executable, "-m", "mirenc", *words], capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr == "mirenc: error: '': is no file name. Give a path, or - for standard input\n"
+    assert result.stderr == "mirenc: error: '': is not a file name. Give a path, or - for standard input\n"
     assert not list(tmp_path.iterdir())
 
 
@@ -572,10 +572,10 @@ def test_an_interrupt_leaves_no_half_output(
         (["--timeout", "nan"], "--timeout"),
         (["--timeout", "soon"], "--timeout"),
         *(
-            (["--memory-limit", size], f"{size!r} is no size; write 500K")
+            (["--memory-limit", size], f"{size!r} is not a size; write 500K")
             for size in ("0", "-1", "nan", "inf", "x", "")
         ),
-        *((["--max-bytes", size], f"{size!r} is no size; write 500K") for size in ("0.5", "1e400", "9e20G", "8E")),
+        *((["--max-bytes", size], f"{size!r} is not a size; write 500K") for size in ("0.5", "1e400", "9e20G", "8E")),
         (["--cflags", "'open"], "No closing quotation"),
         (["--nonsense"], "No such option: --nonsense"),
     ],

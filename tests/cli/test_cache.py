@@ -20,4 +20,4 @@ def test_a_cache_is_shown_limited_and_cleared(run: Run, tmp_path: Path, monkeypa
     assert run("cache", "--limit", "1M").ok().out.startswith(f"{tmp_path / 'cache'}: 0.")
     assert " in 0 files" in run("cache", "--clear").ok().out
     run("cache", "--clear", "--limit", "1M").refused("leave --limit or --clear out")
-    run("cache", "--limit", "many").refused("'many' is no size")
+    run("cache", "--limit", "many").refused("'many' is not a size")

@@ -67,7 +67,7 @@ def test_flags_are_words_of_a_shell(run: Run, build: tuple[object, ...]) -> None
 
 def test_the_output_is_no_part_of_the_source(run: Run, ir_projects: Path) -> None:
     for output in (ir_projects, ir_projects / "one" / "corpus"):
-        run("corpus", "build", ir_projects, "-o", output).failed("would become a part of it")
+        run("corpus", "build", ir_projects, "-o", output).failed("is in the input folder")
 
 
 def test_two_builds_do_not_share_a_folder(run: Run, build: tuple[object, ...], tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_a_name_that_is_no_folder_s_is_refused_before_training(run: Run, tmp_pat
     (tmp_path / "run" / "taken").write_text("")
     (tmp_path / "run.toml").write_text("")
     words = ("pretrain", tmp_path / "run.toml", "-c", tmp_path / "none", "-o", tmp_path / "run", "--name", name)
-    run(*words).failed("is no name for a folder")
+    run(*words).failed("cannot name a folder")
 
 
 @pytest.mark.parametrize("line", ["seed = -1", "seed = 99999999999999999999", "threads = 100000"])
@@ -154,7 +154,7 @@ def test_functions_in_two_forms_are_read_with_a_corpus_s_tokenizer(
     run(*build).ok()
     tokenizer = tmp_path / "corpus" / "tokenizer.json"
     words = ("corpus", "functions", ir_projects, "-o", tmp_path / "functions", "--tokenizer", tokenizer)
-    run(*words).failed("each program is there in one form", "--in-form O2")
+    run(*words).failed("each program exists in one form only", "--in-form O2")
     assert "2 projects" in run(*words, "--in-form", "plain", "--in-form", "O2").ok().out
     functions = Functions.load(tmp_path / "functions", Corpus.load(tmp_path / "corpus").tokenizer)
     assert [form.form for form in functions.forms] == ["plain", "O2"] * 2

@@ -182,7 +182,7 @@ def kinds(run: Run, tmp_path: Path, new: str) -> dict[str, tuple[str, int, list[
         ("sub i32 %z, %y", "sub i32 %y, %z", "operands or branches"),
         ("label %yes, label %no", "label %no, label %yes", "operands or branches"),
         ("icmp slt", "icmp sle", "constants, types, flags or instructions"),
-        ("call i32 @puts", "call i32 @perror", "no longer calls puts; calls perror"),
+        ("call i32 @puts", "call i32 @perror", "no longer calls puts; now calls perror"),
         ('c"no', 'c"on', "constants, types, flags or instructions"),
         ("@limit = global i32 10", "@limit = global i32 11", "value of limit"),
         ("%x, i32 %y) {", "%x, i32 %y) nounwind {", "its type or attributes"),

@@ -32,7 +32,7 @@ def compared(folder: Path, name: str) -> str:
 def test_a_head_that_looks_ahead_becomes_c_with_the_names_of_its_inputs(run: Run, tmp_path: Path) -> None:
     assert run("export", "vectorization.look_ahead", "--c", tmp_path).code == 0
     text = (tmp_path / "vectorization_look_ahead.c").read_text(encoding="utf-8")
-    assert " * held-out answers are worth x " in text
+    assert " * held-out answers were " in text
     assert " *     0: vectorization_factor=0 interleave_factor=0\n" in text
     for name in ("vectorization context, encoded [0]", "log2 of vector width", "load instructions for each element"):
         assert f'    "{name}",\n' in text
@@ -47,7 +47,7 @@ def test_a_head_on_vectors_of_a_model_is_refused_with_what_to_type(name: str, ru
     assert result.code == 1
     words = " ".join(result.err.split())
     assert "takes a vector of mirenc-fast (1," in words
-    assert f"Ask it: mirenc predict {name.partition('.')[0]} FILE --json." in words
+    assert f"To use it, type: mirenc predict {name.partition('.')[0]} FILE --json." in words
     assert not [*tmp_path.iterdir()]
 
 

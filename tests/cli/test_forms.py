@@ -55,9 +55,9 @@ def test_an_index_from_before_there_were_forms(run: Run, model_dir: Path, encode
     np.savez_compressed(index, **arrays | {"meta": np.array(json.dumps(head))})
     search = ("search", "--model", model_dir, "--json", QUERY, index)
     run(*search).failed(
-        "vectors of IR as it is (form plain)",
+        "vectors of unchanged IR (form plain)",
         f"Embed the files again: mirenc embed FOLDER --level module -o {index}.",
-        "Or search it as it is: --form plain",
+        "Or search these vectors: --form plain",
     )
     found = json.loads(run(*search, "--form", "plain").ok().out)
     assert (found["form"], found["model_digest"]) == ("plain", encoder.digest)

@@ -53,7 +53,7 @@ def test_from_source_to_table(run: Run, source: Path, tmp_path: Path) -> None:
 def test_without_time_the_error_counts_the_pieces(run: Run, source: Path, tmp_path: Path) -> None:
     late = run("label", source, "-o", tmp_path / "table", "--lists", "2", "--budget", "0")
     assert late.code == 1
-    assert "the time was up before any of 3 pieces. Give --budget more minutes" in late.err
+    assert "--budget was used up before any of 3 pieces was done. Give more minutes" in late.err
 
 
 @pytest.mark.parametrize("verb", [["label"], ["measure", "vectorization"]], ids=" ".join)

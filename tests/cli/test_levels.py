@@ -109,7 +109,7 @@ def test_function_takes_some_rows_of_all(encoder: Encoder) -> None:
         assert encoder.embed(NEST, level="function", function=pattern).shape[0] == 1
     with pytest.raises(ConfigError, match=r"no function with a body in .* matches 'none'"):
         encoder.embed(NEST, function="none")
-    with pytest.raises(ConfigError, match="is no regular expression"):
+    with pytest.raises(ConfigError, match="is not a regular expression"):
         encoder.embed(NEST, function="(")
 
 

@@ -307,7 +307,7 @@ def test_hostile_calls_are_refused_and_leak_nothing(hostile: Path, capfd: pytest
     for text, path in zip(texts, elsewhere, strict=False):
         assert text.startswith(repr(path)[:200].replace("://", "&#58;//")), path
         assert text.endswith(
-            f"is no file or folder in {hostile}. Give a path in there, absolute or relative to {hostile}"
+            f"is not a file or folder in {hostile}. Give a path in there, absolute or relative to {hostile}"
         ), path
     assert [row["name"] for answer in good for row in answer["rows"]] == ["first", "second"] * 3
     assert len(together) == 6
@@ -517,7 +517,7 @@ def test_a_question_whose_work_ends_leaves_the_server_alive(endless: Path, way: 
     assert explained["counts"]["defined"] == 1
     if way == "killed":
         assert result.is_error
-        assert "the process that worked on it ended" in result.content[0].text
+        assert "the process that worked on the question ended" in result.content[0].text
     else:
         assert result is None
 
@@ -531,5 +531,5 @@ def command_of(process: int) -> str:
 def test_without_the_sdk_it_says_what_to_type(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     run("mcp", tmp_path).failed("mirenc mcp needs the mcp package", "pip install 'mirenc[mcp]'")
-    run("mcp", tmp_path / "missing").failed("is no folder", "Give the folders")
-    run("mcp", tmp_path, "--index", tmp_path / "x.npz").failed("is no file", "mirenc embed FOLDER --level function")
+    run("mcp", tmp_path / "missing").failed("is not a folder", "Give the folders")
+    run("mcp", tmp_path, "--index", tmp_path / "x.npz").failed("is not a file", "mirenc embed FOLDER --level function")

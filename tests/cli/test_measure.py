@@ -49,8 +49,8 @@ def test_kernels_of_the_user_and_their_flags(run: Run, toy: None, tmp_path: Path
     source.write_text(f"#ifndef MINE\n#error\n#endif\n{SOURCE}")
     refused = run("measure", "toy", source, "-o", tmp_path / "without", *QUICK)
     assert refused.code == 1
-    assert "no sample was measured; the first one: not built: compile: error:" in refused.err
-    assert refused.err.endswith(". Mend the source or its driver, and type the same again\n")
+    assert "no sample was kept; reason for the first: not built: compile: error:" in refused.err
+    assert refused.err.endswith(". Mend the source or its driver, and run the same command again\n")
     result = run("measure", "toy", source, "-o", tmp_path / "with", *QUICK, "--cflags", "-DMINE")
     assert result.code == 0
     assert "1 samples of 1 kernels" in result.err
@@ -85,7 +85,7 @@ def test_building_first(run: Run, toy: None, tmp_path: Path) -> None:
     assert "times them" not in none.err
     none = run("measure", "toy", "-o", tmp_path, *QUICK, "--count", "1", "--budget", "0")
     assert none.code == 1
-    assert "the time was up before any of 1 samples. Give --budget more minutes" in none.err
+    assert "--budget was used up before any of 1 samples was done. Give more minutes" in none.err
 
 
 @pytest.mark.needs("clang")
@@ -96,7 +96,7 @@ def test_noise_is_tried_again_with_more_rounds(
     first = run("measure", "toy", "-o", tmp_path, *QUICK)
     assert first.code == 1
     assert "dropped 2 for noise, 0 otherwise; 0 left" in first.err
-    assert "give more --rounds, and type the same again; after 3 tries, with another folder" in first.err
+    assert "give more --rounds, and run the same command again; after 3 tries, with another folder" in first.err
     # Fewer kernels than were dropped: none are left, and not fewer.
     fewer = run("measure", "toy", "-o", tmp_path, *QUICK, "--count", "1")
     assert "dropped 2 for noise, 0 otherwise; 0 left" in fewer.err

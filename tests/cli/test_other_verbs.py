@@ -124,7 +124,7 @@ def test_inspect_one_function(run: Run, model_dir: Path, ir: Path) -> None:
     facts = json.loads(run("inspect", "--model", model_dir, "--json", "-f", "second", ir).ok().out)
     assert [entry["statement"] for entry in facts["listing"]] == ["ret void"]
     run("inspect", "--model", model_dir, "-f", "third", ir).failed("matches 'third'; it has: first, second")
-    run("inspect", "--model", model_dir, "-f", "a(", ir).failed("'a(' is no regular expression")
+    run("inspect", "--model", model_dir, "-f", "a(", ir).failed("'a(' is not a regular expression")
 
 
 def test_inspect_lists_loops(run: Run, model_dir: Path) -> None:

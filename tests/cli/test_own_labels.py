@@ -24,7 +24,9 @@ def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Pat
     assert fitted.out.startswith("48 functions, 6 groups (column 'group'); model mirenc-tiny, form plain\nlabel: ")
     for words in ("most frequent class", "bag of words", "embedding", "answer mul", "It is better than guessing"):
         assert words in fitted.out
-    assert fitted.err == (f"mirenc: wrote {tmp_path / 'head'}. Ask it: mirenc predict {tmp_path / 'head'} INPUT\n")
+    assert fitted.err == (
+        f"mirenc: wrote {tmp_path / 'head'}. To use the head, type: mirenc predict {tmp_path / 'head'} INPUT\n"
+    )
     file = tables[0].parent / "m3.ll"
     for head in (tmp_path / "head", tmp_path / "head" / "head.json"):
         asked = run("predict", head, file, "--function", "f2")
@@ -32,7 +34,7 @@ def test_a_head_of_classes_is_fitted_and_asked(run: Run, tables: tuple[Path, Pat
         place, follow = asked.out.splitlines()
         assert place.startswith(f"{file}: f2: label xor  (xor ")
         assert "follow it: " in follow
-        assert "held-out answers as sure as this were right" in follow
+        assert "held-out answers about as sure as this one, " in follow
     line = json.loads(run("predict", tmp_path / "head", EXAMPLE, "--json").out)
     assert (line["region"]["name"], line["follow"], line["interval"]) == ("saxpy", False, None)
     assert set(line["probability"]) == {"add", "mul", "xor"}
@@ -44,7 +46,7 @@ def test_numbers_as_json_with_rows_that_are_left_out(run: Run, tables: tuple[Pat
     fitted = run("fit", table, "--json", "--kind", "numbers", "--no-log", *MODEL)
     assert fitted.code == 0
     assert "no function 'g' with a body; it has f0, f1, f2, f3" in fitted.err
-    assert "no head is kept; -o FOLDER keeps it" in fitted.err
+    assert "the head was not kept; -o FOLDER keeps it" in fitted.err
     report = json.loads(fitted.out)
     assert (report["samples"], report["groups"], report["kind"], report["logarithm"]) == (48, 6, "numbers", False)
     assert [*report["figures"]] == ["mean", "instruction count", "opcode histogram", "bag of words", "embedding"]
@@ -60,9 +62,9 @@ def test_numbers_as_json_with_rows_that_are_left_out(run: Run, tables: tuple[Pat
 @pytest.mark.parametrize(
     ("words", "message", "code"),
     [
-        (("fit", "LABELS", "--row", "text"), "a table of labels is no task; leave it out", 2),
-        (("fit", "openmp", "--label", "cycles", "-o", "x"), "it is for a table of labels; leave it out", 2),
-        (("fit", EXAMPLE), "saxpy.ll is no table (.csv, .tsv, .parquet) and no task", 1),
+        (("fit", "LABELS", "--row", "text"), "a table of labels is not a task; leave out --row", 2),
+        (("fit", "openmp", "--label", "cycles", "-o", "x"), "it is for a table of labels; leave out --label", 2),
+        (("fit", EXAMPLE), "saxpy.ll is neither a table (.csv, .tsv, .parquet) nor a task", 1),
         (("fit", "nowhere.csv"), "nowhere.csv: no such file. Give a table: .csv, .tsv, .parquet", 1),
         (("fit", "LABELS", "--label", "lable"), "no column 'lable'; did you mean 'label'", 1),
         (("fit", "LABELS", "-p", "nowhere.json"), "nowhere.json", 1),

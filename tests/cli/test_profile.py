@@ -195,14 +195,14 @@ def test_wrong_inputs_are_refused_with_what_to_type(run: Run, tmp_path: Path) ->
     for name in ("a", "b"):
         (tmp_path / f"{name}.ll").write_text("define void @f() {\n  ret void\n}\n")
     one, two, output, counts = (tmp_path / name for name in ("a.ll", "b.ll", "x.ll", "counts"))
-    run("profile", one, two, "-o", output).failed("one file's IR is written, and 2 are given")
+    run("profile", one, two, "-o", output).failed("writes the IR of one file, but 2 are given")
     run("profile", one, "-o", tmp_path / "x.json").refused("unknown suffix")
     run("profile").refused("give the files")
     (tmp_path / "a.bc").write_bytes(llvmlite.binding.parse_assembly(one.read_text()).as_bitcode())
     run("profile", tmp_path / "a.bc", "-o", output).failed("llvm-dis")
     for text, message in (
         (b"\xfflprofi\x81\x00", "is no text. Type: llvm-profdata merge -text"),
-        (b"int main(void);\n", "is no profile"),
+        (b"int main(void);\n", "is not a profile"),
         (b"f\n# Func Hash:\n1\n# Num Counters:\n1\n# Counter Values:\n2\n", "of clang's front end"),
         (b"f:10:1\n 1: 10\n !CFGChecksum: 5\n", "by probe or calling context"),
         (b"f:10:1\n 1: 10\n", "no source lines"),

@@ -117,7 +117,7 @@ def test_a_build_folder_that_is_gone_is_named(mirenc: Run, project: Path) -> Non
 @pytest.mark.parametrize("entry", [None, {"directory": 5}, {"directory": ".", "file": "a.c", "command": "cc '"}])
 def test_an_entry_that_is_none_is_told(mirenc: Run, project: Path, entry: object) -> None:
     (project / "x.json").write_text(json.dumps([entry]))
-    mirenc("embed", "x.json").failed("x.json: entry 1 is no command (", "It needs directory, file, and arguments")
+    mirenc("embed", "x.json").failed("x.json: entry 1 is not a command (", "It needs directory, file, and arguments")
 
 
 def test_ir_goes_before_sources(mirenc: Run, project: Path) -> None:

@@ -119,7 +119,7 @@ def test_files_without_such_a_function_are_left_out(run: Run, model_dir: Path, q
         )
         assert result.out.splitlines()[0] == f"{queries / 'sorting.ll'}  swap"
         run(*search, "nobody", *more).failed("of 3 files none has a function like 'nobody' to search for")
-        run(*search, "(", *more).refused("'(' is no regular expression")
+        run(*search, "(", *more).refused("'(' is not a regular expression")
 
 
 def test_files_without_a_row_are_left_out(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> None:

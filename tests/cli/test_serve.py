@@ -163,7 +163,8 @@ def test_what_cannot_be_served(run: Run, project: Path) -> None:
     run("serve", "inliner", "Makefile", "--", "make").failed("Makefile is a file. Name a folder")
     nothing = run("serve", "inliner", "smaller", "--", "true")
     assert nothing.code == 0
-    assert "the build compiled no source by CC or CXX: up to date, or it wants CC=smaller/bin/cc" in nothing.err
+    assert "the build compiled no source with $CC or $CXX: all was up to date" in nothing.err
+    assert "or the build needs the argument CC=smaller/bin/cc" in nothing.err
     run("serve", "inliner", "a folder", "--", "true").failed("a folder has a space")
     assert run("serve", "inliner", "smaller", "--", "sh", "-c", "exit 3").code == 3
     run("serve", "inliner", "smaller", "--", "no-such-build").failed("no-such-build")

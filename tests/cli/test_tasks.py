@@ -28,5 +28,5 @@ def test_the_listing_says_what_to_type_where_no_head_ships(run: Run) -> None:
 @pytest.mark.parametrize("verb", ["fit", "evaluate", "predict"])
 def test_what_is_no_task_names_the_verb_or_the_tasks(run: Run, tmp_path: Path, verb: str) -> None:
     output = ("-o", tmp_path / "out.sarif")
-    run(verb, "trip_count", *output).failed("trip_count is no task. Type: mirenc profile INPUT")
-    run(verb, "passes", *output).failed("its table has pass_list, size_after, oz_benefit and pass_fires")
+    run(verb, "trip_count", *output).failed("trip_count is not a task. Type: mirenc profile INPUT")
+    run(verb, "passes", *output).failed("is for pass_list, size_after, oz_benefit and pass_fires. Name one of these")

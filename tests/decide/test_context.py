@@ -91,10 +91,10 @@ def test_features_are_listed_by_who_knows_them() -> None:
 @pytest.mark.parametrize(
     ("values", "words"),
     [
-        ((1.0,), "1 context features were given; the task names 2: a, b"),
+        ((1.0,), "1 context features were given, but the task has 2: a, b"),
         ((1.0, float("nan")), "context feature 'b' is nan; it must be a finite number"),
         ((1.0, "x"), "context feature 'b' is 'x'"),
-        ((1.0, -1.0), "are .* for a head, not finite numbers"),
+        ((1.0, -1.0), "become .*, not all finite"),
     ],
 )
 def test_values_that_do_not_become_finite_numbers_are_refused(values: Any, words: str) -> None:

@@ -83,7 +83,7 @@ def test_blanks_around_names_of_columns_do_not_count(tmp_path: Path) -> None:
 def test_capitals_in_a_name_of_a_column_are_an_error(column: str, advice: str) -> None:
     row = {"file": "a.ll", "label": "x"}
     row.pop(column.lower(), None)
-    with pytest.raises(ConfigError, match=f"no column '{column.lower()}'; found: '{column}', and capitals.*{advice}"):
+    with pytest.raises(ConfigError, match=f"no column '{column.lower()}', but '{column}'; .* case-sensitive. {advice}"):
         read_labels([row | {column: "1"}])
 
 
@@ -105,9 +105,9 @@ def test_paths_to_one_file_are_one_file_and_one_group() -> None:
         (7.0, "7"),
         ("999999999", "999999999"),
         ("1000000000", "a line of 10 digits; at most 9"),
-        ("1.5", "line '1.5' is no whole number"),
-        ("-1", "line '-1' is no whole number"),
-        ("x", "line 'x' is no whole number"),
+        ("1.5", "line '1.5' is not a whole number"),
+        ("-1", "line '-1' is not a whole number"),
+        ("x", "line 'x' is not a whole number"),
     ],
 )
 def test_lines_are_whole_numbers_of_nine_digits(line: Any, expected: str) -> None:
@@ -126,7 +126,7 @@ def test_labels_of_more_than_200_characters_are_refused() -> None:
 
 def test_paths_with_a_nul_are_refused() -> None:
     table = read_labels([{"file": "a\0b.ll", "label": "x"}, {"file": "b.ll", "label": "x"}])
-    assert table.left_out == ["the table, row 1: file 'a\\x00b.ll' is no path"]
+    assert table.left_out == ["the table, row 1: file 'a\\x00b.ll' is not a path"]
 
 
 def test_records_without_a_label_are_left_out() -> None:

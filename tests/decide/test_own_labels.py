@@ -353,7 +353,7 @@ def test_few_groups_are_no_evidence(tables: tuple[Path, Path], tiny: Encoder) ->
 def test_a_logarithm_of_small_numbers_is_refused(tables: tuple[Path, Path], tiny: Encoder) -> None:
     rows = [row | {"label": 1e-6 * (1 + number)} for number, row in enumerate(rows_of(tables[0]))]
     with pytest.raises(
-        TaskError, match=r"largest label 4.8e-05: .* such as microseconds for seconds, or type: --no-log"
+        TaskError, match=r"the largest label is 4.8e-05, .* [(]microseconds, not seconds[)], or type: --no-log"
     ):
         fit_labels(rows, tiny, kind="numbers", logarithm=True)
     assert not fit_labels(rows, tiny, kind="numbers").head.facts.logarithm

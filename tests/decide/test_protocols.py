@@ -77,7 +77,7 @@ def test_a_label_that_nobody_has_is_not_rare() -> None:
 
 
 def test_one_group_cannot_be_cut() -> None:
-    with pytest.raises(TaskError, match="all belong to 'npb'"):
+    with pytest.raises(TaskError, match="all belong to the group 'npb'"):
         list(cut(np.array(["npb"] * 4), np.array([0, 1, 0, 1]), 2, 0))
 
 
@@ -125,5 +125,5 @@ def test_a_split_that_the_data_do_not_have_is_refused() -> None:
         list(by_project("held_out").split(held_out(), 0))
     data = held_out("b")
     mixed = TaskData([replace(data.samples[0], held_out=True), *data.samples[1:]])
-    with pytest.raises(TaskError, match="'a' has samples that are held out and others"):
+    with pytest.raises(TaskError, match="group 'a' has samples that are held out and samples that are not"):
         list(by_project("held_out").split(mixed, 0))

@@ -110,7 +110,7 @@ def test_saved_arrays_give_the_same_distances() -> None:
     ],
 )
 def test_damaged_arrays_are_refused(change: Any, reach_: float, columns: int, word: str) -> None:
-    with pytest.raises(HeadError, match=f"head: .*{word}.*Train it anew"):
+    with pytest.raises(HeadError, match=f"head: .*{word}.*Train the head anew"):
         Reach.from_arrays(line().arrays() | change, reach_, columns=columns, where="head")
 
 

@@ -221,7 +221,7 @@ def test_a_file_that_failed_leaves_no_module_behind(tmp_path: Path) -> None:
 def test_a_path_that_is_no_python_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.ll").write_text(TASK_FILE)
     for path in (tmp_path / "a.ll", tmp_path):
-        with pytest.raises(TaskError, match="is no Python file"):
+        with pytest.raises(TaskError, match="is not a Python file"):
             load_task_file(path)
     with pytest.raises(TaskError, match=r"nothing\.py does not exist"):
         get_task(tmp_path / "nothing.py")

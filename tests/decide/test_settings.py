@@ -27,7 +27,7 @@ def test_a_single_knob_is_named_by_its_values() -> None:
 
 @pytest.mark.parametrize("default", [{"vf": 3, "if": 1}, {"vf": 1}, {"vf": 1, "if": 1, "unroll": 2}])
 def test_a_default_that_is_no_setting_is_refused(default: dict[str, int]) -> None:
-    with pytest.raises(TaskError, match=r"is no setting of vf, if\. Give each knob one of its values"):
+    with pytest.raises(TaskError, match=r"is not a setting of vf, if\. Give each knob one of its values"):
         Space.product({"vf": (1, 4), "if": (1, 2)}, default=default)
 
 
@@ -102,7 +102,7 @@ def test_a_word_that_was_not_known_has_no_column() -> None:
 
 def test_spaces_of_other_knobs_are_refused() -> None:
     first, second = Space(("a",), FACTORS), Space(("b",), FACTORS)
-    with pytest.raises(TaskError, match="samples have knobs a and b; one list is needed"):
+    with pytest.raises(TaskError, match="some samples have the knobs a, others b"):
         SettingEncoder.of([first, second])
 
 

@@ -41,27 +41,30 @@ MEASURED = {"costs": (1.0, 1.0, 1.0)}
         ({"costs": (float("inf"), 2.0, 3.0)}, "the cost of 'x' is inf"),
         ({"costs": (1.0, "2.0", 3.0)}, "the cost of 'y' is '2.0'"),
         ({"costs": (1.0, None, 3.0)}, "the cost of 'y' is None"),
-        ({"costs": (NAN, 2.0, 3.0)}, "no cost of the default 'x'"),
-        ({"costs": (NAN, NAN, NAN)}, "no cost of the default 'x'"),
+        ({"costs": (NAN, 2.0, 3.0)}, "the default 'x' has no cost"),
+        ({"costs": (NAN, NAN, NAN)}, "the default 'x' has no cost"),
         ({"costs": {0: 1.0, 3: 2.0}}, "has a cost of setting 3; the space has 0 to 2"),
         ({"costs": {0: 1.0, -1: 2.0}}, "has a cost of setting -1; the space has 0 to 2"),
         ({"costs": {0: 1.0, 1.0: 2.0}}, "has a cost of setting 1.0; the space has 0 to 2"),
         ({"costs": {0: 1.0, True: 2.0}}, "has a cost of setting True; the space has 0 to 2"),
         ({"costs": {0: 1.0, "y": 2.0}}, "has a cost of setting 'y'; the space has 0 to 2"),
         ({"costs": {0: 1.0, 2: 0.0}}, "the cost of 'z' is 0.0"),
-        ({"costs": {1: 1.0, 2: 2.0}}, "no cost of the default 'x'"),
-        ({"costs": {}}, "no cost of the default 'x'"),
-        ({**MEASURED, "effective": (0, 1)}, "effective is (0, 1); give one setting, 0 to 2, for each of 3"),
-        ({**MEASURED, "effective": (0, 1, 3)}, "give one setting, 0 to 2"),
-        ({**MEASURED, "effective": (0, -1, 2)}, "give one setting, 0 to 2"),
-        ({**MEASURED, "effective": (0, 1.0, 2)}, "give one setting, 0 to 2"),
-        ({**MEASURED, "effective": (False, True, True)}, "give one setting, 0 to 2"),
-        ({**MEASURED, "effective": (0, 2, 1)}, "setting 2 is effective for others, and itself becomes 1"),
+        ({"costs": {1: 1.0, 2: 2.0}}, "the default 'x' has no cost"),
+        ({"costs": {}}, "the default 'x' has no cost"),
+        (
+            {**MEASURED, "effective": (0, 1)},
+            "effective is (0, 1); give the number of one setting, 0 to 2, for each of the 3",
+        ),
+        ({**MEASURED, "effective": (0, 1, 3)}, "give the number of one setting, 0 to 2"),
+        ({**MEASURED, "effective": (0, -1, 2)}, "give the number of one setting, 0 to 2"),
+        ({**MEASURED, "effective": (0, 1.0, 2)}, "give the number of one setting, 0 to 2"),
+        ({**MEASURED, "effective": (False, True, True)}, "give the number of one setting, 0 to 2"),
+        ({**MEASURED, "effective": (0, 2, 1)}, "`effective` maps others to setting 2, but setting 2 to 1"),
         ({"reported": (1.0, 2.0)}, "has 2 reported costs; its space has 3 settings"),
         ({"reported": (1.0, -2.0, NAN)}, "the reported cost of 'y' is -2.0"),
         ({"reported": {0: 1.0, 3: 2.0}}, "has a reported cost of setting 3"),
-        ({"reported": (1.0, NAN, NAN)}, "setting 'y' has a cost, not both"),
-        ({"reported": (1.0, 2.0, 3.0)}, "setting 'z' has a reported cost, not both"),
+        ({"reported": (1.0, NAN, NAN)}, "setting 'y' has a cost but no reported cost"),
+        ({"reported": (1.0, 2.0, 3.0)}, "setting 'z' has a reported cost but no cost"),
     ],
 )
 def test_costs_that_do_not_fit_are_refused_by_the_samples_name(change: dict[str, Any], word: str) -> None:
@@ -125,13 +128,16 @@ def test_the_default_may_be_effective_as_another() -> None:
     table = data(replace(GOOD, costs={1: 4.0, 2: 2.0}, effective=(1, 1, 2)))
     assert table.baseline.tolist() == [4.0]
     assert table.resolve(table.default).tolist() == [1]
-    with pytest.raises(TaskError, match="no cost of the default 'x'"):
+    with pytest.raises(TaskError, match="the default 'x' has no cost"):
         data(replace(GOOD, costs={2: 2.0}, effective=(1, 1, 2)))
 
 
 def test_a_cost_that_no_setting_has_is_not_lost() -> None:
     # z became y, and what was measured stands at z: y has no cost, and the best measurement would be gone.
-    with pytest.raises(TaskError, match=r"setting 2 has a cost and becomes 1, which has none. Put the cost there"):
+    with pytest.raises(
+        TaskError,
+        match=r"setting 2 has a cost, but `effective` maps it to 1, which has none. Give the cost to setting 1",
+    ):
         data(replace(GOOD, costs={0: 2.0, 2: 1.0}, effective=(0, 1, 1)))
 
 

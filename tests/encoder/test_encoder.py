@@ -369,5 +369,7 @@ def test_several_levels_in_one_pass_are_those_of_each() -> None:
     assert both.regions == first.regions + second.regions
     assert len(first.regions) > 0
     assert_same_vectors(both.vector, np.concatenate([first.vector, second.vector]))
-    with pytest.raises(ConfigError, match=r"levels module, loop; several at once may be function, loop and block"):
+    with pytest.raises(
+        ConfigError, match=r"levels module, loop cannot be combined; several at once may be: function, loop, block"
+    ):
         encoder.embed_parts(FILE, level=("module", "loop"))

@@ -98,7 +98,7 @@ def test_named_pairs_are_those_of_the_levels(encoder: Encoder, code: Path, paire
     files = sorted(code.rglob("*.ll"))
     named = [(code / "O0" / f"{number:02}.ll", str(code / "O2" / f"{number:02}.ll")) for number in range(PROGRAMS)]
     assert fit_map(encoder, files, pairs=named).digest == paired.digest
-    with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is none of the 40 inputs"):
+    with pytest.raises(ConfigError, match=r"pairs: nowhere\.ll is not one of the 40 inputs"):
         fit_map(encoder, code, pairs=[("nowhere.ll", files[0])])
 
 
@@ -237,7 +237,7 @@ def test_damaged_maps_are_refused(encoder: Encoder, own: WhiteningMap) -> None:
     not_finite[-4:] = np.float32(np.nan).tobytes()
     for data in (b"", whole[:-8], rewritten({"format": "9"}), rewritten({"facts": "{"}), bytes(not_finite)):
         path.write_bytes(data)
-        with pytest.raises(ModelError, match=r"mine\.safetensors: is no map, or a damaged one \(.*Fit it again"):
+        with pytest.raises(ModelError, match=r"mine\.safetensors: is not a map, or is damaged \(.*Fit the map again"):
             load_map(encoder.files, "mine")
 
 
@@ -254,7 +254,7 @@ def test_too_few_different_modules(encoder: Encoder, code: Path) -> None:
 
 def test_too_few_pairs(encoder: Encoder, code: Path) -> None:
     files = sorted((code / "O0").iterdir()) + sorted((code / "O2").iterdir())[:15]
-    with pytest.raises(ConfigError, match=r"15 pairs of modules; 16 or more tell what a level changes"):
+    with pytest.raises(ConfigError, match=r"15 pairs of modules at two levels; a map needs at least 16"):
         fit_map(encoder, files, pairs="levels")
     with pytest.raises(ConfigError, match="unknown pairs 'stems'; available: levels"):
         fit_map(encoder, files, pairs="stems")  # type: ignore[arg-type]

@@ -223,5 +223,5 @@ def test_functions_by_another_tokenizer_or_in_other_forms_are_not_mixed(tmp_path
     build_functions([tmp_path / "ir"], tmp_path / "out", tiny, forms=["plain"])
     build_functions([tmp_path / "ir"], tmp_path / "out", tiny, forms=["plain"])  # the same goes on
     for tokenizer, forms in ((fast, ["plain"]), (tiny, ["plain", "O2"])):
-        with pytest.raises(ConfigError, match=r"by another tokenizer or in other forms\. Name another folder"):
+        with pytest.raises(ConfigError, match=r"of another tokenizer or in other forms\. Name another folder"):
             build_functions([tmp_path / "ir"], tmp_path / "out", tokenizer, forms=forms)

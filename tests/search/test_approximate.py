@@ -87,7 +87,7 @@ def test_an_index_that_is_not_ours_stays(tmp_path: Path) -> None:
     path, index, sidecar = (tmp_path / f"x.{suffix}" for suffix in ("parquet", "usearch", "usearch.json"))
     made(path)
     index.write_bytes(b"somebody else's")
-    with pytest.raises(IRFileError, match=r"x\.usearch: is none of mirenc's.* Move it away"):
+    with pytest.raises(IRFileError, match=r"x\.usearch: mirenc did not make it.* move this file away"):
         read_vectors(path, approximate=True)
     assert index.read_bytes() == b"somebody else's"
     index.unlink()
@@ -116,7 +116,7 @@ def test_what_is_no_number_is_refused(tmp_path: Path) -> None:
     table = made(tmp_path / "x.parquet")
     table.vectors[3, 2] = np.nan
     write_vectors(tmp_path / "x.parquet", table)
-    with pytest.raises(ConfigError, match="no finite numbers"):
+    with pytest.raises(ConfigError, match="are not finite"):
         read_vectors(tmp_path / "x.parquet", approximate=True)
     assert not list(tmp_path.glob("*.usearch*"))
 
@@ -141,7 +141,7 @@ def test_only_parquet_of_ours_has_one(encoder: Encoder, tmp_path: Path) -> None:
     with pytest.raises(IRFileError, match=r"only \.parquet has an approximate index"):
         read_vectors(tmp_path / "x.npz", approximate=True)
     pq.write_table(pa.table({"a": [1]}), tmp_path / "y.parquet")
-    with pytest.raises(IRFileError, match="is no file of vectors"):
+    with pytest.raises(IRFileError, match="is not a file of vectors"):
         read_vectors(tmp_path / "y.parquet", approximate=True)
     with pytest.raises(IRFileError, match="does not exist"):
         read_vectors(tmp_path / "z.parquet", approximate=True)

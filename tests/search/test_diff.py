@@ -84,7 +84,7 @@ def test_reasons_of_a_change() -> None:
     facts = {"instructions": 9, "loops": 1, "vector_instructions": 4}
     new = build([function("f", "a.ll", 20, "puts", "exit", **facts), function("g")], [*E[:2]])
     changed = ("loops 0 -> 1", "vector instructions 0 -> 4", "instructions 5 -> 9")
-    assert pair_builds(old, new)[0].why == ("no longer calls g", "calls exit", *changed)
+    assert pair_builds(old, new)[0].why == ("no longer calls g", "now calls exit", *changed)
     # Of hidden names those of other files say nothing.
     assert pair_builds(old, new, hide_names=True)[0].why == ("no longer calls g", *changed)
 
@@ -97,6 +97,6 @@ def test_a_callee_with_another_name_is_the_same_callee() -> None:
 
 def test_inlined_is_said_where_both_have_debug_information() -> None:
     old, new = function("f", source="f.c"), function("f", source="f.c", inlined=frozenset("hg"))
-    for first, second, why in ((old, new, ("inlined g, h",)), (new, old, ("no longer inlined g, h",))):
+    for first, second, why in ((old, new, ("now inlines g, h",)), (new, old, ("no longer inlines g, h",))):
         assert pair_builds(build([first], [E[0]]), build([second], [E[0]]))[0].why == why
     assert pair_builds(build([function("f")], [E[0]]), build([new], [E[0]]))[0].why == ()

@@ -74,5 +74,5 @@ def test_a_row_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with np.load(tmp_path / "x.npz") as arrays:
         more = np.frombuffer(b'{"names": {"1": "g"}}', dtype=np.uint8)
         np.savez(tmp_path / "y.npz", **arrays, whole=more)
-    with pytest.raises(IRFileError, match=r"y\.npz: is no file of vectors by `mirenc embed`, or is damaged"):
+    with pytest.raises(IRFileError, match=r"y\.npz: is not a file of vectors that `mirenc embed` wrote, or is damaged"):
         read_vectors(tmp_path / "y.npz")

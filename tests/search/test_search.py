@@ -152,7 +152,7 @@ def test_several_files_are_ranked_as_each_by_itself() -> None:
         (np.ones((1, 3)), np.ones((2, 4)), 1, r"\(1, 3\) and \(2, 4\)"),
         (np.ones(3), np.ones((2, 3)), 1, r"\(3,\)"),
         (np.ones((1, 3)), np.ones((2, 3)), 0, "k is 0"),
-        (np.ones((1, 2)), np.array([[1, 1], [0, np.nan]]), 1, "vector 1 has values that are no finite numbers"),
+        (np.ones((1, 2)), np.array([[1, 1], [0, np.nan]]), 1, "vector 1 has values that are not finite"),
         (np.array([[np.inf, 1]]), np.ones((1, 2)), 1, "vector 0 has"),
     ],
 )

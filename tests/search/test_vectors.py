@@ -153,7 +153,7 @@ def test_whatever_the_damage_it_is_refused_or_read(encoder: Encoder, tmp_path: P
 def test_text_that_is_cut_in_a_number_is_refused(encoder: Encoder, tmp_path: Path) -> None:
     path = write(encoder, tmp_path / "x.csv")
     path.write_bytes(path.read_bytes()[:-4])  # of the last number, and the end of the line
-    with pytest.raises(IRFileError, match="its last line has no end"):
+    with pytest.raises(IRFileError, match="its last line is incomplete"):
         read_vectors(path)
 
 
@@ -196,7 +196,7 @@ def test_missing_empty_and_unknown_files_are_refused(tmp_path: Path, suffix: str
     (tmp_path / f"y{suffix}").touch()
     with pytest.raises(IRFileError, match=rf"y{suffix}"):
         read_vectors(tmp_path / f"y{suffix}")
-    with pytest.raises(IRFileError, match=f"known are {re.escape(', '.join(VECTOR_SUFFIXES))}\\. Make one"):
+    with pytest.raises(IRFileError, match=f"allowed: {re.escape(', '.join(VECTOR_SUFFIXES))}\\. Make one"):
         read_vectors(tmp_path / "x.txt")
 
 

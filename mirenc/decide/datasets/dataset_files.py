@@ -60,7 +60,7 @@ def _read_limited(stream: IO[bytes], path: Path) -> bytes:
         data += part
         if len(data) > _MAX_FILE:
             raise DatasetError(
-                f"{path}: more than {_MAX_FILE >> 20} MiB decompressed, so no file of a dataset. Delete it"
+                f"{path}: more than {_MAX_FILE >> 20} MiB decompressed; no file of a dataset is that large. Delete it"
             )
     return bytes(data)
 
@@ -94,7 +94,7 @@ def read_table(folder: Path, name: str, needed: Sequence[str] = ()) -> list[dict
     if not columns:
         raise DatasetError(f"{path}: empty, no header line. Delete it. {_fetch(path.parent)}")
     if doubled := [column for column in columns if columns.count(column) > 1]:
-        raise DatasetError(f"{path}: column {doubled[0]!r} stands twice in the header. Rename one")
+        raise DatasetError(f"{path}: column {doubled[0]!r} occurs twice in the header. Rename one of them")
     if missing := [column for column in needed if column not in columns]:
         how = f"To compare it with what was published, type: mirenc datasets verify {folder.name}"
         raise TaskError(f"{name}: no column {', '.join(map(repr, missing))}. {how}")
@@ -122,8 +122,8 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
                 raise DatasetError(f"{path}: holds {member} twice. Pack it again")
             size += len(data)
             if size > _MAX_ARCHIVE or len(members) == _MAX_MEMBERS:
-                found = f"more than {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB, so no archive of a dataset"
-                raise DatasetError(f"{path}: {found}. Move what does not belong to it away")
+                found = f"has more than {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB; no archive of a dataset has"
+                raise DatasetError(f"{path}: {found}. Remove what does not belong to the dataset")
             members[member] = data
     return dict(sorted(members.items()))
 
@@ -146,7 +146,7 @@ def _tar_members(path: Path, name: str) -> Iterator[tuple[str, bytes]]:
                 continue
             place = PurePosixPath(member.name)
             if not member.isreg() or place.is_absolute() or ".." in place.parts:
-                raise DatasetError(f"{path}: {member.name} is no regular file of it. Get the archive from its source")
+                raise DatasetError(f"{path}: contains {member.name}, not a regular file. Download the archive again")
             if place.parts[0] == name:
                 place = place.relative_to(name)
             stream = archive.extractfile(member)

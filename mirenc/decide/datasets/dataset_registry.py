@@ -58,7 +58,7 @@ def load_dataset(path: Path) -> Dataset:
     dataset = Dataset.from_dict({**load_toml(path), "sums": sums}, where=str(path))
     for part in sorted({"".join(name.partition("/")[:2]) for name in sums} ^ dataset.urls.keys()):
         missing = "checksums" if part in dataset.urls else "address in [urls]"
-        raise ConfigError(f"{path}: {part!r} has no {missing}. Each table x.csv and folder x/ needs both")
+        raise ConfigError(f"{path}: {part!r} has no {missing}; each x.csv and folder x/ needs checksums and an address")
     return dataset
 
 

@@ -33,9 +33,10 @@ class Settings:
     def __post_init__(self) -> None:
         if self.features.ndim != 2 or self.row.ndim != 2 or not np.isfinite(self.features).all():
             shapes = f"features {self.features.shape} and rows {self.row.shape}"
-            raise HeadError(f"settings have {shapes}; allowed: finite (T, F) and (n, K)")
+            raise HeadError(f"settings have {shapes}; allowed: finite numbers, in two dimensions each")
         if self.row.size and not -1 <= self.row.min() <= self.row.max() < len(self.features):
-            raise HeadError(f"settings name rows up to {self.row.max()} of {len(self.features)}")
+            found = f"rows of settings are {self.row.min()} to {self.row.max()}"
+            raise HeadError(f"{found}; allowed: -1 to {len(self.features) - 1}, the rows of features")
 
     def __len__(self) -> int:
         return len(self.row)
@@ -72,7 +73,7 @@ class Chooser(Head):
         costs = checked_costs(y)
         if len(costs) != len(features):
             found = f"{len(features)} rows of features and {len(costs)} rows of costs"
-            raise HeadError(f"{found}; one row of each a sample is needed")
+            raise HeadError(f"{found}; for each sample, a row of features and a row of costs are needed")
         self.n_choices_ = costs.shape[1]
         self._learn(features, costs, *settings_for(self, settings))
         return self

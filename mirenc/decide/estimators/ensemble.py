@@ -217,7 +217,7 @@ class NumberEnsembleHead(_Ensemble, Regressor, kind="number_ensemble"):
     def _checked_target(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.shape != (rows,) or not np.isfinite(target).all():
-            raise HeadError(f"numbers of shape {target.shape} for {rows} rows; one finite number a row is needed")
+            raise HeadError(f"numbers of shape {target.shape} for {rows} rows; each row needs one finite number")
         return target
 
 

@@ -167,4 +167,4 @@ def _check_answer(head: Any, where: str) -> None:
     right = not chooses or (answer.min() >= 0 and bool((abs(answer.sum(axis=1) - 1) < _SUM_ERROR).all()))
     if not whole or not right:
         kind = "preference" if chooses else "finite number"
-        raise damaged(where, f"it answers {answer.tolist()}, which is no {kind}")
+        raise damaged(where, f"it answers {answer.tolist()}, which is not a {kind}")

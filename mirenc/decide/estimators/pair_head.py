@@ -56,7 +56,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         features = self._seen(features)
         settings = settings or _numbered(self.n_choices_, len(costs))
         if costs.shape != settings.row.shape:
-            raise HeadError(f"costs {costs.shape}, settings {settings.row.shape}; one row of each a sample is needed")
+            found = f"costs {costs.shape}, settings {settings.row.shape}"
+            raise HeadError(f"{found}; for each sample, a row of costs and a row of settings are needed")
         self.middle_, self.spread_ = scaling(features)
         scaled = (features - self.middle_) / self.spread_
         self._find_components(scaled)
@@ -98,7 +99,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         width, wanted = settings.features.shape[1], len(self.setting_middle_)
         if len(settings) != len(features) or width != wanted:
             found = f"{len(features)} rows of features and settings {settings.row.shape} of {width} columns"
-            raise HeadError(f"{found}; one row a sample and {wanted} columns are needed")
+            raise HeadError(f"{found}; one row for each sample and {wanted} columns are needed")
         reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
         sample, place = np.nonzero(settings.row >= 0)

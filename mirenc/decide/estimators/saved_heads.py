@@ -133,7 +133,7 @@ def load_head_and_arrays(folder: str | os.PathLike[str]) -> tuple[Any, dict[str,
         raise damaged(f"{home}/{ARRAY_FILE}", error) from None
     extra = description.get("extra")
     if not isinstance(extra, dict):
-        raise damaged(f"{home}/{HEAD_FILE}", "'extra' is no table")
+        raise damaged(f"{home}/{HEAD_FILE}", "'extra' is not a table")
     try:
         arrays = widened(arrays, description.get("types", {}))
         arrays |= {name: arrays[like] for name, like in description.get("same", {}).items()}
@@ -169,7 +169,7 @@ def _check_numbers(arrays: Arrays, where: str) -> None:
         if array.dtype.kind not in "biuf":
             wrong = f"type {array.dtype}; allowed: numbers"
         elif np.isnan(array).any() or (np.isinf(array).any() and not is_spread):
-            wrong = "values that are no finite numbers"
+            wrong = "values that are not finite"
         elif is_spread and not (array > 0).all():
             wrong = "spreads of 0 or less"
         if wrong:
@@ -197,7 +197,7 @@ def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]
     """Reverse `narrowed`. Raises AttributeError, TypeError or ValueError: types that are none of numbers."""
     kinds = {name: np.dtype(kind) for name, kind in types.items()}
     if not all(kind.kind in _NARROW for kind in kinds.values()):
-        raise ValueError("'types' are none of numbers")
+        raise ValueError("'types' names types that are not types of numbers")
     return {name: array.astype(kinds[name]) if name in kinds else array for name, array in arrays.items()}
 
 

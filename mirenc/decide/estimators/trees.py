@@ -323,7 +323,8 @@ class BoostedChances(MultiRegressor, kind="boosted_chances"):
         row, outcome = np.nonzero(weight)
         present = np.unique(outcome)
         if len(present) < 2:
-            raise HeadError(f"{len(present)} of {shares.shape[1]} outcomes have a share in any row; 2 are needed")
+            found = f"only {len(present)} of {shares.shape[1]} outcomes have a share above 0 in some row"
+            raise HeadError(f"{found}; at least 2 are needed")
         options = {"learning_rate": self.learning_rate, "max_features": self.share, "early_stopping": False}
         options |= {"max_iter": self.trees, "max_leaf_nodes": self.leaves, "l2_regularization": 1.0}
         # From the outcomes that are present to all K; of two outcomes one number describes both.

@@ -166,5 +166,5 @@ def evaluate(
 def _several(name: str, given: Sequence[str] | None) -> list[str]:
     """The names as a list. Raises TaskError: a single string, whose letters would be taken for names."""
     if isinstance(given, str):
-        raise TaskError(f"{name} is {given!r}; it is a sequence of names: {name}=[{given!r}]")
+        raise TaskError(f"{name} is {given!r}, but must be a sequence of names, such as {name}=[{given!r}]")
     return list(given or ())

@@ -85,11 +85,11 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     if row == "no_code" and not task.context.names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
     if row.endswith(RUN) and not any(sample.run for sample in (data.samples if data is not None else ())):
-        return f"row {row!r} needs what only a run tells, and the samples have none. Leave it out, or measure anew"
+        return f"row {row!r} needs what only a run tells, and the samples lack it. Leave out the row, or measure anew"
     if kind in LOOK_AHEAD and not isinstance(task, LoopTask):
         return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
     if row == "both_mlp" and data is not None and not has_mlp(len(data), data.width, data.shares_space):
-        return "row 'both_mlp' is for a few settings and a few hundred samples. Leave it out"
+        return "row 'both_mlp' is for a few settings and a few hundred samples. Leave out row 'both_mlp'"
     return ""
 
 

@@ -99,14 +99,15 @@ def ir2vec_text(ir: IRSource, module: IRModule, region: Region | None) -> str:
 def function_text(text: str, symbol: str) -> str:
     """A function of a module (`IRModule.text`) with everything it refers to; other functions become declarations.
 
-    ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function with a body that can stand alone.
+    ``symbol`` is without ``@`` and quotes. Raises TaskError: no such function that can be extracted.
     """
     from mirenc.llvm.passes.extract import extract_functions
 
     for name, own in extract_functions(text):
         if name == symbol:
             return for_llvm_16(own)
-    raise TaskError(f"no function {symbol!r} with a body that can stand alone. Give IR that has it")
+    found = f"{symbol!r} has no body, or takes the address of another function's block, so that it cannot be extracted"
+    raise TaskError(f"{found}. Give other IR")
 
 
 def for_llvm_16(text: str) -> str:

@@ -211,8 +211,8 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
             texts |= {found: text for found, text in rows if found in wanted}
     except FileNotFoundError:
         raise TaskError(
-            f"{path}: the table has no IR beside it, which is not published. Make it again as machine.json says: "
-            "mirenc label SOURCES -o FOLDER"
+            f"{path}: this file of the table is missing, because IR is not published. Make the table again as "
+            "machine.json says: mirenc label SOURCES -o FOLDER"
         ) from None
     except (OSError, KeyError, TypeError, pa.ArrowException) as error:
         raise TaskError(f"{path}: the file of IR is damaged ({error}). {MAKE_ONE}") from None
@@ -221,5 +221,5 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
             raise TaskError(f"{path}: no IR of {piece.name}. The file belongs to another table. {MAKE_ONE}")
     for found, text in texts.items():
         if hash_of_ir(text) != found:
-            raise TaskError(f"{path}: the IR of hash {found[:12]} has another one. {MAKE_ONE}")
+            raise TaskError(f"{path}: damaged: the IR stored under hash {found[:12]} has another hash. {MAKE_ONE}")
     return [texts[piece.ir_hash] for piece in pieces]

@@ -182,7 +182,7 @@ def _samples(samples: Any, costs: Any, knobs: Sequence[str]) -> list[MeasuredSam
     rows_of: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for key, rows in itertools.groupby(costs.to_pylist(), lambda row: (row["kernel"], row["part"])):
         if key in rows_of:
-            raise ValueError(f"the costs of {' '.join(key)} stand at two places")
+            raise ValueError(f"the costs of {' '.join(key)} occur twice")
         rows_of[key] = list(rows)
     found = []
     for sample in samples.to_pylist():
@@ -212,7 +212,7 @@ class MeasuredTask(Task):
         """Read a table. Raises TaskError: as `read_measured` and `samples_of`; no folder is named."""
         self.check_variant(variant)
         if data_dir is None:
-            raise TaskError(f"{self.name} has costs of your own machine only. {_how_to_measure(self.name)}")
+            raise TaskError(f"mirenc comes without costs for {self.name}. {_how_to_measure(self.name)}")
         return self.samples_of(read_measured(data_dir, self.name))
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
@@ -233,7 +233,7 @@ class MeasuredTask(Task):
             found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
             raise TaskError(f"{title}: {found}. {_ANEW}")
         if (kernel.region.level if kernel.region else "module") != self.level:
-            raise TaskError(f"{title}: the table has no {self.level} of it to decide about. {_ANEW}")
+            raise TaskError(f"{title}: the table does not say which {self.level} of this kernel was measured. {_ANEW}")
         context = tuple(known[feature] for feature in self.context.names)
         space = shared or self.measured_space(context, sample)
         costs, reported, effective = _columns(sample, space, title)

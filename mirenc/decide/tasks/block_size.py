@@ -64,7 +64,7 @@ def block_space(language: str, dimensions: int) -> Space:
     """
     if language not in _LINES or dimensions not in _HABIT:
         found = f"no block shapes for {language!r} in {dimensions} dimensions"
-        raise TaskError(f"{found}; cl and cuda have them for 1 and 2")
+        raise TaskError(f"{found}; available: languages cl and cuda, 1 or 2 dimensions")
     shapes = [(x, 1) for x in _LINES[language]] if dimensions == 1 else _PLANES[language]
     habit = _HABIT[dimensions]
     # The default stands first in every space, so that a head for all of them knows it. A shape that a kernel or a
@@ -104,14 +104,14 @@ def permitted_shapes(
         x, y, z = bounds.required
         if z != 1:
             raise TaskError(
-                f"{found}; answers have two dimensions. Launch it with {x} x {y} x {z}: nothing is to choose"
+                f"{found}; answers have two dimensions. Launch the kernel with {x} x {y} x {z}: there is no choice"
             )
         return [(x, y)]
     permitted = [shape for shape in shapes if not bounds.refusal(shape) and not device.refusal(shape)]
     if not permitted:
         known = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
         raise TaskError(
-            f"{found}; answers are chosen among {known}: it allows none. Launch it with another shape that it does"
+            f"{found}, which allows none of the shapes that are chosen among: {known}. Launch the kernel with another"
         )
     default = nearest_shape(permitted, habit)
     return [default, *(shape for shape in permitted if shape != default)]

@@ -75,7 +75,8 @@ class DeviceMapping(PublishedTask):
         where = f"{record} ({name})"
         file = ir_name(row["benchmark"], row["dataset"], kernels)
         if file is None:
-            raise TaskError(f"{where}: no IR of this kernel in kernels_ir. `mirenc datasets verify device_mapping`")
+            found = "kernels_ir has no IR of this kernel"
+            raise TaskError(f"{where}: {found}. To check the data, type: mirenc datasets verify device_mapping")
         return Sample(
             name=name,
             ir=kernels[file],
@@ -94,9 +95,8 @@ class DeviceMapping(PublishedTask):
         refusals = [bound.items_refusal(items) for bound in bounds]
         if items and refusals and all(refusals):
             allowed = "; ".join(bound.text for bound in bounds)
-            raise TaskError(
-                f"context feature 'wgsize' is {items:g}: {refusals[0]} ({allowed}). Give one that it allows"
-            )
+            found = f"context feature 'wgsize' is {items:g}: {refusals[0]} ({allowed})"
+            raise TaskError(f"{found}. Give a wgsize that the kernel allows")
         return super().permitted(space, module, region, context)
 
 

@@ -71,10 +71,11 @@ class NumaPrefetch(PublishedTask):
         samples = [_sample(line, len(header), space, at) for line, at in zip(records, places, strict=True) if line]
         if lost := [sample for sample in samples if math.isnan(sample.costs[space.default])]:
             named = ", ".join(sample.name for sample in lost)
-            warnings.warn(f"{table}: left out, for want of a time at the default: {named}", stacklevel=2)
+            lacking = "these regions are left out, because they have no time at the default setting"
+            warnings.warn(f"{table}: {lacking}: {named}", stacklevel=2)
             samples = [sample for sample in samples if sample not in lost]
         if doubled := len(samples) - len({sample.name for sample in samples}):
-            raise TaskError(f"{table}: {doubled} regions stand twice in the table. Leave out one of each")
+            raise TaskError(f"{table}: {doubled} regions occur twice. Leave out one row of each")
         published = table in get_dataset(_FOLDER).tables
         found = content_hash(_FOLDER, data_dir) if published else hashlib.sha256(content).hexdigest()
         return TaskData(samples, space, found)
@@ -108,13 +109,13 @@ def _space(columns: list[str], table: str) -> Space:
         found = _COLUMN.fullmatch(column)
         if found is None or not 0 <= int(found[6]) < 16:
             raise TaskError(
-                f"{table}: column {column!r} is no configuration; one is named as in {_DEFAULT}: threads, nodes of "
-                "threads and of pages, mapping, hyper-threading 0 or 1, prefetcher mask 0 to 15, pages"
+                f"{table}: column {column!r} does not name a configuration. Name it as in {_DEFAULT}: level, threads, "
+                "their nodes, nodes of pages, mapping, hyper-threading (0, 1), prefetcher mask (0 to 15), pages"
             )
         mask = [int(found[6]) >> bit & 1 for bit in range(4)]
         settings.append((*map(int, found.group(1, 2, 3)), found[4], int(found[5]), *mask, found[7]))
     if _DEFAULT not in columns:
-        raise TaskError(f"{table}: no column {_DEFAULT!r}, the default that speedups are over")
+        raise TaskError(f"{table}: column {_DEFAULT!r} is missing. Add it: speedups are relative to its times")
     return Space(_KNOBS, tuple(settings), columns.index(_DEFAULT), missing="never")
 
 
@@ -127,7 +128,7 @@ def _sample(line: list[str], width: int, space: Space, where: str) -> Sample:
         try:
             cost = float(cell or -1)
         except ValueError:
-            raise TaskError(f"{where} ({name}): {cell!r} for {setting} is no number. Leave out the line") from None
+            raise TaskError(f"{where} ({name}): {cell!r} for {setting} is not a number. Leave out the line") from None
         costs.append(cost if cost > 0 else math.nan)
     program = name.removeprefix("__cere__").lstrip("_").split("_")[0]
     return Sample(name, None, program, costs=tuple(costs), code=name)

@@ -68,7 +68,7 @@ class CompiledTask(Task):
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
         """Read a table; its samples have code where the IR is beside it."""
         if data_dir is None:
-            raise TaskError(f"{self.name} wants a table of passes. {MAKE_ONE}")
+            raise TaskError(f"{self.name} needs a table of passes. {MAKE_ONE}")
         table = read_compiled(data_dir)
         has_code = (Path(data_dir) / "ir.parquet").exists()
         texts = read_piece_ir(data_dir, table.pieces) if has_code else [None] * len(table.pieces)
@@ -91,8 +91,8 @@ class CompiledTask(Task):
     def _sizes_after(self, table: CompiledTable, level: str) -> Float64:
         """(n,) bytes of code after a level, 1 at least; NaN where it failed."""
         if level not in table.levels:
-            found = f"the table has {', '.join(table.levels) or 'none'}. Measure anew with this release"
-            raise TaskError(f"{self.name} wants sizes after {level}; {found}: mirenc label SOURCES -o FOLDER")
+            found = f"the table has {', '.join(table.levels) or 'none'}. Label anew with this release"
+            raise TaskError(f"{self.name} needs sizes after {level}; {found}: mirenc label SOURCES -o FOLDER")
         return np.asarray(np.maximum(table.levels[level].code_bytes, 1.0))
 
     def modules(self, module: IRModule, regions: Sequence[Region | None]) -> list[IRModule]:
@@ -117,7 +117,7 @@ class SizeAfter(CompiledTask):
     """The logarithm of the bytes after -Oz, -O3 or no pass, so that a factor counts alike for all sizes."""
 
     name = "size_after"
-    title = "code size after"
+    title = "code size by optimisation level"
     target = "number"
     unit = "log bytes"
     logarithm = True
@@ -174,21 +174,22 @@ class PassFires(CompiledTask):
     """
 
     name = "pass_fires"
-    title = "which passes change it, at"
+    title = "passes that change the code, by level"
     target = "labels"
     variants = ("Oz", "O3")
 
     def data_of(self, table: CompiledTable, samples: list[Sample], variant: str) -> TaskData:
         if variant not in table.fires:
-            found = f"the table says it of {', '.join(table.fires) or 'no level'}. Measure anew where opt is on PATH"
-            raise TaskError(f"{self.name} wants to know which passes of {variant} change a piece; {found}")
+            found = f"the table has those of {', '.join(table.fires) or 'no level'}. Label anew where opt is on PATH"
+            raise TaskError(f"{self.name} needs to know which passes of {variant} change a piece; {found}")
         fires = table.fires[variant]
         training = fires.known & ~np.array([sample.held_out for sample in samples], dtype=bool)
         changed = fires.changed[training]
         rarer = np.minimum(changed.sum(axis=0), (~changed).sum(axis=0))
         kept = np.flatnonzero(rarer >= max(1.0, _LEAST_SHARE * len(changed)))
         if not len(kept):
-            raise TaskError(f"{self.name}: every pass changes all pieces for training, or none. Measure more sources")
+            found = "each pass changes either all training pieces or none, so there is nothing to learn"
+            raise TaskError(f"{self.name}: {found}. Label more sources")
         labels = map(tuple, fires.changed[:, kept].astype(int).tolist())
         names = tuple(fires.passes[index] for index in kept)
         return self._data(table, samples, "labels", labels, fires.known, label_names=names)

@@ -68,17 +68,17 @@ class ThreadCoarsening(PublishedTask):
             where = f"{_TABLE}, record {line} ({row['kernel']}, factor {row['cf']})"
             factor = real(row, "cf", where)
             if factor not in _FACTORS:
-                raise TaskError(f"{where}: factor {factor:g} is none of {', '.join(self.space.names)}")
+                raise TaskError(f"{where}: factor {factor:g} is unknown; allowed: {', '.join(self.space.names)}")
             measured = times.setdefault(row["kernel"], {})
             if int(factor) in measured:
-                raise TaskError(f"{where}: this kernel and factor stand twice in the table. Leave out one")
+                raise TaskError(f"{where}: this kernel and factor occur twice in the table. Leave out one row")
             measured[int(factor)] = row
         for kernel, rows in sorted(times.items()):
             if f"{kernel}.ll" not in kernels:
-                found = f"no IR of kernel {kernel!r} in kernels_ir"
-                raise TaskError(f"{_TABLE}: {found}. `mirenc datasets verify thread_coarsening`")
+                found = f"kernels_ir has no IR of kernel {kernel!r}"
+                raise TaskError(f"{_TABLE}: {found}. To check, type: mirenc datasets verify thread_coarsening")
             if 1 not in rows:
-                raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Leave it out")
+                raise TaskError(f"{_TABLE}: kernel {kernel!r} has no time for factor 1, the baseline. Delete its rows")
             hand = tuple(real(rows[1], column, f"{_TABLE}, {kernel}") for column in _HAND)
             for gpu, name in _GPUS.items():
                 costs = tuple(_seconds(kernel, rows.get(factor, {}), f"runtime_{gpu}") for factor in _FACTORS)

@@ -45,7 +45,7 @@ def check_sums(folder: Path, sums: dict[str, str]) -> None:
             raise ModelError(
                 f"{folder}: {name} is not the file that was released "
                 f"(sha256 {digest[:12]}..., expected {expected[:12]}...). "
-                "Install the model again; a change of your own is sealed by mirenc.encoder.weights.seal(folder)"
+                "Install the model again. If you changed it, call mirenc.encoder.weights.seal(folder) for new sums"
             )
     if unlisted := [name for name in REQUIRED if name not in released]:
         raise ModelError(f"{folder}: {SUMS} does not list {', '.join(unlisted)}. Install the model again")

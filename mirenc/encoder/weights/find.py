@@ -53,8 +53,8 @@ def list_models(*, failed: Callable[[ModelError], None] | None = None) -> list[s
             _announced_folder(points.select(name=name))
             if name in names:
                 raise ModelError(
-                    f"the model {name!r} that a package announces is left out: one of mirenc's own has that name. "
-                    "Give it another"
+                    f"a package announces a model {name!r}, which is the name of a model of mirenc's own, so the "
+                    "package's model is left out. Rename the package's model"
                 )
             names.add(name)
         except ModelError as error:
@@ -84,8 +84,8 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
     if name in _APART:
         raise ModelError(
             f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "
-            f"pip install ./{_APART[name]}; elsewhere, install the wheel that `pip wheel --no-deps ./{_APART[name]}` "
-            "makes in one"
+            f"pip install ./{_APART[name]}; for another machine, make a wheel in the checkout with "
+            f"`pip wheel --no-deps ./{_APART[name]}`, and install that"
         )
     available = ", ".join(list_models(failed=lambda error: None)) or "none"
     if os.sep in name or os.path.exists(name):  # a path

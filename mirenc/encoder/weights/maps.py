@@ -135,7 +135,7 @@ def load_map(files: ModelFiles, name: str) -> WhiteningMap:
     try:
         whitening = _read(path, name, files)
     except (OSError, SafetensorError, KeyError, ValueError) as error:
-        raise ModelError(f"{path}: is no map, or a damaged one ({error}). Fit it again: {fit}") from None
+        raise ModelError(f"{path}: is not a map, or is damaged ({error}). Fit the map again: {fit}") from None
     if (own := whitening.model_digest) != files.digest:
         raise ModelError(
             f"map {name!r} takes vectors of {whitening.model} (digest {own[:12]}), not of {files.name} "
@@ -163,7 +163,7 @@ def _read(path: Path, name: str, files: ModelFiles) -> WhiteningMap:
         if shapes != ((width,), (width, width)):
             raise ValueError(f"{part} has shapes {shapes[0]} and {shapes[1]}, not {(width,)} and {(width, width)}")
         if not (np.isfinite(mean[part]).all() and np.isfinite(matrix[part]).all()):
-            raise ValueError(f"{part} has values that are no finite numbers")
+            raise ValueError(f"{part} has values that are not finite")
     return WhiteningMap(head["model"], head["model_digest"], mean, matrix, json.loads(head["facts"]), name)
 
 

@@ -48,7 +48,7 @@ def read_provenance(folder: str | os.PathLike[str]) -> tuple[Source, ...] | None
         values = json.loads(path.read_text(encoding="utf-8"))
         sources = tuple(Source(**{**value, "projects": tuple(value["projects"])}) for value in values)
         if any(source.kind not in get_args(Kind) for source in sources):
-            raise ValueError(f"a kind is none of {', '.join(get_args(Kind))}")
+            raise ValueError(f"a kind is unknown; allowed: {', '.join(get_args(Kind))}")
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -61,8 +61,8 @@ def ancestry(name: str, folder: Path) -> tuple[Source, ...]:
     sources = read_provenance(folder)
     if sources is None:
         warnings.warn(
-            f"{folder}: has no {PROVENANCE_FILE}, so what {name} was trained on is not known. Figures on what it saw "
-            "would be too good: hold out projects that you know it did not see (held_out = [...] in the recipe)",
+            f"{folder}: has no {PROVENANCE_FILE}, so what {name} was trained on is not known. Figures on its training "
+            "code would be too good. Hold out projects that were not in its training (held_out = [...] in the recipe)",
             stacklevel=2,
         )
         return (Source(name, "unknown", ()),)

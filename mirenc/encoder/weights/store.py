@@ -101,13 +101,13 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
     except (ValueError, SafetensorError) as error:
         raise ModelError(f"{folder}: damaged ({error}). {check}") from None
     if not isinstance(values, dict) or not isinstance(values.get("name"), str):
-        raise ModelError(f"{folder}: config.json is no model configuration. {check}")
+        raise ModelError(f"{folder}: config.json is not a model configuration. {check}")
     if values.get("format") != FORMAT:
         raise ModelError(f"{folder}: model format {values.get('format')}, this mirenc reads {FORMAT}")
     try:
         config = ModelConfig.from_dict(values["model"], where=f"{folder}/config.json")
     except (ConfigError, KeyError) as error:
-        raise ModelError(f"{folder}: config.json is no model configuration: {error}") from None
+        raise ModelError(f"{folder}: config.json is not a model configuration: {error}") from None
     # The digest needs these sums anyway, so comparing them costs nothing: it is done with every load.
     with ThreadPoolExecutor(1) as beside:
         summing = beside.submit(lambda: [hashlib.sha256(data) for data in (config_data, tokenizer_data, weight_data)])
@@ -139,9 +139,7 @@ def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, stor
             )
     for name, array in weights.items():
         if stored[name].dtype.kind != "f" or not np.isfinite(array).all():
-            raise ModelError(
-                f"{folder}: weight {name!r} has values that are no finite numbers. Install the model again"
-            )
+            raise ModelError(f"{folder}: weight {name!r} has values that are not finite. Install the model again")
 
 
 def save_files(

@@ -119,8 +119,8 @@ def _matching(functions: list[IRFunction], wanted: str | re.Pattern[str]) -> lis
     try:
         search = re.compile(wanted).search
     except re.error as error:
-        advice = "Put a backslash before signs that stand for themselves"
-        raise ConfigError(f"{wanted!r} is no regular expression: {error}. {advice}") from None
+        advice = "Put a backslash before each sign that is meant literally"
+        raise ConfigError(f"{wanted!r} is not a regular expression: {error}. {advice}") from None
     return [found for found in functions if search(found.name) or search(found.display_name)]
 
 

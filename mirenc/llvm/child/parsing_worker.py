@@ -102,7 +102,7 @@ class ParsingWorker(ChildProcess):
         messages = {
             "memory": f"LLVM ran out of memory {memory_advice(self.memory_limit)}",
             "long": f"its text, as LLVM prints it, has more than {most_text / 2**20:.0f} MiB, {TEXT_FACTOR} times the "
-            "largest input: a constant is repeated wherever it is used. Raise --max-bytes (Python: max_bytes=)",
+            "largest input: LLVM prints a constant at each use. Raise --max-bytes (Python: max_bytes=)",
             "timeout": f"LLVM did not finish within {timeout:g} s. Raise the limit with --timeout (Python: timeout=)",
             "start": f"LLVM cannot be started: {ended.problem}. Type: pip install --force-reinstall --no-deps llvmlite",
             "killed": "LLVM's process was killed, most likely by the system for want of memory. "

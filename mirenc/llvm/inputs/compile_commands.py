@@ -75,7 +75,7 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
         try:
             parsed.append(_read(path.resolve().parent, entry, languages))
         except (KeyError, TypeError, ValueError) as error:
-            why = f"{path}: entry {number} is no command ({error}{' is missing' * isinstance(error, KeyError)})"
+            why = f"{path}: entry {number} is not a command ({error}{' is missing' * isinstance(error, KeyError)})"
             broken.append(f"{why}. It needs directory, file, and arguments or command")
     if broken and not parsed:
         raise ConfigError(broken[0])
@@ -87,14 +87,14 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
     repeated = len(parsed) - others.total() - len(chosen)
     if not chosen:
         wanted = " ".join(languages)
-        raise ConfigError(f"{path}: no source in it that ends in {wanted}. Make it again with CMake or bear")
+        raise ConfigError(f"{path}: has no source that ends in {wanted}. Make this file again with CMake or bear")
     for line in broken:
         report(f"{line}. It is left out")
     if others:
         listed = ", ".join(f"{suffix} {count}" for suffix, count in others.items())
-        report(f"{path}: entries are left out, since their files are no source that is compiled here: {listed}")
+        report(f"{path}: entries are left out, because mirenc does not compile sources with these endings: {listed}")
     if repeated:
-        report(f"{path}: {repeated} entries are left out: their file had one before")
+        report(f"{path}: {repeated} entries are left out: an earlier entry has the same file")
     left_out = Counter(flag for command in chosen.values() for flag in command.left_out)
     report_flags(f"{path}: flags of tools, profiles and linkers are left out", left_out, report)
     return list(chosen.values())
@@ -139,7 +139,7 @@ def _entries(path: Path) -> list[Any]:
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file. Check the path") from None
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: not JSON: {error}. Make it again with CMake or bear") from None
+        raise ConfigError(f"{path}: not JSON: {error}. Make this file again with CMake or bear") from None
     if not isinstance(entries, list):
         raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
     return entries
@@ -164,15 +164,15 @@ def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
     command = Command(directory, file, languages.get(file.suffix, ""))
     shell = "arguments" not in entry
     if shell and not isinstance(entry["command"], str):
-        raise TypeError("a command that is no text")
+        raise TypeError("a command that is not text")
     words = shlex.split(entry["command"]) if shell else list(entry["arguments"])
     if not all(isinstance(word, str) for word in words):
-        raise TypeError("an argument that is no text")
+        raise TypeError("an argument that is not text")
     if not words:
-        raise ValueError("it has no words")
+        raise ValueError("the command is empty")
     try:
         if any(map(_WINDOWS.match, (entry["directory"], entry["command"].lstrip() if shell else words[0]))):
-            raise CompileError("its command was written on Windows. Make it again where its files are")
+            raise CompileError("its command was written on Windows. Make the entry on the machine that has its files")
         if shell:
             words, command = _without_shell(words, command)
         return _parse(command, words, languages)
@@ -265,7 +265,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
         raise CompileError(f"its command ({' '.join(words)[:60]}) runs no compiler. Give entries that compile")
     base = _base(words[number])
     if _MICROSOFT.fullmatch(base) or "--driver-mode=cl" in words:
-        raise CompileError(f"its command is {base}'s, Microsoft's kind. Configure the build with a gcc or clang")
+        raise CompileError(f"its compiler {base} takes Microsoft's options. Configure the build with a gcc or clang")
     named = _COMPILER.fullmatch(base)
     prefix, name = (named["prefix"] or "", named["name"]) if named else ("", base)
     left_out = [word for word in words[:number] if word.startswith(_HEADER_VARIABLES)]
@@ -282,7 +282,9 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
             level = "-O" + option.removeprefix("--optimize").removeprefix("-O").removeprefix("=")
             kept += [("-ffast-math",)] if level == "-Ofast" else []
         elif option == "-cc1":
-            raise CompileError("its command is clang's inner one, -cc1. Give the command that started it")
+            raise CompileError(
+                "its command is clang's internal one, -cc1. Give the clang command that started this one"
+            )
         elif LEFT_OUT.match(option) or (option.split("=")[0] in _INCLUDES and value.endswith(PRECOMPILED)):
             left_out.append(" ".join(flag))
         elif not OUTPUT.match(option):

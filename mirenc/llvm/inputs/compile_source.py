@@ -158,7 +158,7 @@ def compile_source(
         headline = _HEADLINE.search(words)
         first = headline[0] if headline else (words.splitlines() or [f"no reason given (exit {done.code})"])[-1]
         flag = _CUDA_EXAMPLE if language == "cuda" else "--cflags=-Iinclude"
-        advice = f"Mend it, or give flags it needs, as in {flag}"
+        advice = f"Mend the source, or give flags that it needs, such as {flag}"
         target = (_TARGET.findall(" ".join(cflags)) or [platform.machine()])[-1]
         if "file not found" in first and not target.startswith(platform.machine()):
             where = f"The headers of {target} may be missing here"

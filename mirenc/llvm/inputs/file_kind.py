@@ -155,7 +155,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file open for reading; IRFileError where the system refuses it."""
     name = os.fspath(path)
     if not name:
-        raise IRFileError("'': is no file name. Give a path, or - for standard input", errno=errno.EINVAL)
+        raise IRFileError("'': is not a file name. Give a path, or - for standard input", errno=errno.EINVAL)
     if os.path.isdir(name):
         raise folder_error(name)
     try:
@@ -169,7 +169,7 @@ def _opened(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
         what = "no such file" if error.errno == errno.ENOENT else error.strerror
         raise IRFileError(f"{name}: {what}. Check the path", errno=error.errno or errno.EIO) from None
     except ValueError as error:  # a NUL byte in it
-        raise IRFileError(f"{name!r}: is no file name ({error}). Check the path", errno=errno.EINVAL) from None
+        raise IRFileError(f"{name!r}: is not a file name ({error}). Check the path", errno=errno.EINVAL) from None
 
 
 def check_file(path: str | os.PathLike[str]) -> None:
@@ -281,7 +281,7 @@ def _only_part(name: str, path: str, label: str | None, stream: IO[bytes]) -> Pa
         raise IRFileError(f"{name}: {path} has no such module. It has {known or 'none'}", errno=errno.ENOENT)
     example = part_name(path or "FILE", every[0])
     found = f"{name}: is {kind} with {len(every)} modules, and one is expected"
-    raise IRFileError(f"{found}. Name one, as in {shlex.quote(example)}; it has {known}", errno=errno.EINVAL)
+    raise IRFileError(f"{found}. Name one, as in {shlex.quote(example)}; available: {known}", errno=errno.EINVAL)
 
 
 def _head(stream: IO[bytes]) -> bytes:

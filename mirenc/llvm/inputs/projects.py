@@ -87,7 +87,7 @@ def part_input(path: Path, part: Part) -> Input:
 
 def _left_out(what: str, count: int) -> str:
     has, is_ = ("has", "is") if count == 1 else ("have", "are")
-    return f"{what} {has} no LLVM bitcode and {is_} left out. clang leaves it there with {FLAGS}"
+    return f"{what} {has} no LLVM bitcode and {is_} left out. To get bitcode in objects, compile with clang {FLAGS}"
 
 
 def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:

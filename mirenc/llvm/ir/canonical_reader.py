@@ -161,7 +161,7 @@ class _Reading:
     def _parse(self, text: str, *, resolved: bool) -> _Entry:
         if len(text) > _LONGEST_INSTRUCTION:
             found = f"an instruction prints as {len(text):,} characters ({text[:40]} ...), the limit is 4 Mi"
-            raise IRResourceError(f"{found}: a constant is repeated wherever it is used. Leave the file out")
+            raise IRResourceError(f"{found}: LLVM prints a constant at each use. Leave the file out")
         form = parse_form(text, self.display)
         if form.name_slots and not resolved:  # stands for several forms, one for each set of names of types
             return -1, form.slots, form.has_result, form

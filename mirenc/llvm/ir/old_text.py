@@ -86,7 +86,7 @@ def explain(text: str, diagnostic: str) -> str:
     if len(_MODULE_START.findall(text)) > 1:
         return "It holds several modules: write each to a file of its own"
     if not _DEFINITION.search(text) and _BLOCK_OR_INSTRUCTION.search(text):
-        return "It has no whole function. Give one, from `define` to its closing brace"
+        return "The text has no whole function. Give one, from `define` to its closing brace"
     if _DEFINITION.search(text):
         return "The file may be damaged or incomplete"
     return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"

@@ -27,7 +27,7 @@ def expanded(name: str, version: str = "19") -> str:
     levels = tomllib.loads(files("mirenc.llvm.passes").joinpath("levels.toml").read_text(encoding="utf-8"))
     major = version.partition(".")[0]
     if major not in levels:
-        raise PassError(f"levels are not known pass by pass for LLVM {version}; available: {', '.join(levels)}")
+        raise PassError(f"the passes of LLVM {version}'s levels are not recorded; available: {', '.join(levels)}")
     if name not in levels[major]:
-        raise PassError(f"level {name!r} is not known pass by pass; available: {', '.join(levels[major])}")
+        raise PassError(f"the passes of level {name!r} are not recorded; available: {', '.join(levels[major])}")
     return str(levels[major][name])

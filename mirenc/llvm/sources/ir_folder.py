@@ -181,7 +181,7 @@ def origins_of(root: Path) -> dict[str, dict[str, str]]:
 def failures_of(root: Path) -> list[CompileError]:
     """One error for each source that did not become IR, from the log of a folder of IR; raises as `origins_of`."""
     advice = {"large": "Raise the limit with --max-bytes", "timeout": "Raise the limit with --timeout"}
-    usual = "Mend it, or give the flags it needs, as in --cflags=-Iinclude"
+    usual = "Mend the source, or give flags that it needs, such as --cflags=-Iinclude"
     return [
         CompileError(
             f"{record.project}/{record.file}: not compiled: "
@@ -214,6 +214,6 @@ def _read_log(path: Path) -> tuple[dict[Key, IRRecord], int]:
             record = IRRecord(**json.loads(line))
             records[record.key] = record
         except (ValueError, TypeError) as error:
-            found = f"{path}: line {number} is no record of compiled IR ({error})"
-            raise IRFileError(f"{found}. Give another output folder, or delete it") from None
+            found = f"{path}: line {number} is not a record of compiled IR ({error})"
+            raise IRFileError(f"{found}. Give another output folder, or delete this file") from None
     return records, len(whole)

@@ -159,7 +159,7 @@ def build_functions(
         raise ConfigError(f"{roots[0]}: no IR here. Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll")
     if len(forms) < 2 and all(len(own) == 1 for own in files.values()):
         advice = "Give folders with PROJECT/O0/x.ll and PROJECT/O2/x.ll, or two forms: --in-form plain --in-form O2"
-        raise ConfigError(f"{roots[0]}: each program is there in one form, and two are compared. {advice}")
+        raise ConfigError(f"{roots[0]}: each program exists in one form only, and two are needed. {advice}")
     folder.mkdir(parents=True, exist_ok=True)
     _keep_setup(folder, tokenizer, forms)
     failures: list[MirencError] = []
@@ -178,7 +178,7 @@ def _keep_setup(folder: Path, tokenizer: IRTokenizer, forms: Sequence[str]) -> N
     setup = json.dumps({"forms": list(forms), "tokenizer": tokenizer.to_json()})
     record = folder / "setup.json"
     if any(folder.glob("*.functions")) and (not record.is_file() or record.read_text(encoding="utf-8") != setup):
-        raise ConfigError(f"{folder} has functions by another tokenizer or in other forms. Name another folder")
+        raise ConfigError(f"{folder} has functions of another tokenizer or in other forms. Name another folder")
     with delivered(record) as part:
         part.write_text(setup, encoding="utf-8")
     tokenizer.save(folder / "tokenizer.json")

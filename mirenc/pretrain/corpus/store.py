@@ -298,11 +298,12 @@ def hold_out(
     if not unseen:
         models = " and ".join(sorted({seen[project] for project in order}))
         found = f"no project is left to hold out: all {len(order)} of the corpus ({some}) were in the training"
-        raise ConfigError(f"{found} of {models}, which the run comes from. Add a project to the corpus that was not")
+        found = f"{found} of {models}, from which the run starts"
+        raise ConfigError(f"{found}. Add a project to the corpus that was in no such training")
     for project in named:
         if project in seen:
-            found = f"held_out: {project} was in the training of {seen[project]}, which the run comes from"
-            raise ConfigError(f"{found}, so no figure on it is held out. Leave it out of held_out")
+            found = f"held_out: {project} was in the training of {seen[project]}, from which the run starts"
+            raise ConfigError(f"{found}, so it cannot be held out. Leave {project} out of held_out")
         if project not in sizes:
             raise ConfigError(f"held_out: no project {project!r} in the corpus; it has {some}")
     held, count, wanted = list(named), 0, share * len(projects)

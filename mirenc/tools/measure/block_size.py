@@ -98,7 +98,7 @@ class BlockSizeMethod(Method):
     def user_kernels(self, paths: Sequence[Path], toolchain: Toolchain) -> Iterator[MeasuredKernel]:
         for path in paths:
             if path.suffix not in _SUFFIXES:
-                raise TaskError(f"{path} is no OpenCL or CUDA source. Name a file NAME.cl or NAME.cu")
+                raise TaskError(f"{path} is not an OpenCL or CUDA source. Name a file NAME.cl or NAME.cu")
             driver_path = path.with_name(f"{path.stem}.{_DRIVER}")
             if not driver_path.is_file():
                 raise TaskError(
@@ -199,12 +199,12 @@ def build_options(cflags: Sequence[str]) -> Iterator[str]:
         if not whole.startswith((*_WITH_VALUE, "-cl-")) and whole not in ("-w", "-Werror"):
             raise ConfigError(
                 f"an OpenCL device is given {whole!r}, which its compiler does not know; it knows -D, -I, -w, -Werror "
-                "and -cl-... Leave it out of --cflags, or measure what needs it with --part cuda"
+                "and -cl-... Leave this flag out of --cflags, or measure with --part cuda"
             )
         if whole in _WITH_VALUE or any(letter.isspace() for letter in whole):
             raise ConfigError(
-                f"an OpenCL device is given {whole!r}, and its options may have no blanks. Write that into the source, "
-                "or as -DNAME=VALUE or -IFOLDER without any"
+                f"an OpenCL device is given {whole!r}, but its options may not contain blanks. Write the definition "
+                "into the source, or give -DNAME=VALUE or -IFOLDER without blanks"
             )
         yield whole
 

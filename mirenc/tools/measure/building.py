@@ -101,7 +101,7 @@ def read_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        found = f"{path}: byte {error.start} is no UTF-8, which sources and drivers must be"
+        found = f"{path}: byte {error.start} is not UTF-8, which sources and drivers must be"
         raise IRFileError(f"{found}. Convert it, for example: iconv -f latin1 -t utf-8 {path.name}") from None
 
 
@@ -110,7 +110,7 @@ def c_sources(paths: Sequence[Path]) -> list[Path]:
     sources = []
     for path in paths:
         if path.suffix != ".c":
-            raise TaskError(f"{path} is no C source. Write what is measured as a C function, in a file NAME.c")
+            raise TaskError(f"{path} is not a C source. Write what is measured as a C function, in a file NAME.c")
         check_file(path)
         if not path.name.endswith(DRIVER):
             sources.append(path)

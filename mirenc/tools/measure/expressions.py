@@ -37,7 +37,7 @@ def read_expression(text: str | Number, names: tuple[str, ...]) -> Expression:
     try:
         tree = ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError):
-        raise ConfigError(f"{text!r} is no expression; {allowed}") from None
+        raise ConfigError(f"{text!r} is not an expression; {allowed}") from None
 
     def check(node: ast.expr) -> None:
         operands: list[ast.expr] = []

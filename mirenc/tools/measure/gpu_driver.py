@@ -117,14 +117,14 @@ class Argument(Config, arbitrary_types_allowed=True):
         if size not in keys_set:
             raise ValueError(f"{size} is missing")
         if idle := sorted(keys_set - {self.kind, size, *others}):
-            raise ValueError(f"{idle[0]} says nothing of a {self.kind}; leave it out")
+            raise ValueError(f"`{idle[0]}` has no effect on a {self.kind}; leave out `{idle[0]}`")
         keys = FILLS[self.fill]
         if self.fill in _WHOLE and self.dtype.kind == "f":
-            raise ValueError(f"fill is {self.fill!r}, which is for whole numbers; leave it out")
+            raise ValueError(f"fill is {self.fill!r}, which is for whole numbers; leave out `fill`")
         if "below" in keys and self.below is None and self.fill != "ramp":
             raise ValueError(f"fill is {self.fill!r}, which needs `below`")
         if idle := sorted({"low", "high", "below"} & keys_set - {*keys}):
-            raise ValueError(f"{idle[0]} says nothing to a fill of {self.fill!r}; leave it out")
+            raise ValueError(f"`{idle[0]}` has no effect with fill = {self.fill!r}; leave out `{idle[0]}`")
         return self
 
     @property
@@ -212,7 +212,8 @@ class GpuDriver(Config, arbitrary_types_allowed=True):
         if not any(argument.output for argument in self.arguments):
             raise ConfigError("no argument is a buffer with `output = true`; results must be compared with something")
         if sum(argument.kind == "local" for argument in self.arguments) > 1:
-            raise ConfigError("two arguments have `local`; CUDA knows one such memory, so cut one into parts")
+            found = "two arguments have `local`, but a CUDA kernel has one block of dynamic shared memory"
+            raise ConfigError(f"{found}. Use one argument, and divide its memory in the kernel")
         for n in self.sizes:
             for axis, wanted in enumerate(self.wanted):
                 _whole(f"global[{axis}]", wanted, 1, n=n)
@@ -259,7 +260,7 @@ def read_driver(text: str, where: str) -> GpuDriver:
     try:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where} is no TOML: {error}") from None
+        raise ConfigError(f"{where} is not TOML: {error}") from None
     driver = GpuDriver.from_dict(values, where=where)
     try:
         driver.check()

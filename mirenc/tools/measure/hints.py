@@ -49,7 +49,7 @@ class HintedLoop:
         self._nodes: dict[int, str] = {}
         self._read(text.split("\n"))
         if function not in self._bodies:
-            raise CompileError(f"no function {function!r} in it. Name one that it defines")
+            raise CompileError(f"the IR has no function {function!r}. Name a function that the source defines")
         if self._is_local(function):
             raise CompileError(f"function {function!r} is static, and nobody could call it. Leave `static` out")
         self._loop = self._find_loop(line)

@@ -42,7 +42,7 @@ _DECIDED = re.compile(r"(?:[ \t,]|\\\r?\n)*\b(?:num_threads|schedule)(?:\s|\\\r?
 
 
 class OpenMPMethod(Method):
-    """C kernels with one parallel loop, five sizes each; number of threads, schedule, chunk; the machine as a whole."""
+    """Threads, schedule and chunk size of C kernels with one parallel loop, in five sizes, on the whole machine."""
 
     task = "openmp"
     default_count = 365  # all of them
@@ -82,7 +82,7 @@ class OpenMPMethod(Method):
         cells = tuple(_cell(kernel, setting, folder / f"{number}.so", beside) for number, setting in numbered)
         default = cells[space.default]
         if default.problem:
-            raise CompileError(f"{default.problem}. Mend it, or give flags it needs with --cflags")
+            raise CompileError(f"{default.problem}. Mend the source, or give flags that it needs with --cflags")
         # The same bytes at another address: the linker gives them again, so they need not be built again.
         shutil.copyfile(folder / default.library, folder / "copy.so")
         ir, symbol = _region(kernel, folder, beside)
@@ -112,7 +112,8 @@ def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple
     for region in parallel_regions(module):
         if region.line == kernel.line:
             return module.annotated, region.symbol
-    raise CompileError(f"{toolchain.compiler} makes no function of the loop on line {kernel.line}. Is it ever reached?")
+    found = f"{toolchain.compiler} did not outline the parallel loop on line {kernel.line} into a function"
+    raise CompileError(f"{found}. Is the loop ever reached?")
 
 
 def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
@@ -120,7 +121,7 @@ def _kernels(name: str, source: CSource) -> Iterator[MeasuredKernel]:
     first, last = function_span(source.text, source.function)
     lines = [line for line in parallel_loops(source.text) if first <= line <= last]
     if not lines:
-        raise TaskError(f"{name}: no `#pragma omp parallel for` in function {source.function!r}. Name one that has it")
+        raise TaskError(f"{name}: {source.function!r} has no `#pragma omp parallel for`. Name another function")
     family = re.match(r"/\* (\w+):", source.text)
     for line in lines:
         place = f"{name}:{line}" if len(lines) > 1 else name
@@ -192,7 +193,7 @@ def with_clauses(source: str, line: int, asked: str) -> str:
     pragmas = parallel_loops(source)
     if line not in pragmas:
         lines = ", ".join(map(str, pragmas)) or "no line"
-        raise TaskError(f"line {line} is no `#pragma omp parallel for`; such stand on {lines}. Name one of them")
+        raise TaskError(f"line {line} has no `#pragma omp parallel for`; available: {lines}. Name such a line")
     # Commented words are blank in the code, at the same places.
     place = pragmas[line]
     text, code = source[place], blanked(source)[place]

@@ -131,7 +131,7 @@ class Timekeeper:
                 self.close()
                 seconds_left()
                 problem = f"the runner {self.runner!r} does not start here: {ready['problem']}"
-                raise ToolchainError(f"{problem}. Mend that first")
+                raise ToolchainError(f"{problem}. Mend this first")
         return self._child.process
 
     def _line(self) -> dict[str, Any] | None:

@@ -66,7 +66,7 @@ def hinted_ir(source: Path, toolchain: Toolchain, flags: Sequence[str] = ()) -> 
         output = Path(folder, "hinted.ll")
         if problem := compile_problem([*command, "-o", str(output)], _LONGEST):
             found = f"{source.name} does not build: {problem}"
-            raise CompileError(f"{found}. Mend it, or give flags it needs with --cflags")
+            raise CompileError(f"{found}. Mend the source, or give flags that it needs with --cflags")
         return output.read_text(encoding="utf-8", errors="surrogateescape")
 
 
@@ -93,7 +93,7 @@ def build_variants(
     if building.compile({**plain, **small}, "small", _LONGEST):  # one of them breaks the compiler
         large = labelled
         if problem := building.compile(plain, "small", _LONGEST):
-            raise CompileError(f"{source.name} does not build: {problem}. Mend it, or leave the flags out")
+            raise CompileError(f"{source.name} does not build: {problem}. Mend the source, or leave out --cflags")
     elif building.seconds < _QUICK * toolchain.timeout and not building.compile(large, "large", toolchain.timeout):
         large = {}
     for label in sorted(large, key=lambda label: large[label].size):
@@ -163,7 +163,7 @@ class _Building:
         command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
         if problem := compile_problem(command, _LONGEST):
             found = f"{self.stem.name}: the variants cannot be linked: {problem}"
-            raise CompileError(f"{found}. Leave what they lack out of them")
+            raise CompileError(f"{found}. Define in the source what it uses, or do not use it")
         for path in self.assembly:
             path.unlink()
 

@@ -89,7 +89,7 @@ class VectorizationMethod(Method):
             if loop.symbol == kernel.function and loop.line == kernel.line:
                 return module.text, loop
         gone = f"at -O1 no innermost loop of {kernel.function!r} is left that begins in line {kernel.line}"
-        raise CompileError(f"{gone}, so nothing is to be decided. Leave it out")
+        raise CompileError(f"{gone}, so there is nothing to decide. Leave the source out")
 
 
 @functools.lru_cache(maxsize=64)
@@ -110,10 +110,11 @@ def _loops_of(path: Path, module: IRModule, function: str, toolchain: Toolchain)
         raise TaskError(f"{found}. Mend mirenc_function, or leave `static` out")
     loops = [loop for loop in _TASK.regions(module) if loop.symbol == function and loop.line]
     if not loops:
-        raise TaskError(f"{path}: at -O1 no loop is left in {function!r}, so nothing is to be decided. Leave it out")
+        gone = f"at -O1 no loop is left in {function!r}, so there is nothing to decide"
+        raise TaskError(f"{path}: {gone}. Leave the source out")
     text = hinted_ir(path, toolchain)
     kept: dict[int, Region] = {}
-    reason = "its loops are all of other files"
+    reason = "all its loops come from other files, such as headers"
     for loop in loops:
         if loop.file != str(path):
             continue

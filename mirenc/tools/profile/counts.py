@@ -56,14 +56,14 @@ def read_profile(path: Path) -> "Counters | LineSamples":
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        found = f"{path}: is no text"
+        found = f"{path}: is not text"
         raise IRFileError(f"{found}. Type: llvm-profdata merge -text -o profile.txt {path.name}") from None
     if _COUNTERS.search(text):
         if not text.startswith(":ir") and "\n:ir" not in text:
             raise IRFileError(
-                f"{path}: its counters are of clang's front end (-fprofile-instr-generate), which numbers them by the "
-                "source. Give the IR of: clang -fprofile-instr-use=FILE.profdata -S -emit-llvm, which has !prof, "
-                "without --counts; or instrument with -fprofile-generate"
+                f"{path}: has counters of clang's front end (-fprofile-instr-generate), which only clang can map to "
+                "code. Leave out --counts, and give the IR of: clang -fprofile-instr-use=FILE.profdata -S -emit-llvm. "
+                "Or instrument with -fprofile-generate"
             )
         try:
             return Counters.from_text(text)
@@ -72,7 +72,7 @@ def read_profile(path: Path) -> "Counters | LineSamples":
             raise IRFileError(f"{found}. Type: llvm-profdata merge -text -o profile.txt PROFILE") from None
     if not any(map(_SAMPLED_FUNCTION.fullmatch, text.splitlines())):
         raise IRFileError(
-            f"{path}: is no profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
+            f"{path}: is not a profile. Give what llvm-profdata merge -text (or merge --sample -text) writes"
         )
     if _NO_LINES.search(text):
         raise IRFileError(f"{path}: its samples are by probe or calling context. Give a profile by lines of the source")

@@ -76,7 +76,7 @@ class StaticProfile:
         """The shipped trees, or those of a folder. Raises HeadError: there are none."""
         head, _ = load_head(folder)
         if not isinstance(head, cls):
-            raise HeadError(f"{folder}: the head there is no profile. Leave --head out")
+            raise HeadError(f"{folder}: this head does not predict profiles. Leave --head out")
         return head
 
     def predict(self, module: IRModule) -> Prediction:

@@ -73,7 +73,7 @@ def with_profile(
         opening = text.index("\n", body.start())
         if function in (entries or {}) and "!prof" not in text[body.start() : opening]:
             if (brace := text.rfind(" {", body.start(), opening)) < 0:
-                seen = f"function {number + 1} begins with no brace on its line"
+                seen = f"the line on which function {number + 1} starts has no opening brace"
                 raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
             attach(brace, f'"function_entry_count", i64 {(entries or {})[function]}')
         for line, block in zip(found, blocks, strict=True):

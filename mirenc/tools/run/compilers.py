@@ -83,7 +83,7 @@ def merge_profiles(raw: Sequence[Path], profile: Path, compiler: str) -> None:
     command = [str(tool), "merge", "-o", str(profile), *map(str, raw)]
     done = run_limited(command, timeout=LONGEST_TIMEOUT, memory_limit=None)
     if done.code:
-        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build with one clang alone")
+        raise ToolchainError(f"{tool} cannot merge the profile: {done.words[:200]}. Build everything with one clang")
 
 
 # -- which ---------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def clang_of(version: str, compiler: str | None = None) -> str:
         if compiler:
             raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
         found = f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}"
-        raise ToolchainError(f"{found}, or name a clang that is no newer with --compiler, or give IR")
+        raise ToolchainError(f"{found}, or name with --compiler a clang that is not newer than this LLVM, or give IR")
     return name
 
 
@@ -123,7 +123,7 @@ def compiler_version(compiler: str) -> str:
         raise ToolchainError(f"{problem}. Name a compiler with --compiler") from None
     line = next(iter(done.output.decode("utf-8", "replace").splitlines()), "").strip()
     if done.code != 0 or not line:
-        raise ToolchainError(f"{compiler} --version says nothing. Name a compiler with --compiler")
+        raise ToolchainError(f"{compiler} --version prints nothing. Name a compiler with --compiler")
     return line
 
 

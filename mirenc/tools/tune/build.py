@@ -112,11 +112,11 @@ class UserBuild:
             raise CompileError(
                 f"the build ends with exit status {done.code}. Mend --build, which is run in {self.folder} with clang "
                 "as CC, or add what it needs",
-                diagnostic=f"error: of the build\n{last}\n",  # the first line is this error's own
+                diagnostic=f"error: last lines of the build:\n{last}\n",  # the first line is this error's own
             )
         if texts and not compiled:
             names = ", ".join(path.name for path in texts)
-            raise CompileError(f"the build does not compile {names} again. Give one that does, as --build 'make -B'")
+            raise CompileError(f"the build does not compile {names} again. Force that, for example: --build 'make -B'")
         own = {os.path.realpath(path) for path in (*texts, *again)}
         changed = [path for path, stamp in self._files() if before.get(path) != stamp]
         return self._keep([path for path in changed if os.path.realpath(path) not in own])

@@ -71,9 +71,9 @@ class ParallelLoops(Case):
         assert place.source is not None
         assert place.region is not None
         if place.file != Path(str(place.source.value)).absolute():
-            raise TaskError("it is in a header, which several sources may read")
+            raise TaskError("the loop is in a header, which several sources may read")
         if place.line not in parallel_loops(text_of(place.file)):
-            raise TaskError("no `#pragma omp parallel for` begins on it; it comes from a macro, or is two pragmas")
+            raise TaskError("no `#pragma omp parallel for` begins on this line; a macro made it, or it is two pragmas")
         asked = []
         with contextlib.suppress(MirencError):  # such as a trip count below 1: what people try is left
             (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)

@@ -143,13 +143,13 @@ class Tuning(Run):
         self._default[self.order.run] = min(first.wall, again.wall)
         if self._said(again) != self.expected:
             raise TaskError(
-                "the output is another one each time, so nobody could tell a wrong build. Name a command whose output "
-                "stays the same with --check"
+                "the output differs from run to run, so a wrong build could not be recognised. With --check, name a "
+                "command whose output stays the same"
             )
         # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
         self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
         if first.cpu < _SHORT:
-            self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give it more work")
+            self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give the program more work")
         wanted, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
         def ours(place: Place) -> bool:

@@ -175,8 +175,8 @@ def test_rows_are_taken_in_order() -> None:
         (SETTING_FEATURES, [0, 1], r"rows \(2,\)"),
         (SETTING_FEATURES * np.nan, [[0]], "allowed: finite"),
         (SETTING_FEATURES + np.inf, [[0]], "allowed: finite"),
-        (SETTING_FEATURES, [[0, 3]], "settings name rows up to 3 of 3"),
-        (SETTING_FEATURES, [[0, -2]], "settings name rows up to 0 of 3"),
+        (SETTING_FEATURES, [[0, 3]], "rows of settings are 0 to 3; allowed: -1 to 2"),
+        (SETTING_FEATURES, [[0, -2]], "rows of settings are -2 to 0; allowed: -1 to 2"),
     ],
 )
 def test_settings_that_do_not_fit_are_refused(features: np.ndarray, row: list[int], word: str) -> None:

@@ -248,7 +248,7 @@ def test_of_numbers_what_only_remembers_is_not_picked() -> None:
 
 @pytest.mark.parametrize("target", [np.ones(39), np.ones((40, 1)), np.where(np.arange(40) == 3, np.nan, 1.0)])
 def test_numbers_that_are_none_are_refused(target: np.ndarray) -> None:
-    with pytest.raises(HeadError, match="one finite number a row is needed"):
+    with pytest.raises(HeadError, match="each row needs one finite number"):
         NumberEnsembleHead([("ridge", RidgeRegressor())]).fit(table()[0], target)
 
 

@@ -91,7 +91,10 @@ def test_a_parameter_out_of_range_is_named(name: str, parameter: str, values: tu
 @pytest.mark.parametrize("name", CHOOSERS)
 def test_costs_that_cannot_be_learned_from_are_refused(name: str) -> None:
     head = clone(HEADS[name])
-    for costs, words in ((np.where(COSTS > 0, -COSTS, 0), "costs of row 0"), (COSTS[1:], "one row of each a sample")):
+    for costs, words in (
+        (np.where(COSTS > 0, -COSTS, 0), "costs of row 0"),
+        (COSTS[1:], "a row of features and a row of costs"),
+    ):
         with pytest.raises(HeadError, match=words):
             head.fit(FEATURES, costs, *given(head))
 

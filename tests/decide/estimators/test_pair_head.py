@@ -164,16 +164,16 @@ def test_settings_of_which_nothing_is_known_are_a_column_each() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     features, costs, _ = valley()
-    with pytest.raises(HeadError, match="one row of each a sample is needed"):
+    with pytest.raises(HeadError, match=r"for each sample, a row of .* and a row of .* are needed"):
         clone(RIDGE).fit(features, costs[1:], shared(120))
-    with pytest.raises(HeadError, match="one row of each a sample is needed"):
+    with pytest.raises(HeadError, match=r"for each sample, a row of .* and a row of .* are needed"):
         clone(RIDGE).fit(features, costs[:, 1:], shared(120))
     with pytest.raises(HeadError, match="no cost belongs to a setting"):
         clone(RIDGE).fit(features, costs, Settings(NUMBERS, np.full((120, 8), -1)))
     fitted = clone(RIDGE).fit(features, costs, shared(120))
     with pytest.raises(HeadError, match="1 columns are needed"):
         fitted.predict_proba(features, Settings(np.eye(8), shared(120).row))
-    with pytest.raises(HeadError, match="one row a sample"):
+    with pytest.raises(HeadError, match="one row for each sample"):
         fitted.predict_proba(features, shared(119))
     with pytest.raises(ValueError, match="3 features"):
         fitted.predict_proba(features[:, :3], shared(120))

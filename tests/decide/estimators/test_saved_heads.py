@@ -135,7 +135,7 @@ def test_children_share_one_file_and_nest(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_belongs_to_a_head_is_finite_too(tmp_path: Path, value: float) -> None:
     save_head(Line(np.ones(1)), tmp_path, arrays={"kernels": np.array([[1.0], [value]])})
-    with pytest.raises(HeadError, match="array 'extra/kernels' has values that are no finite numbers"):
+    with pytest.raises(HeadError, match="array 'extra/kernels' has values that are not finite"):
         load_head(tmp_path)
 
 
@@ -238,7 +238,7 @@ def test_one_changed_byte_of_the_arrays(folder: Path) -> None:
         ({"head": None}, r"'kind' or 'state' is missing"),
         ({"head": {"kind": "line", "state": []}}, r"'kind' or 'state' is missing"),
         ({"head": {"kind": "line", "state": {"offset": 1}}}, r"damaged: TypeError: .*slope.*train it anew"),
-        ({"extra": 3}, r"'extra' is no table"),
+        ({"extra": 3}, r"'extra' is not a table"),
         ({"sha256": None}, r"not the one that head\.json was saved with"),
     ],
 )

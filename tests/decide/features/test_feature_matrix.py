@@ -187,7 +187,7 @@ def test_rows_that_these_data_cannot_have_are_left_out_and_refused(
     ("change", "word"),
     [
         ({"ir": "define void @f( {"}, "sample odd: "),
-        ({"context": (1.0, 2.0)}, "sample odd: 2 context features were given; toy names 1: length"),
+        ({"context": (1.0, 2.0)}, "sample odd: 2 context features were given, but toy has 1: length"),
         ({"context": ()}, "sample odd: 0 context features"),
         ({"context": (float("nan"),)}, "sample odd: context feature 'length' is nan; it must be a finite"),
         ({"context": ("many",)}, "sample odd: context feature 'length' is 'many'"),

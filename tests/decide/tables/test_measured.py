@@ -100,7 +100,7 @@ def test_samples_may_have_spaces_of_their_own() -> None:
     ("changes", "said"),
     [
         ({"context": Context("n", "m")}, r"one avx2: the table has no context feature 'm'; it has n, part"),
-        ({"level": "module"}, r"one avx2: the table has no module of it to decide about"),
+        ({"level": "module"}, r"one avx2: the table does not say which module of this kernel was measured"),
         (
             {"space": Space(SPACE.knobs, SPACE.settings[:2])},
             r"one avx2: the table has setting \(4, 'a'\), and the task",
@@ -120,7 +120,7 @@ def test_a_table_of_dropped_samples_is_none() -> None:
 
 def test_without_a_table_it_says_how_to_make_one(tmp_path: Path) -> None:
     wanted = r"mirenc measure made -o FOLDER, then give --data FOLDER"
-    with pytest.raises(TaskError, match=rf"made has costs of your own machine only\. .*{wanted}"):
+    with pytest.raises(TaskError, match=rf"mirenc comes without costs for made\. .*{wanted}"):
         Made().load()
 
 

@@ -131,10 +131,13 @@ def test_shapes_that_a_kernel_permits(
 @pytest.mark.parametrize(
     ("bounds", "words"),
     [
-        (BlockBounds(most=16, words=("BOUND",)), "k has BOUND; answers are chosen among 32 x 1, .* Launch it with"),
+        (
+            BlockBounds(most=16, words=("BOUND",)),
+            "k has BOUND, which allows none of .*: 32 x 1, .* Launch the kernel with",
+        ),
         (
             BlockBounds(required=(8, 8, 8), words=("BOUND",)),
-            "k has BOUND; answers have two dim.* Launch it with 8 x 8 x 8",
+            "k has BOUND; answers have two dim.* Launch the kernel with 8 x 8 x 8",
         ),
         (
             BlockBounds(required=(2048, 1, 1), words=("BOUND",)),

@@ -126,7 +126,7 @@ def test_passes_that_always_or_never_fire_in_training_are_left_out(tmp_path: Pat
     fires = np.stack([rows >= 0, rows < 0, rows >= 20, rows < 3], axis=1)  # the third in held-out pieces alone
     data = ask("pass_fires", table_with(fires), tmp_path)
     assert data.label_names == ("pass3",)  # type: ignore[attr-defined]
-    with pytest.raises(TaskError, match=r"every pass changes all pieces for training, or none"):
+    with pytest.raises(TaskError, match=r"each pass changes either all training pieces or none"):
         ask("pass_fires", table_with(fires[:, :3]), tmp_path)
 
 
@@ -183,13 +183,13 @@ def test_a_table_without_ir_still_makes_reports(folder: Path, tmp_path: Path, ti
 
 
 def test_what_a_table_does_not_have_is_named(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match=r"size_after wants a table of passes\. Make one: mirenc label"):
+    with pytest.raises(TaskError, match=r"size_after needs a table of passes\. Make one: mirenc label"):
         load_data(get_task("size_after"), None)
-    with pytest.raises(TaskError, match="which passes of O3 change a piece; the table says it of Oz"):
+    with pytest.raises(TaskError, match="which passes of O3 change a piece; the table has those of Oz"):
         load_data(get_task("pass_fires"), folder, "O3")
     table = small_table()
     less = replace(table, levels={level: table.levels[level] for level in ("O0", "Oz")})
-    with pytest.raises(TaskError, match="wants sizes after O3; the table has O0, Oz"):
+    with pytest.raises(TaskError, match="needs sizes after O3; the table has O0, Oz"):
         ask("size_after", less, tmp_path, "O3")
 
 
@@ -232,7 +232,7 @@ def test_every_task_has_its_table_and_its_head(name: str, folder: Path, tiny: En
         assert module.choice in data.space.names  # type: ignore[union-attr]
     else:
         assert np.isfinite(module.value)
-    with pytest.raises(TaskError, match="nothing to say about a loop; available: function, module"):
+    with pytest.raises(TaskError, match="no answers about a loop; available: function, module"):
         head.predict(text, {}, level="loop")
 
 

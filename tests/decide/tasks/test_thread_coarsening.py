@@ -77,11 +77,11 @@ SCAN = row("scan", 1)
             ((SCAN, row("scan", 2, runtime_Tahiti=text)), rf"scan, factor 2: column 'runtime_Tahiti' is '{text}'")
             for text in ("nan", "inf", "fast")
         ),
-        ((SCAN, row("scan", 3)), r"record 2 \(scan, factor 3\): factor 3 is none of 1, 2, 4, 8, 16, 32"),
+        ((SCAN, row("scan", 3)), r"record 2 \(scan, factor 3\): factor 3 is unknown; allowed: 1, 2, 4, 8, 16, 32"),
         ((SCAN | {"cf": ""},), r"record 1 \(scan, factor \): column 'cf' is ''"),
         ((SCAN, row("scan", 2), row("scan", 2)), r"record 3 \(scan, factor 2\): .* twice"),
         ((row("scan", 2),), "kernel 'scan' has no time for factor 1"),
-        ((row("scan", 1, runtime_Tahiti=""), row("scan", 2)), r"\(scan on Tahiti\): no cost of the default '1'"),
+        ((row("scan", 1, runtime_Tahiti=""), row("scan", 2)), r"\(scan on Tahiti\): the default '1' has no cost"),
         ((SCAN, row("sobel", 1)), "no IR of kernel 'sobel'"),
     ],
 )

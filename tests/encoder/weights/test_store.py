@@ -139,7 +139,7 @@ def test_weights_that_are_no_numbers_are_refused(
     damaged.flat[-1] = value
     weights = {**model_weights, name: damaged}
     save_files(tmp_path, name="random", config=model_config, tokenizer=tokenizer, weights=weights)
-    with pytest.raises(ModelError, match=f"weight '{name}' has values that are no finite numbers"):
+    with pytest.raises(ModelError, match=f"weight '{name}' has values that are not finite"):
         load_files(tmp_path)
     damaged.flat[-1] = 65504.0  # the largest there is
     save_files(tmp_path, name="random", config=model_config, tokenizer=tokenizer, weights=weights)

@@ -129,7 +129,7 @@ def test_what_cannot_be_found(shapes: IRModule) -> None:
         regions_of(shapes, "loop", function="zzz")
     with pytest.raises(ConfigError, match=r"and 8 more$"):
         regions_of(shapes, "function", function="may_throw")  # only declared
-    with pytest.raises(ConfigError, match=r"'f\(' is no regular expression: missing \)"):
+    with pytest.raises(ConfigError, match=r"'f\(' is not a regular expression: missing \)"):
         regions_of(shapes, "function", function="f(")
     with pytest.raises(ConfigError, match="unknown level 'loops'; available: module, function, loop, block, instruc"):
         regions_of(shapes, "loops")

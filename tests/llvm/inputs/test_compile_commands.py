@@ -110,7 +110,7 @@ def test_a_precompiled_headers_own_entry_is_no_source(tmp_path: Path) -> None:
     header = {"directory": ".", "file": "pch.cxx", "command": "c++ -x c++-header -c pch.cxx"}
     (found,) = read(tmp_path, header, {"directory": ".", "file": "a.c", "command": "cc -c a.c"}, said=said)
     assert found.file == tmp_path / "a.c"
-    assert "no source that is compiled here: .cxx 1" in said[0]
+    assert "does not compile sources with these endings: .cxx 1" in said[0]
 
 
 @pytest.mark.parametrize(
@@ -178,13 +178,13 @@ def test_flags_in_a_response_file_are_left_out_too(tmp_path: Path) -> None:
     [
         ("gcc @none.rsp -c a.c", "response file none.rsp is not there. Build again"),
         ("gcc @loop.rsp -c a.c", "response file loop.rsp names itself"),
-        ("clang-cl /DX /c a.c", "clang-cl's, Microsoft's kind"),
+        ("clang-cl /DX /c a.c", "its compiler clang-cl takes Microsoft's options"),
         (r"C:\VC\bin\cl.exe /c C:\src\a.c", "written on Windows"),
-        ("clang --driver-mode=cl -c a.c", "Microsoft's kind"),
+        ("clang --driver-mode=cl -c a.c", "takes Microsoft's options"),
         ("python gen.py a.c", "runs no compiler"),
         ("sh -c 'gcc -DX -c a.c'", "runs no compiler"),
         ("env CC=/usr/bin/gcc python gen.py a.c", "runs no compiler"),
-        ("clang -cc1 -emit-obj a.c", "inner one, -cc1"),
+        ("clang -cc1 -emit-obj a.c", "internal one, -cc1"),
         ("cc -arch arm64 -arch x86_64 -c a.c", "compiles for arm64 and x86_64 at once"),
     ],
 )
@@ -203,7 +203,7 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
     ]
     (found,) = read(tmp_path, *entries, said=said)
     assert words(found) == ["-DN=1"]
-    assert said == [f"{tmp_path / 'compile_commands.json'}: 2 entries are left out: their file had one before"]
+    assert said == [f"{tmp_path / 'compile_commands.json'}: 2 entries are left out: an earlier entry has the same file"]
 
 
 # -- the file ------------------------------------------------------------------------------------------------
@@ -214,13 +214,16 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
         ("[", "not JSON: "),
         ("[" * 10**5, "not JSON: "),
         ({"a": 1}, "no list of commands"),
-        ([{"directory": ".", "command": "cc a.c"}], "entry 1 is no command .'file' is missing"),
-        ([{"directory": ".", "file": "a.c"}], "entry 1 is no command .'command' is missing"),
-        ([{"directory": ".", "file": "a.c", "command": "cc 'a.c"}], "entry 1 is no command .No closing quotation"),
-        ([{"directory": ".", "file": "a.c", "arguments": [1]}], "entry 1 is no command .an argument that is no text"),
-        (["cc a.c"], "entry 1 is no command"),
-        ([], r"no source in it that ends in \.c "),
-        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], r"no source in it that ends in \.c "),
+        ([{"directory": ".", "command": "cc a.c"}], "entry 1 is not a command .'file' is missing"),
+        ([{"directory": ".", "file": "a.c"}], "entry 1 is not a command .'command' is missing"),
+        ([{"directory": ".", "file": "a.c", "command": "cc 'a.c"}], "entry 1 is not a command .No closing quotation"),
+        (
+            [{"directory": ".", "file": "a.c", "arguments": [1]}],
+            "entry 1 is not a command .an argument that is not text",
+        ),
+        (["cc a.c"], "entry 1 is not a command"),
+        ([], r"has no source that ends in \.c "),
+        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], r"has no source that ends in \.c "),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, entries: Any, complaint: str) -> None:
@@ -274,7 +277,7 @@ def test_a_broken_entry_costs_itself(broken: dict[str, Any] | None, tmp_path: Pa
     said: list[str] = []
     (found,) = read(tmp_path, broken, {"directory": ".", "file": "b.c", "command": "cc -c b.c"}, said=said)
     assert found.file.name == "b.c"
-    assert "entry 1 is no command" in said[0]
+    assert "entry 1 is not a command" in said[0]
 
 
 def test_response_files_that_multiply_end(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_the_error_quotes_the_compilers_error_line(tmp_path: Path, words: str) -
     cause = next(line for line in words.splitlines() if "error: " in line)
     with pytest.raises(CompileError) as raised:
         compile_source(tmp_path / "a.c", "c", compiler=fake_compiler(tmp_path, words))
-    assert f"refuses it: {cause}. Mend it" in str(raised.value)
+    assert f"refuses it: {cause}. Mend the source" in str(raised.value)
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,9 @@ def test_members_without_bitcode_are_counted(tmp_path: Path) -> None:
     said: list[str] = []
     assert [one.name for one in expand_inputs([path], said.append)] == [f"{path}(x.o)"]
     found = f"{path}: 2 of its members have no LLVM bitcode and are left out"
-    assert said == [f"{found}. clang leaves it there with -flto, -flto -ffat-lto-objects or -fembed-bitcode"]
+    assert said == [
+        f"{found}. To get bitcode in objects, compile with clang -flto, -flto -ffat-lto-objects or -fembed-bitcode"
+    ]
     with pytest.warns(LeftOutWarning, match="2 of its members have no LLVM bitcode"):
         list(expand_inputs([path]))
 
@@ -230,7 +232,7 @@ def test_a_damaged_member_costs_that_member_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("", "is a static library with 2 modules, and one is expected. Name one, as in .*; it has x.o, y.o"),
+        ("", "is a static library with 2 modules, and one is expected. Name one, as in .*; available: x.o, y.o"),
         ("(z.o)", "has no such module. It has x.o, y.o"),
         ("(x.o", "no such file"),
     ],

@@ -116,7 +116,10 @@ def test_commands_are_sources_with_their_flags(tmp_path: Path, monkeypatch: pyte
         ("-DX=1", "-I", "../inc"),
         str(tmp_path / "sub"),
     )
-    assert ["no source that is compiled here: .S 1" in said[0], "1 entries are left out" in said[1]] == [True, True]
+    assert ["does not compile sources with these endings: .S 1" in said[0], "1 entries are left out" in said[1]] == [
+        True,
+        True,
+    ]
     assert said[2].endswith("not as their commands do (number of files): no -O (1), -O3 (1)")
     monkeypatch.chdir(tmp_path / "..")
     assert [one.name for one in expand_inputs([path], said.append)] == [

@@ -99,8 +99,8 @@ def test_whole_text_after_a_fragment_is_still_checked(caplog: pytest.LogCaptureF
 @pytest.mark.parametrize(
     ("text", "advice"),
     [
-        ("  %y = load i32, ptr %p\n", "It has no whole function"),
-        ("loop:  ; preds = %entry\n  br label %loop\n", "It has no whole function"),
+        ("  %y = load i32, ptr %p\n", "The text has no whole function"),
+        ("loop:  ; preds = %entry\n  br label %loop\n", "The text has no whole function"),
         (f'source_filename = "a"\n{BODY}source_filename = "b"\n{BODY}', "several modules"),
         (
             "define ptr @f(ptr %s) {\n  %p = getelementptr %struct.S, ptr %s, i32 0, i32 1\n  ret ptr %p\n}\n",

@@ -73,9 +73,9 @@ def test_levels_that_are_not_known_are_told() -> None:
     assert [level(name) for name in LEVELS][-1] == "default<Oz>"
     with pytest.raises(PassError, match="unknown level 'O4'; available: O0, O1"):
         level("O4")
-    with pytest.raises(PassError, match=r"not known pass by pass for LLVM 3\.9\.1; available: 19"):
+    with pytest.raises(PassError, match=r"passes of LLVM 3\.9\.1's levels are not recorded; available: 19"):
         expanded("Oz", "3.9.1")
-    with pytest.raises(PassError, match="'O0' is not known pass by pass; available: O2"):
+    with pytest.raises(PassError, match="passes of level 'O0' are not recorded; available: O2"):
         expanded("O0", "19.1.7")
 
 

@@ -53,7 +53,7 @@ def test_a_line_cut_off_by_a_kill_is_forgotten(tmp_path: Path) -> None:
 
 def test_a_file_that_is_no_log_is_refused(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text('{"time": 1}\n')
-    with pytest.raises(IRFileError, match=r"log.jsonl: line 1 is no record .* Give another output folder"):
+    with pytest.raises(IRFileError, match=r"log.jsonl: line 1 is not a record .* Give another output folder"):
         IRFolder(tmp_path)
 
 

@@ -196,8 +196,8 @@ def test_what_is_left_out_is_reported(fake_tools: FakeTools, tmp_path: Path) -> 
     assert set(programs) == {"p/a.c", "q/b.c"}
     assert "-DN0" in programs["p/a.c"].commands["O0"]  # of two entries the first
     assert [line.split(": ", 1)[1] for line in said] == [
-        "entries are left out, since their files are no source that is compiled here: .S 1",
-        "1 entries are left out: their file had one before",
+        "entries are left out, because mirenc does not compile sources with these endings: .S 1",
+        "1 entries are left out: an earlier entry has the same file",
         "2 entries are left out: they are reserved for evaluation",
     ]
 

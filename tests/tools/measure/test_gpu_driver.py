@@ -81,7 +81,7 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
     ("old", "new", "said"),
     [
         ('kernel = "rows"', "", "d.toml: kernel: Field required"),
-        ("sizes = [100, 1000]", "sizes = [100", "d.toml is no TOML"),
+        ("sizes = [100, 1000]", "sizes = [100", "d.toml is not TOML"),
         ("sizes = [100, 1000]", "sizes = []", "d.toml: sizes: Tuple should have at least 1 item"),
         ("sizes = [100, 1000]", "sizes = [0]", "d.toml: sizes.0: Input should be greater than or equal to 1 (found 0)"),
         ("sizes = [100, 1000]", "sizes = [true]", "d.toml: sizes.0: Input should be a valid integer (found True)"),
@@ -111,7 +111,7 @@ def test_one_dimension_has_blocks_of_height_one() -> None:
         ),
         ("output = true", "outptu = true", "unknown key 'argument.1.outptu'; did you mean 'output'?"),
         ('fill = "row-starts"', 'fill = "rows"', "argument.0.fill: Input should be 'zeros', 'ramp'"),
-        ('fill = "row-starts"', 'fill = "zeros"', "argument.0: below says nothing to a fill of 'zeros'"),
+        ('fill = "row-starts"', 'fill = "zeros"', "argument.0: `below` has no effect with fill = 'zeros'"),
         ('below = "4 * n"', "", "argument.0: fill is 'row-starts', which needs `below`"),
         ('buffer = "int"', 'buffer = "float"', "argument.0: fill is 'row-starts', which is for whole numbers"),
         ('count = "n + 1"', 'count = "n * 0.5"', "argument 'starts': count is 50.0 for n = 100"),

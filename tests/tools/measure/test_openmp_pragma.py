@@ -49,7 +49,7 @@ def test_clauses_can_be_taken_away_again() -> None:
 
 
 def test_a_line_without_a_loop_is_named() -> None:
-    with pytest.raises(TaskError, match=r"line 4 is no .*such stand on 3, 11, 14"):
+    with pytest.raises(TaskError, match=r"line 4 has no .*available: 3, 11, 14"):
         with_clauses(SOURCE, 4, "")
 
 

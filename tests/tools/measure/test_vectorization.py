@@ -289,7 +289,7 @@ def test_which_files_are_sources(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match=r"scale\.driver\.c is a driver\. Name its source, .*scale\.c"):
         c_sources([driver])
     for path in (tmp_path, tmp_path / "scale.cpp", Path(".")):
-        with pytest.raises(TaskError, match="is no C source"):
+        with pytest.raises(TaskError, match="is not a C source"):
             c_sources([path])
     with pytest.raises(IRFileError, match=r"gone\.c: no such file"):
         c_sources([tmp_path / "gone.c"])
@@ -298,11 +298,11 @@ def test_which_files_are_sources(tmp_path: Path) -> None:
 def test_a_text_that_is_no_utf8_is_named(tmp_path: Path) -> None:
     path, toolchain = written(tmp_path), Toolchain("clang")
     path.write_bytes(b"/* caf\xe9 */\n" + SOURCE.encode())
-    with pytest.raises(IRFileError, match=r"scale\.c: byte 6 is no UTF-8.* iconv -f latin1 -t utf-8 scale\.c"):
+    with pytest.raises(IRFileError, match=r"scale\.c: byte 6 is not UTF-8.* iconv -f latin1 -t utf-8 scale\.c"):
         list(METHOD.user_kernels([path], toolchain))
     path.write_text(SOURCE)
     (tmp_path / "scale.driver.c").write_bytes(b"/* caf\xe9 */\n" + DRIVER.encode())
-    with pytest.raises(IRFileError, match=r"scale\.driver\.c: byte 6 is no UTF-8"):
+    with pytest.raises(IRFileError, match=r"scale\.driver\.c: byte 6 is not UTF-8"):
         list(METHOD.user_kernels([path], toolchain))
     with pytest.raises(IRFileError, match=r"gone\.c: no such file"):
         list(METHOD.user_kernels([tmp_path / "gone.c"], toolchain))

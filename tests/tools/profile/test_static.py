@@ -86,5 +86,5 @@ def test_a_module_without_branches_has_empty_predictions() -> None:
 
 def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:
     save_head(RidgeRegressor().fit(np.eye(3), np.arange(3)), tmp_path)
-    with pytest.raises(HeadError, match="is no profile"):
+    with pytest.raises(HeadError, match="does not predict profiles"):
         StaticProfile.load(tmp_path)

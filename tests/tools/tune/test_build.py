@@ -84,7 +84,9 @@ def test_what_hangs_on_a_time_stamp_is_made_anew_and_what_is_not_is_said(project
     user.build(sources={project / "sub/part.c": b"int part(void) { return 8; }\n"})
     assert said(project) == "9\n"
     (project / "build.sh").write_text("true\n")
-    with pytest.raises(CompileError, match=r"does not compile part.c again. Give one that does, as --build 'make -B'"):
+    with pytest.raises(
+        CompileError, match=r"does not compile part.c again. Force that, for example: --build 'make -B'"
+    ):
         user.build(sources={project / "sub/part.c": b"int part(void) { return 8; }\n"})
 
 

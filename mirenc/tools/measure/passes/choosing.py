@@ -95,12 +95,7 @@ def _scan(path: Path) -> Scan:
         if not head.is_declaration:
             code = statements.digest(start + head.first, start + head.last).hex()
             found.append(
-                Candidate(
-                    head.name.strip('"'),
-                    code,
-                    head.last_block - head.first_block,
-                    head.last - head.first,
-                )
+                Candidate(head.name.strip('"'), code, head.last_block - head.first_block, head.last - head.first)
             )
     return Scan(tuple(found))
 
@@ -200,7 +195,7 @@ class Texts:
         try:
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise IRParseError(f"{piece.name}: the function cannot stand alone") from None
+            raise IRParseError(f"{piece.name}: the function needs the block of another, so it has no own IR") from None
 
     def _path(self, source: IRFile, symbol: str) -> Path:
         key = hashlib.sha256(f"{source.stamp} {symbol}".encode("utf-8", "surrogateescape")).hexdigest()[:32]

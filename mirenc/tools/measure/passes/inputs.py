@@ -75,7 +75,7 @@ def find_ir(
     names = [(file.project, file.file) for file in files]
     twice = next((name for name in names if names.count(name) > 1), None) if len(sources) > 1 else None
     if twice:
-        raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give one of them, or rename a folder")
+        raise IRFileError(f"two inputs are called {'/'.join(twice)}. Give only one of the two, or rename a folder")
     return sorted(_apart(files, report), key=lambda file: (file.project, file.file))
 
 

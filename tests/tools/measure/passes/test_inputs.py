@@ -56,7 +56,9 @@ def test_sources_that_do_not_compile_are_named(tmp_path: Path, fake_tools: FakeT
     files = find_ir([source], tmp_path / "work", lambda: "clang-19", report=[].append, failed=problems.append)
     assert [one.file for one in files] == ["good.c"]
     (problem,) = problems
-    assert str(problem).startswith("code/bad.c: not compiled: bad.c:1:2: error: told so. Mend it, or give the flags")
+    assert str(problem).startswith(
+        "code/bad.c: not compiled: bad.c:1:2: error: told so. Mend the source, or give flags"
+    )
 
 
 def test_a_reserved_program_inside_of_a_project_is_neither_trained_on_nor_a_test(
@@ -105,5 +107,5 @@ def test_build_commands_even_of_reserved_programs(tmp_path: Path, fake_tools: Fa
 
 def test_two_inputs_of_one_name(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"one/p/a.ll": IR, "two/p/a.ll": IR})
-    with pytest.raises(IRFileError, match=r"two inputs are called p/a\.ll\. Give one of them"):
+    with pytest.raises(IRFileError, match=r"two inputs are called p/a\.ll\. Give only one of the two"):
         found(tmp_path / "one", tmp_path / "two", work=tmp_path / "work")
