@@ -1,6 +1,8 @@
-"""Build the wheels, install mirenc out of the checkout's sight, and run there what the README says of the command line.
+"""Build what a release uploads, install mirenc out of the checkout's sight, and run there the README's commands.
 
     python scripts/installed.py
+
+The wheel is built from the sdist; `twine check` reads both, and each file is compared with the checkout's.
 
 Needs git, a package registry and, for OpenCL C, a clang on PATH. Every line of the README's ``sh`` blocks that begins
 with ``mirenc`` is run in a folder of its own and must succeed, show something and say nothing wrong; `LEFT_OUT` has
@@ -65,9 +67,9 @@ def main() -> None:
         folder = Path(name)
         tracked = git_files()
         wheel, model = build_wheels(tracked, folder)
-        check_contents(wheel, [name for name in tracked if name.startswith("mirenc/")])
+        check_contents(wheel, [name for name in tracked if name.startswith("mirenc/")], CHECKOUT)
         inside = [name.removeprefix(f"{APART}/") for name in tracked if name.startswith(f"{APART}/mirenc_base/")]
-        check_contents(model, inside)
+        check_contents(model, inside, CHECKOUT / APART)
         if wheel.stat().st_size > LARGEST:
             sys.exit(f"error: {wheel.name} has more than {LARGEST / 1e6:.0f} MB")
         binaries = install(wheel, folder / "environment")
@@ -92,23 +94,31 @@ def git_files() -> list[str]:
 
 
 def build_wheels(tracked: list[str], folder: Path) -> tuple[Path, Path]:
-    """Build both from a copy: an old ``build/`` of the checkout would bring back what was deleted since."""
+    """Build sdists, and wheels of these, from a copy: an old ``build/`` would bring back what was deleted since."""
     for name in tracked:
         (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(CHECKOUT / name, folder / "source" / name)
-    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
-    subprocess.run([*pip, str(folder / "source"), str(folder / "source" / APART)], check=True)
-    (wheel,), (model,) = (folder.glob(f"{name}-*.whl") for name in ("mirenc", "mirenc_base"))
+    subprocess.run([sys.executable, "-m", "venv", str(folder / "tools")], check=True)
+    python = str(folder / "tools" / "bin" / "python")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", "build", "twine"], check=True)
+    built = folder / "dist"
+    for source in (folder / "source", folder / "source" / APART):
+        build = [python, "-m", "build", "--outdir", str(built), str(source)]
+        subprocess.run(build, stdout=subprocess.DEVNULL, check=True)
+    subprocess.run([python, "-m", "twine", "check", "--strict", *map(str, built.iterdir())], check=True)
+    (wheel,), (model,) = (built.glob(f"{name}-*.whl") for name in ("mirenc", "mirenc_base"))
     return wheel, model
 
 
-def check_contents(wheel: Path, files: list[str]) -> None:
-    """Demand every one of the files in the wheel, and nothing else."""
+def check_contents(wheel: Path, files: list[str], root: Path) -> None:
+    """Demand every one of the files below the root in the wheel, as it is there, and nothing else."""
     with zipfile.ZipFile(wheel) as archive:
         inside = [each for each in archive.infolist() if ".dist-info/" not in each.filename]
-    found, wanted = {each.filename for each in inside}, set(files)
-    if found != wanted:
-        sys.exit(f"error: not in the wheel: {sorted(wanted - found)}; only in the wheel: {sorted(found - wanted)}")
+        found, wanted = {each.filename for each in inside}, set(files)
+        changed = [name for name in found & wanted if archive.read(name) != (root / name).read_bytes()]
+    if found != wanted or changed:
+        only = f"not in the wheel: {sorted(wanted - found)}; only in the wheel: {sorted(found - wanted)}"
+        sys.exit(f"error: {only}; not as in the checkout: {sorted(changed)}")
     unpacked = sum(each.file_size for each in inside) / 1e6
     print(f"{wheel.name}: all {len(found)} files, {wheel.stat().st_size / 1e6:.1f} MB, {unpacked:.1f} unpacked")
 

@@ -50,6 +50,7 @@ def why_missing(program: str) -> str:
         "clang-10 to 16": lambda: _clang_of(range(10, 17)),
         "clang-15 to 18": lambda: _clang_of(range(15, 19)),
         "opt": lambda: _opt(15),
+        "git": lambda: _on_path("git"),
         "rustc": lambda: _on_path("rustc"),
         "opt-19": lambda: _on_path("opt-19", "llvm-19"),
         "make": lambda: _on_path("make"),

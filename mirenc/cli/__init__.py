@@ -114,6 +114,7 @@ def main() -> None:
     _open_streams()
     # On the command line the search model is the default of `index`, or the model was named.
     warnings.simplefilter("ignore", SearchModelWarning)
+    warnings.formatwarning = lambda message, *_, **__: f"mirenc: warning: {message}\n"
     # Imports make many objects and few that go: to look through them after every 700 is a twentieth of a small file.
     gc.set_threshold(100_000)
     # Looking for plugins reads the metadata of every installed package: a tenth of a small file's start.

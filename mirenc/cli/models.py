@@ -1,4 +1,4 @@
-"""``mirenc models``: list, show, verify, evaluate and adapt models."""
+"""``mirenc models``: list, show, verify, fetch, publish, evaluate and adapt models."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Annotated, Any, Literal
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ModelError, needs
+from mirenc.base.errors import ConfigError, ModelError, needs
 from mirenc.cli import common
 
-app = typer.Typer(help="List, show, verify, evaluate and adapt models.", no_args_is_help=True)
+app = typer.Typer(help="List, show, verify, fetch, publish, evaluate and adapt models.", no_args_is_help=True)
 
-Name = Annotated[str | None, Argument(help="Model name or folder. [default: mirenc-fast]")]
+Name = Annotated[str | None, Argument(help="Model name or folder, or ORG/NAME on a hub. [default: mirenc-fast]")]
 
 
 @app.command("list")
@@ -70,6 +70,49 @@ def verify(name: Name = None) -> None:
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
         typer.echo(f"{title}: golden vectors reproduced (largest difference {worst:.1e} of their length)")
+
+
+@app.command()
+def fetch(
+    name: Annotated[
+        str, Argument(metavar="ORG/NAME[@REVISION]", help="Model of a hub; a commit, tag or branch of it.")
+    ],
+) -> None:
+    """Fetch a model from a hub into huggingface_hub's cache, check it, and print the name that pins it.
+
+    Without a revision the newest commit is taken, and from then on ORG/NAME means that one on this machine.
+
+    mirenc models fetch org/name
+    mirenc models fetch org/name@v1
+    """
+    from mirenc.encoder.weights import load_files
+    from mirenc.encoder.weights.hub import HubModel
+
+    if (model := HubModel.parse(name)) is None:
+        raise ConfigError(f"{name!r} is no model of a hub. Type ORG/NAME, or ORG/NAME@REVISION")
+    files = load_files(folder := model.fetch())
+    common.say(f"{files.name}, {files.parameter_count:,} parameters, is in {folder}. The name that pins it:")
+    typer.echo(model.pinned(folder))
+
+
+@app.command()
+def publish(
+    model: Annotated[str, Argument(metavar="MODEL", help="Model name or folder.")],
+    repo: Annotated[str, Argument(metavar="ORG/NAME", help="What it is to be called on the hub.")],
+    dry_run: Annotated[bool, Option("--dry-run", help="Write what would be uploaded, and leave it at that.")] = False,
+    output: Annotated[Path, Option("--output", "-o", help="New folder for what is uploaded.")] = Path("upload"),
+    licence: Annotated[str, Option("--license", help="A licence, as the hub calls it, such as mit.")] = "",
+) -> None:
+    """Upload a model to a hub, with its card and metadata. What is uploaded is public; look at it with --dry-run.
+
+    mirenc models publish mirenc-tiny org/tiny --dry-run
+    mirenc models publish mirenc-tiny org/tiny --dry-run --license apache-2.0 -o tiny
+    """
+    from mirenc.encoder.weights.publish import upload, write_upload
+
+    names = write_upload(model, repo, output, licence)
+    common.say(f"wrote {output}: {', '.join(names)}{'' if licence else '. It states no licence (--license)'}")
+    typer.echo(f"hf upload {repo} {output}" if dry_run else f"{repo}@{upload(output, repo)}")
 
 
 @app.command()

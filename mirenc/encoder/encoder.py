@@ -60,7 +60,6 @@ class _Options(TypedDict, total=False):
     batch_size: int
     jobs: int | None
     progress: bool | Progress
-    workers: object
 
 
 class Encoder:
@@ -173,7 +172,6 @@ class Encoder:
         batch_size: int = 64,
         jobs: int | None = None,
         progress: bool | Progress = False,
-        workers: object = None,
     ) -> Float32 | list[Float32]:
         r"""Vectors of one input or many, float32.
 
@@ -217,8 +215,6 @@ class Encoder:
             cores, for work of more than a second. Vectors are the same to the bit however many there are.
         progress : bool or callable
             True shows a bar on stderr; a callable gets (inputs done, inputs or None, what is being done).
-        workers : None
-            The former name of ``jobs``; any other value is a ConfigError.
 
         Examples
         --------
@@ -232,7 +228,7 @@ class Encoder:
         alone = isinstance(ir, (str, bytes, os.PathLike, IRModule))
         single = alone and not is_project(ir)
         options = self._embed_options(level, purpose, form, function, whiten)
-        check_jobs(jobs, batch_size, workers)
+        check_jobs(jobs, batch_size)
         vectors: list[Float32] = []
         error: MirencError | None = None
         complaints: list[str] = []
@@ -290,7 +286,6 @@ class Encoder:
         batch_size: int = 64,
         jobs: int | None = None,
         progress: bool | Progress = False,
-        workers: object = None,
     ) -> Generator[Outcome, None, None]:
         """Embeddings of any number of inputs, one after another as they are done, in the inputs' order.
 
@@ -298,7 +293,7 @@ class Encoder:
         any other, with its error. Arguments are those of `embed`; several levels as in `embed_parts`.
         """
         options = self._embed_options(level, purpose, form, function, whiten)
-        check_jobs(jobs, batch_size, workers)
+        check_jobs(jobs, batch_size)
         return self._stream(inputs, options, batch_size, jobs, progress)
 
     def _embed_options(

@@ -32,7 +32,8 @@ def load(
     Parameters
     ----------
     name_or_dir : str or path, optional
-        A model's name (`mirenc.list_models`) or a model folder; the default model if left out.
+        A model's name (`mirenc.list_models`), a model folder, or a model of a hub: ``ORG/NAME``, with ``@REVISION`` and
+        ``#DIGEST`` where it is pinned (extra ``hub``; fetched once). The default model if left out.
     device : str
         ``cpu``, or a torch device such as ``cuda``.
     backend : str, optional

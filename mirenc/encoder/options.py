@@ -54,11 +54,8 @@ class EmbedOptions:
         check("purpose", self.purpose, PURPOSES)
 
 
-def check_jobs(jobs: int | None, batch_size: int, workers: object = None) -> None:
-    """Refuse numbers of processes and inputs that are none, and the former name of ``jobs``, with a ConfigError."""
-    if workers is not None:
-        now = "type jobs=1 for one process (workers=0 before), jobs=4 for four"
-        raise ConfigError(f"workers= is now jobs=: {now}, or leave jobs out for all cores")
+def check_jobs(jobs: int | None, batch_size: int) -> None:
+    """Refuse numbers of processes and inputs that are none, with a ConfigError."""
     if jobs is not None and (type(jobs) is not int or jobs < 1):
         raise ConfigError(f"jobs is {jobs}; allowed: a whole number from 1 up, or None")
     if batch_size < 1:

@@ -28,7 +28,7 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def site(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """A server that publishes the toy dataset; pauses between attempts take no time."""
     monkeypatch.setenv("no_proxy", "*")
-    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("mirenc.decide.datasets.fetch.time.sleep", lambda seconds: None)
     with serve() as running:
         monkeypatch.setitem(DATASETS, "toy", toy(running.address))
         yield running

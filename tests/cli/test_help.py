@@ -35,7 +35,7 @@ NEEDS: dict[str, list[Any]] = {
 TORCH = ("corpus", "export", "models", "pretrain")
 # Whose examples make what these take.
 BEFORE = {"search": ("embed",), "map": ("embed",), "mcp": ("embed",), "pretrain": ("corpus",)}
-NETWORK = ("mirenc datasets fetch", "mirenc datasets verify")
+NETWORK = ("mirenc datasets fetch", "mirenc datasets verify", "mirenc models fetch")
 MAIN = (
     "int first(int); int main(void) { int sum = 0; for (int i = 0; i < 9000000; i++) sum += i % 7; return sum == 1; }"
 )

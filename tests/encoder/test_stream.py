@@ -356,7 +356,6 @@ def test_an_error_of_the_caller_s_own_leaves_no_process(encoder: Encoder, childr
         ({"batch_size": 0}, "batch_size is 0"),
         ({"jobs": 0}, "jobs is 0; allowed: a whole number from 1 up, or None"),
         *(({"jobs": jobs}, f"jobs is {jobs}; allowed: a whole number from 1 up") for jobs in ("2", 2.5, True)),
-        ({"workers": 0}, "workers= is now jobs=: type jobs=1 for one process"),
     ],
 )
 def test_odd_arguments(encoder: Encoder, named: dict[str, Any], phrase: str) -> None:

@@ -1,16 +1,16 @@
-"""Comparing a dataset on disk with the published one, and fetching it file by file (pooch)."""
+"""Comparing a dataset on disk with the published one, and fetching it file by file."""
 
 import hashlib
 import os
-import shutil
-import tempfile
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from mirenc.base.errors import DatasetError, needs
+from mirenc.base.writing import delivered
 from mirenc.decide.datasets.dataset_files import archive_path, hash_members
 from mirenc.decide.datasets.dataset_registry import Dataset, data_root, dataset_folder, find_folder, get_dataset
 
@@ -93,54 +93,44 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
     """Fetch the wanted files. The caller shows the licence and asks for consent.
 
     A file that fails is tried again ``retries`` times, each after a longer pause; ``advance`` is called after each
-    file. Returns why files could not be fetched, by their names. Raises MissingExtraError: no pooch; DatasetError: the
-    folder cannot be written to, or nothing could be reached at all.
+    file. Returns why files could not be fetched, by their names. Raises MissingExtraError: no requests; DatasetError:
+    the folder cannot be written to, or nothing could be reached at all.
     """
-    with needs("tasks", "fetching datasets needs pooch"):
-        import pooch  # type: ignore[import-untyped]
+    with needs("tasks", "fetching datasets needs requests"):
         import requests
     if not plan.wanted:
         return {}
     dataset, folder = plan.dataset, plan.folder
-    pooch.get_logger().setLevel("ERROR")  # it tells every file; the caller has a progress bar
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Hidden, so that what a killed run leaves is never read as data.
-        staging = tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder)
-    except OSError as error:
-        how = "Set MIRENC_DATA to a folder of yours, or name one with --data"
-        raise DatasetError(f"{folder}: cannot be written to ({error.strerror}). {how}") from None
-    source = pooch.create(
-        path=staging.name,
-        base_url="",
-        registry={file: f"sha256:{dataset.sums[file]}" for file in plan.wanted},
-        urls={file: dataset.url(file) for file in plan.wanted},
-        retry_if_failed=retries,
-    )
     unreachable = threading.Event()
 
     def get(file: str) -> str:
         """Fetch one file into its place. Returns why that failed; "" where it did not."""
         if unreachable.is_set():
             return "not tried, the network is gone"
-        try:
-            staged = source.fetch(file, downloader=pooch.HTTPDownloader(timeout=_TIMEOUT))
-        except (requests.ConnectionError, requests.Timeout) as error:
+        for attempt in range(retries + 1):
+            if attempt:
+                time.sleep(attempt)
+            lost = ""
+            try:
+                answer = requests.get(dataset.url(file), timeout=_TIMEOUT)
+                answer.raise_for_status()
+            except (requests.ConnectionError, requests.Timeout) as error:
+                reason = lost = type(error).__name__
+            except requests.RequestException as error:
+                reason = str(error)  # as in "404 Client Error: Not Found for url: https://..."
+            else:
+                if hashlib.sha256(answer.content).hexdigest() == dataset.sums[file]:
+                    (folder / file).parent.mkdir(exist_ok=True)
+                    with delivered(folder / file) as part:
+                        part.write_bytes(answer.content)
+                    return ""
+                reason = f"{dataset.url(file)} gave other content than was published; it was not kept"
+        if lost:
             unreachable.set()
-            return type(error).__name__
-        except requests.RequestException as error:
-            return str(error)  # as in "404 Client Error: Not Found for url: https://..."
-        except ValueError:  # pooch's, for a checksum
-            return f"{dataset.url(file)} gave other content than was published; it was not kept"
-        target = folder / file
-        target.parent.mkdir(exist_ok=True)
-        # A copy, because pooch's temporary file is readable by its owner only.
-        os.replace(shutil.copyfile(staged, f"{staged}.copy"), target)
-        return ""
+        return reason
 
-    with staging:
-        for part in dataset.archives:
-            (Path(staging.name) / part).mkdir()  # pooch's own attempt is not safe in threads
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
         # One alone first: without a network it is one attempt, not hundreds.
         first, *rest = plan.wanted
         failures = {first: get(first)}
@@ -155,4 +145,9 @@ def fetch(plan: FetchPlan, *, retries: int = 2, advance: Callable[[], object] = 
             for file, reason in zip(rest, pool.map(get, rest), strict=True):
                 failures[file] = reason
                 advance()
+    except DatasetError:
+        raise
+    except OSError as error:
+        how = "Set MIRENC_DATA to a folder of yours, or name one with --data"
+        raise DatasetError(f"{folder}: cannot be written to ({error.strerror}). {how}") from None
     return {file: reason for file, reason in failures.items() if reason}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mirenc.base.errors import ModelError
+from mirenc.encoder.weights.hub import HubModel, hub_folder
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -67,9 +68,9 @@ def is_model_name(name: str) -> bool:
 
 
 def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
-    """Folder of a model, by its name or by the folder's path; None is the default model.
+    """Folder of a model, by its name, the folder's path, or ``ORG/NAME`` on a hub; None is the default model.
 
-    Raises ModelError: this is neither a model's name nor a folder, or the name's announcement gives no model.
+    Raises ModelError: it is none of these, the name's announcement gives no model, or the hub gives none.
     """
     name = DEFAULT_MODEL if name_or_dir is None else os.fspath(name_or_dir)
     if name in _shipped():
@@ -78,6 +79,8 @@ def find_model(name_or_dir: str | os.PathLike[str] | None) -> Path:
         return announced
     if os.path.isdir(name):
         return Path(name).absolute()  # it is read again in other processes, wherever they work
+    if not os.path.exists(name) and (model := HubModel.parse(name)):
+        return hub_folder(model)
     if name in _APART:
         raise ModelError(
             f"the model {name!r} is a package of its own, which is not installed. In a checkout of mirenc, type: "

@@ -1,4 +1,4 @@
-"""A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them (`_OPTIONAL`). No pickle."""
+"""A model folder: config.json, tokenizer.json, model.safetensors, and what goes with them (`OPTIONAL`). No pickle."""
 
 import hashlib
 import json
@@ -16,18 +16,14 @@ from numpy.typing import NDArray
 from mirenc.base.arrays import Floating
 from mirenc.base.errors import ConfigError, ModelError
 from mirenc.base.shown import short_repr
+from mirenc.encoder.weights.checksums import REQUIRED, SUMS, check_sums, released_sums, seal, sum_of
 from mirenc.encoder.weights.find import find_model
-from mirenc.encoder.weights.provenance import PROVENANCE_FILE, Source, write_provenance
+from mirenc.encoder.weights.provenance import Source, write_provenance
 from mirenc.llvm.inputs.file_kind import refuse_pointer
 from mirenc.model.config import ModelConfig, weight_shapes
 from mirenc.model.tokenizer import IRTokenizer
 
 FORMAT = 1
-_REQUIRED = ("config.json", "tokenizer.json", "model.safetensors")
-BASELINES_FILE = "baselines.safetensors"
-# Data and figures; vectors to reproduce; what the figures are compared with; what it and its ancestors learned from.
-_OPTIONAL = ("MODEL_CARD.md", "golden.json", BASELINES_FILE, PROVENANCE_FILE)
-_SUMS = "SHA256SUMS"
 _FITTED = ("whiten_", "lexical_")
 # Most of a model's numbers, of which a file asks for few rows. To convert it takes 17 ms, a twentieth of a small file.
 _AS_STORED = ("text.token.weight", np.dtype(np.float16))
@@ -90,14 +86,14 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
 
     folder = find_model(name_or_dir)
     check = f"Check it with `mirenc models verify {folder}`"
-    for name in _REQUIRED:
+    for name in REQUIRED:
         if not (folder / name).is_file():
-            raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(_REQUIRED)}")
+            raise ModelError(f"{folder}: no {name}. A model folder needs {', '.join(REQUIRED)}")
     try:
-        config_data, tokenizer_data, weight_data = ((folder / name).read_bytes() for name in _REQUIRED)
+        config_data, tokenizer_data, weight_data = ((folder / name).read_bytes() for name in REQUIRED)
     except OSError as error:
         raise ModelError(f"{folder}: cannot be read: {error.strerror}. Check its permissions") from None
-    for name, data in zip(_REQUIRED, (config_data, tokenizer_data, weight_data), strict=True):
+    for name, data in zip(REQUIRED, (config_data, tokenizer_data, weight_data), strict=True):
         refuse_pointer(str(folder / name), data, ModelError)
     try:
         values = json.loads(config_data)
@@ -122,7 +118,7 @@ def load_files(name_or_dir: str | os.PathLike[str] | None = None) -> ModelFiles:
         }
         _check_parts(folder, config, tokenizer, stored, weights)
         sums = summing.result()
-    _check_sums(folder, dict(zip(_REQUIRED, (each.hexdigest() for each in sums), strict=True)))
+    check_sums(folder, dict(zip(REQUIRED, (each.hexdigest() for each in sums), strict=True)))
     digest = hashlib.sha256(b"".join(each.digest() for each in sums)).hexdigest()
     return ModelFiles(values["name"], config, tokenizer, weights, digest, folder, values["model"], sums[1].hexdigest())
 
@@ -180,49 +176,13 @@ def save_files(
     return target
 
 
-def _sum_of(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
-def seal(folder: Path) -> None:
-    """Write SHA256SUMS over the files of a model folder."""
-    files = [folder / name for name in (*_REQUIRED, *_OPTIONAL) if (folder / name).is_file()]
-    (folder / _SUMS).write_text("".join(f"{_sum_of(file)}  {file.name}\n" for file in files), encoding="utf-8")
-
-
 def verify_files(name_or_dir: str | os.PathLike[str] | None = None) -> list[str]:
     """Compare a model folder's files with SHA256SUMS; returns their names. ModelError: no sums, or files differ."""
     folder = find_model(name_or_dir)
-    if (released := _released(folder)) is None:
-        raise ModelError(f"{folder}: no {_SUMS}, so nothing to verify against")
+    if (released := released_sums(folder)) is None:
+        raise ModelError(f"{folder}: no {SUMS}, so nothing to verify against")
     for name in released:
         if not (folder / name).is_file():
             raise ModelError(f"{folder}: {name} is missing. Install the model again")
-    _check_sums(folder, {name: _sum_of(folder / name) for name in released})
+    check_sums(folder, {name: sum_of(folder / name) for name in released})
     return list(released)
-
-
-def _released(folder: Path) -> dict[str, str] | None:
-    """File -> sha256 as SHA256SUMS has them; None where there is none."""
-    try:
-        text = (folder / _SUMS).read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise ModelError(f"{folder}: {_SUMS} cannot be read: {error.strerror}. Check its permissions") from None
-    return {name: digest for digest, _, name in (line.partition("  ") for line in text.splitlines())}
-
-
-def _check_sums(folder: Path, sums: dict[str, str]) -> None:
-    """Refuse files that are not those of SHA256SUMS; a folder without it, one of your own, is not checked."""
-    if (released := _released(folder)) is None:
-        return
-    for name, digest in sums.items():
-        if digest != (expected := released.get(name, digest)):
-            raise ModelError(
-                f"{folder}: {name} is not the file that was released "
-                f"(sha256 {digest[:12]}..., expected {expected[:12]}...). "
-                "Install the model again. If you changed it, call mirenc.encoder.weights.seal(folder) for new sums"
-            )
-    if unlisted := [name for name in _REQUIRED if name not in released]:
-        raise ModelError(f"{folder}: {_SUMS} does not list {', '.join(unlisted)}. Install the model again")

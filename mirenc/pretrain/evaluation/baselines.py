@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from mirenc.base.arrays import Float64, Int64, Integer, UInt16, UInt32, UInt64
 from mirenc.base.errors import ModelError
-from mirenc.encoder.weights.store import BASELINES_FILE
+from mirenc.encoder.weights.checksums import BASELINES_FILE
 from mirenc.model.tokenizer import SPECIAL_TOKENS
 from mirenc.pretrain.corpus import Corpus
 

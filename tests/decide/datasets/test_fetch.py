@@ -93,7 +93,7 @@ def test_a_repeated_attempt_gets_what_the_first_did_not(
         pauses.append(seconds)
         site.answers["/v1/table.csv"] = CONTENT["table.csv"]
 
-    monkeypatch.setattr("pooch.core.time.sleep", mend)
+    monkeypatch.setattr("mirenc.decide.datasets.fetch.time.sleep", mend)
     site.answers["/v1/table.csv"] = b"busy"
     assert fetch(plan_fetch("toy", root), retries=1) == {}
     assert len(pauses) == 1
@@ -127,8 +127,8 @@ def test_a_folder_that_cannot_be_written_to_is_told(root: Path, site: Site) -> N
     assert not site.asked
 
 
-def test_without_pooch_the_extra_is_named(root: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pooch", None)
+def test_without_requests_the_extra_is_named(root: Path, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "requests", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'mirenc\[tasks\]'"):
         fetch_toy(root)
 

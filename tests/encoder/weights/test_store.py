@@ -19,8 +19,8 @@ from mirenc.base.errors import MirencError, ModelError
 from mirenc.encoder import load
 from mirenc.encoder.golden import GOLDEN_IR, TOLERANCE, check_golden, difference
 from mirenc.encoder.weights import DEFAULT_MODEL, find_model, list_models, load_files, save_files, seal, verify_files
+from mirenc.encoder.weights.checksums import BASELINES_FILE
 from mirenc.encoder.weights.provenance import PROVENANCE_FILE
-from mirenc.encoder.weights.store import BASELINES_FILE
 from mirenc.model.config import ModelConfig, TaughtConfig
 from mirenc.model.tokenizer import IRTokenizer, TokenizerConfig, train_tokenizer
 

@@ -8,7 +8,7 @@ import pytest
 
 from mirenc.base.errors import ModelError
 from mirenc.encoder.weights import load_files, seal, verify_files
-from mirenc.encoder.weights.store import BASELINES_FILE
+from mirenc.encoder.weights.checksums import BASELINES_FILE
 from mirenc.model.tokenizer import CLS, SEP, UNK
 from mirenc.pretrain.corpus import Corpus
 from mirenc.pretrain.evaluation import Baselines

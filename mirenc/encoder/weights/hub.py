@@ -1,0 +1,163 @@
+"""Models of a hub (huggingface.co, or what ``HF_ENDPOINT`` names), by ``ORG/NAME[@REVISION][#DIGEST]``.
+
+huggingface_hub fetches them into its cache, from which they are read without asking the hub again. Only the files of a
+model folder are fetched, by their names, and all of them are compared with SHA256SUMS; none is code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mirenc.base.errors import ModelError, needs
+from mirenc.encoder.weights.checksums import OPTIONAL, REQUIRED, SUMS, released_sums, sum_of
+
+_FILES = [*REQUIRED, *OPTIONAL, SUMS]
+_LARGEST = 2 << 30  # bytes, all of them together
+_WORD = r"\w(?:[\w.-]{0,94}\w)?"  # which a hub allows, and which leads out of no folder
+_FORM = re.compile(
+    rf"(?!.*(?:\.\.|--|\.git\b))({_WORD}/{_WORD})(?:@({_WORD}(?:/{_WORD})*))?(?:#([0-9a-f]{{64}}))?", re.ASCII
+)
+_COMMIT = re.compile("[0-9a-f]{40}")
+
+
+def library() -> Any:
+    """huggingface_hub. Raises MissingExtraError: it is not installed."""
+    with needs("hub", "a name like ORG/NAME is that of a model on a hub, which needs huggingface_hub"):
+        import huggingface_hub.errors
+        import huggingface_hub.utils  # which none of its lazy names is
+    return huggingface_hub
+
+
+class HubModel(NamedTuple):
+    """A model of a hub as somebody types it: its commit, tag or branch, and what `ModelFiles.digest` has to be."""
+
+    repo: str
+    revision: str | None = None
+    digest: str | None = None
+
+    @classmethod
+    def parse(cls, name: str) -> HubModel | None:
+        """None where this is no such name."""
+        found = _FORM.fullmatch(name)
+        return cls(*found.groups()) if found else None
+
+    @property
+    def at(self) -> str:
+        return self.repo if self.revision is None else f"{self.repo}@{self.revision}"
+
+    def _snapshot(self, *, offline: bool) -> Path:
+        options = {"allow_patterns": _FILES, "local_files_only": offline}
+        return Path(library().snapshot_download(self.repo, revision=self.revision, **options))
+
+    def cached(self) -> Path | None:
+        """Its folder in the cache, where all of it is there; the hub is not asked. Raises ModelError: it is damaged."""
+        try:
+            folder = self._snapshot(offline=True)
+        except library().errors.LocalEntryNotFoundError:
+            return None
+        whole = all((folder / name).is_file() for name in (*REQUIRED, SUMS, *(released_sums(folder) or ())))
+        return self._checked(folder) if whole else None
+
+    def fetch(self) -> Path:
+        """Ask the hub which commit the revision is, or its default branch, and fetch what is missing of it.
+
+        Returns its folder in the cache. Raises ModelError: no such model or revision, it cannot be reached, or what is
+        there is no whole and undamaged model of mirenc; MissingExtraError: no huggingface_hub.
+        """
+        hub = library()
+        if _COMMIT.fullmatch(self.revision or "") and (folder := self.cached()):
+            return folder  # a commit never changes
+        if not sys.stderr.isatty():
+            hub.utils.disable_progress_bars()
+        try:
+            listed = hub.HfApi().model_info(self.repo, revision=self.revision, files_metadata=True)
+            if not _COMMIT.fullmatch(listed.sha or ""):
+                raise ModelError(f"{self.at}: the hub's answer names no commit. Check HF_ENDPOINT")
+            self._check_list({file.rfilename: file.size or 0 for file in listed.siblings or ()})
+            folder = self._snapshot(offline=False)
+        except (OSError, hub.errors.HTTPError) as error:
+            raise ModelError(self._words(error)) from None
+        if folder.name != listed.sha:
+            raise ModelError(f"{self.at}: was changed on the hub at this moment. Type it again")
+        return self._checked(folder)
+
+    def pinned(self, folder: Path) -> str:
+        """Its name with the commit and the digest of what is in the folder."""
+        return f"{self.repo}@{folder.name}#{_digest(folder)}"
+
+    def _check_list(self, sizes: dict[str, int]) -> None:
+        """Refuse (ModelError) a repository that lacks a file, or is too large; sizes are in bytes."""
+        if missing := [name for name in (*REQUIRED, SUMS) if name not in sizes]:
+            has = ", ".join(sorted(sizes)[:8]) + (", ..." if len(sizes) > 8 else "") if sizes else "no file"
+            raise ModelError(
+                f"{self.at}: is no model of mirenc: it has {has}, and no {', '.join(missing)}. Weights are read from "
+                "model.safetensors alone, never from a pickle. `mirenc models publish` writes what belongs there"
+            )
+        if (size := sum(sizes.get(name, 0) for name in _FILES)) > _LARGEST:
+            found = f"has {size / 1e6:,.0f} MB, and at most {_LARGEST / 1e6:,.0f} are fetched"
+            raise ModelError(f"{self.at}: {found}. Ask its maker for a smaller one")
+
+    def _checked(self, folder: Path) -> Path:
+        """The folder. Raises ModelError: SHA256SUMS, or the digest in the name, are of another. Damage is not kept."""
+        sums = released_sums(folder) or {}
+        there = {name for name in _FILES if name != SUMS and (folder / name).is_file()}
+        if other := sorted(sums.keys() ^ there):
+            what = "lists it, and it is not there" if other[0] in sums else "does not list it"
+            raise ModelError(f"{self.at}: {other[0]} and {SUMS} do not agree: that {what}. Tell its maker")
+        for name, expected in sums.items():
+            if (found := sum_of(folder / name)) != expected:
+                library().scan_cache_dir(folder.parents[2]).delete_revisions(folder.name).execute()
+                raise ModelError(
+                    f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {found[:12]}..., expected "
+                    f"{expected[:12]}...). It was not kept. Type it again; if that does not help, tell its maker"
+                )
+        if self.digest not in (None, digest := _digest(folder)):
+            raise ModelError(
+                f"{self.at}: commit {folder.name} has the digest {digest}, which is not the one after '#'. Its vectors "
+                f"are others than those of the model that was pinned. To take it all the same, type {self.at}"
+            )
+        return folder
+
+    def _words(self, error: Exception) -> str:
+        """What to say of an error of huggingface_hub, the cache or the network."""
+        errors, constants = library().errors, library().constants
+        here, hub = f"{self.at}: is no folder here, and", constants.ENDPOINT
+        copy = f"or copy {constants.HF_HUB_CACHE} from a machine that has the model"
+        if isinstance(error, errors.RevisionNotFoundError):
+            found = f"{self.repo} has no revision {self.revision!r} on {hub}"
+            return f"{found}. For the newest, type: mirenc models fetch {self.repo}"
+        if isinstance(error, errors.RepositoryNotFoundError):
+            private = "Check the name; if it is private, type: hf auth login"
+            return f"{here} {hub} has no such model, or a private or gated one. {private}"
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            return f"{here} HF_HUB_OFFLINE forbids to ask {hub} for it. Unset it, {copy}"
+        if isinstance(error, PermissionError):  # of the cache
+            return f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours"
+        return f"{here} {hub} does not give it ({brief(error)}). Check the network, {copy}"
+
+
+def brief(error: Exception) -> str:
+    """What an error says, in one line."""
+    return " ".join(str(error).split()).rstrip(".")[:200]
+
+
+def _digest(folder: Path) -> str:
+    """What `ModelFiles.digest` is of a folder whose files are those of SHA256SUMS."""
+    sums = released_sums(folder) or {}
+    return hashlib.sha256(b"".join(bytes.fromhex(sums[name]) for name in REQUIRED)).hexdigest()
+
+
+def hub_folder(model: HubModel) -> Path:
+    """The folder of a model in the cache, to which it is fetched the first time. Raises ModelError as `fetch` does."""
+    if folder := model.cached():
+        return folder
+    folder = model.fetch()
+    if model.revision is None:
+        taken = f"{model.repo}: took the newest commit, {folder.name}, and keeps to it until you fetch another"
+        warnings.warn(f"{taken} (mirenc models fetch). To pin it, write {model.pinned(folder)}", stacklevel=2)
+    return folder

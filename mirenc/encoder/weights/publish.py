@@ -1,0 +1,59 @@
+"""What a hub wants of a model folder: its files, and its card as README.md, with the hub's metadata before it."""
+
+import shutil
+from pathlib import Path
+
+from mirenc.base.errors import ConfigError, ModelError
+from mirenc.encoder.weights.checksums import SUMS
+from mirenc.encoder.weights.hub import HubModel, brief, library
+from mirenc.encoder.weights.store import load_files, verify_files
+
+_USE = """
+## Use
+
+```sh
+pip install 'mirenc[hub]'
+mirenc embed --model '{pin}' foo.ll
+```
+
+What follows `#` is the model's digest: files that give another one are refused. `mirenc models fetch {repo}` prints the
+name with its commit.
+"""
+
+
+def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -> list[str]:
+    """Write what is uploaded for a model to a new folder; returns the names of the files.
+
+    ``licence`` is the hub's name of one (``apache-2.0``). Raises ConfigError: the repository cannot have that name, or
+    the folder has files; ModelError: no model, or damaged; MissingExtraError: no huggingface_hub.
+    """
+    if (target := HubModel.parse(repo)) is None or target.repo != repo:
+        raise ConfigError(f"a repository cannot be called {repo!r}. Type ORG/NAME, as a hub has it, without a revision")
+    if output.is_dir() and any(output.iterdir()):
+        raise ConfigError(f"{output}: has files already. Name a new folder, or type: rm -r {output}")
+    files, names = load_files(name_or_dir), [*verify_files(name_or_dir), SUMS]
+    output.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        shutil.copyfile(files.folder / name, output / name)
+    card = files.folder / "MODEL_CARD.md"
+    text = card.read_text(encoding="utf-8") if card.is_file() else f"# {files.name}\n"
+    tags = ["mirenc", "llvm", "llvm-ir", "code", "embeddings"]
+    facts = {"license": licence or None, "library_name": "mirenc", "pipeline_tag": "feature-extraction", "tags": tags}
+    about = library().ModelCardData(**facts).to_yaml()
+    use = _USE.format(repo=repo, pin=f"{repo}#{files.digest}")
+    (output / "README.md").write_text(f"---\n{about}\n---\n\n{text}{use}", encoding="utf-8")
+    return [*names, "README.md"]
+
+
+def upload(output: Path, repo: str) -> str:
+    """Upload the folder as a commit of a public repository, which is made if need be; returns the commit.
+
+    Raises ModelError: the hub refuses it, or gives no answer.
+    """
+    hub = library()
+    try:
+        hub.HfApi().create_repo(repo, exist_ok=True)
+        return str(hub.HfApi().upload_folder(repo_id=repo, folder_path=output).oid)
+    except (OSError, hub.errors.HTTPError) as error:
+        found = f"{repo}: {hub.constants.ENDPOINT} does not take it ({brief(error)})"
+        raise ModelError(f"{found}. Log in with `hf auth login`, then type: hf upload {repo} {output}") from None
