@@ -107,8 +107,8 @@ def test_whole_text_after_a_fragment_is_still_checked(caplog: pytest.LogCaptureF
             "A type that it uses is not defined",
         ),
         (
-            f'{BODY.replace("i32 %a)", "i32 brand_new %a)")}!llvm.ident = !{{!0}}\n!0 = !{{!"clang version 99.1.0"}}\n',
-            "written by LLVM 99; this mirenc reads LLVM 10 to 22",
+            f'{BODY.replace("i32 %a)", "brand_new %a)")}!llvm.ident = !{{!0}}\n!0 = !{{!"clang version 99.1.0"}}\n',
+            "written by LLVM 99, whose 'brand_new' LLVM 22 does not know; this mirenc reads LLVM 10 to 22",
         ),
     ],
     ids=["instruction", "block", "two modules", "type", "newer LLVM"],
