@@ -121,7 +121,8 @@ CONTAINERS: dict[str, tuple[bytes, list[str]]] = {
     "elf32": (elf(CODE, (".llvmbc", FIRST), wide=False), [""]),
     "elf64_big_endian": (elf(CODE, (".llvmbc", FIRST), order=">"), [""]),
     "elf32_big_endian": (elf((".llvmbc", FIRST), CODE, wide=False, order=">"), [""]),
-    "fat_lto_goes_first": (elf((".llvmbc", SECOND), (".llvm.lto", FIRST)), [""]),
+    "two_sections": (elf((".llvmbc", FIRST), CODE, (".llvm.lto", FIRST)), ["1", "2"]),
+    "two_sections_of_a_name": (elf((".llvmbc", FIRST + FIRST), (".llvmbc", FIRST)), ["1", "2", "3"]),
     "ld_r": (elf((".llvm.lto", FIRST + bytes(12) + FIRST)), ["1", "2"]),
     "wrapped_in_a_section": (elf((".llvmbc", WRAPPED + FIRST)), ["1", "2"]),
     "mach_o64": (mach_o(("__TEXT,__text", b"c"), ("__LLVM,__bitcode", FIRST)), [""]),
@@ -170,6 +171,12 @@ def test_each_module_is_the_one_that_was_put_in(name: str, tmp_path: Path) -> No
 def test_a_module_is_read_as_its_bitcode_is(name: str, tmp_path: Path) -> None:
     (path := tmp_path / "x.o").write_bytes(CONTAINERS[name][0])
     assert read_ir(path).text == EXPECTED
+
+
+def test_what_is_for_the_linker_goes_before_what_was_embedded(tmp_path: Path) -> None:
+    (path := tmp_path / "x.o").write_bytes(elf((".llvmbc", SECOND), (".llvm.lto", FIRST)))
+    found = [load_input(one, ReadOptions()).data for one in expand_inputs([path])]
+    assert found == [FIRST, SECOND]
 
 
 def test_a_module_is_read_from_bytes_and_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
