@@ -13,7 +13,7 @@ from mirenc.llvm.inputs.file_kind import InputBytes, command_for
 from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir import old_text
 from mirenc.llvm.ir.float_literals import older_literals
-from mirenc.llvm.ir.repair_text import repair, without_debug_information
+from mirenc.llvm.ir.repair_text import CHANGED_INTRINSIC, repair, without_debug_information
 
 _LOGGER = logging.getLogger(__name__)
 _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
@@ -60,7 +60,8 @@ def canonical_text(
         if lowered is None:
             raise IRParseError(f"LLVM cannot read it: {old_text.OLD_COROUTINE}") from None
     except IRParseError as refusal:
-        lowered = other(as_text=True) if coroutine or old_text.newer_producer(refusal) else None
+        changed = CHANGED_INTRINSIC.search(refusal.diagnostic) or old_text.newer_producer(refusal)
+        lowered = other(as_text=True) if coroutine or changed else None
         if lowered is None:
             refusal.args = (f"{refusal.args[0]}. {old_text.explain_bitcode(refusal)}",)
             raise

@@ -14,6 +14,9 @@ _BARE_POINTEE = re.compile(
 # LLVM <= 18 wrote `inrange` at one index of a constant getelementptr (in all vtables of clang 5 to 18), LLVM 19 writes
 # it in front, with a range of bytes. It is only a hint.
 _INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
+# LLVM 20 dropped the type x86_mmx, and reads it in bitcode as this vector; LLVM 3.x wrote an alignment of no bits.
+_MMX = re.compile(r'(?<![\w.%@$!"-])x86_mmx(?![\w."-])')
+_NO_STACK_ALIGNMENT = re.compile(r'(?<=^target datalayout = ")S0-|(?<=-)S0-|-S0(?="$)', re.MULTILINE)
 # LLVM 3.7 gave load and getelementptr an explicit result type; before, it was that of the pointer: `load i32* %p`.
 _OLD_LOAD = re.compile(r"^[ \t]*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
 _OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
@@ -52,7 +55,7 @@ def modernise(text: str) -> str:
     while previous != text:  # an argument may carry several of the attributes
         previous = text
         text = _BARE_POINTEE.sub(r"\1\2\3(\1)", text)
-    return _INRANGE_INDEX.sub(r"\1", text)
+    return _NO_STACK_ALIGNMENT.sub("", _MMX.sub("<1 x i64>", _INRANGE_INDEX.sub(r"\1", text)))
 
 
 def modernise_coroutine_end(text: str) -> str:
@@ -99,7 +102,7 @@ def explain(text: str, refusal: IRParseError) -> str:
         return "It has no whole function. Give one, from `define` to its closing brace"
     if _DEFINITION.search(text):
         damaged = "The file may be damaged or incomplete"
-        newer = f", or a newer LLVM wrote it: put its clang or opt on PATH (as clang-{NEWEST_READ + 1})"
+        newer = f", or another LLVM wrote it: put its clang or opt on PATH (as clang-{NEWEST_READ + 1})"
         return f"LLVM {NEWEST_READ} does not know {word!r} there. {damaged}{newer}" if word else damaged
     return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
 

@@ -25,6 +25,9 @@ _ASM_ARGUMENT = re.compile(rf"^module asm{_ARGUMENT}", re.MULTILINE)
 _STRING_OF_ASM = re.compile(r'^[ \t]+(?="[^"\n]*"$)', re.MULTILINE)
 
 
+CHANGED_INTRINSIC = re.compile(
+    r"^Intrinsic has incorrect (?:argument|return) type!\nptr @llvm\.([\w.-]+)$", re.MULTILINE
+)
 NEWEST_READ = 22  # LLVM of the oldest llvmlite that mirenc installs with
 
 
@@ -55,6 +58,11 @@ def repair(text: str, refusal: IRParseError) -> Repair | None:
                 _RECORD.sub("", text), True, f"metadata that it refers to is not there and is left out ({name})"
             )
         return Repair(text, True, f"it uses {name} without a declaration; what is missing is declared as it is used")
+    if names := set(CHANGED_INTRINSIC.findall(refusal.diagnostic)):
+        for name in names:
+            text = re.sub(rf"@llvm\.{re.escape(name)}(?![\w.-])", f"@llvm.old.{name}", text)
+        what = f"intrinsics that LLVM {NEWEST_READ} has in another form are read as functions (@llvm.{min(names)})"
+        return Repair(text, False, what)
     if refusal.line is None or refusal.column is None:
         return None
     line, start = place_of(text, refusal.line, refusal.column)

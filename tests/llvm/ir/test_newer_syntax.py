@@ -58,7 +58,7 @@ def test_what_is_newer_is_read_or_refused_by_name(heading: str, text: str, caplo
     assert message.startswith("x.ll: line ")
     assert re.search(rf"'{re.escape(word)}\b", message)
     if re.search("brand|byte", word):
-        assert "a newer LLVM wrote it: put its clang or opt on PATH (as clang-23)" in message
+        assert "another LLVM wrote it: put its clang or opt on PATH (as clang-23)" in message
     else:
         assert f"is of LLVM {version}; this mirenc reads LLVM 10 to 22. Put a clang or opt of LLVM {version}" in message
 
