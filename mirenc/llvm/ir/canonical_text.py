@@ -107,7 +107,7 @@ def _from_text(
     elif (source := command_for(name)) is not None:
         language, command = source
         raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
-    refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal)}",)
+    refusal.args = (f"{refusal.args[0]}. {old_text.explain(fixed, refusal)}",)
     raise refusal from None
 
 
