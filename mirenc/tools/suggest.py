@@ -128,11 +128,8 @@ def _ir_name(source: str) -> str:
 
 def _is_wrapped(loaded: InputBytes) -> bool:
     """Whether a file is not itself what was read from it: a container, a module of one, or compressed."""
-    try:
-        with open(loaded.name, "rb") as stream:
-            return stream.read(len(loaded.data)) != loaded.data
-    except OSError:  # a module of a container, or standard input
-        return split_name(loaded.name) is not None
+    path = Path(loaded.name)
+    return split_name(loaded.name) is not None or (path.is_file() and path.read_bytes() != loaded.data)
 
 
 def _no_option(name: str) -> str:
