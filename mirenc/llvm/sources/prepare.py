@@ -12,7 +12,7 @@ from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
 from mirenc.llvm.sources.programs import command_programs, find_sources, source_programs
 
 _ALLOWED = (
-    "Give a folder of IR (.ll, .bc, objects) or of sources, or a compile_commands.json. In mirenc's repository, scripts "
+    "Give a folder of IR (.ll, .bc, .o) or of sources, or a compile_commands.json. In mirenc's repository, scripts "
     "make IR of a .toml recipe of Debian packages (pretrain/debian.py) and of .parquet (pretrain/compile_parquet.py)"
 )
 
