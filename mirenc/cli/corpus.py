@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     from mirenc.model.tokenizer import IRTokenizer
 
 # What each kind of source takes of the options that not all of them take.
-_TAKES = {
-    "ir": (),
-    **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path")),
-}
+_TAKES = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path"))}
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
 

@@ -34,8 +34,7 @@ def mcp(
     index: Annotated[
         Path | None,
         Option(
-            metavar="FILE",
-            help="Search these vectors, by `mirenc embed --level function -o`, instead of the folders.",
+            metavar="FILE", help="Search these vectors, by `mirenc embed --level function -o`, instead of the folders."
         ),
     ] = None,
     compiles: Annotated[

@@ -44,8 +44,7 @@ def suggest(
     budget: Annotated[
         int | None,
         Option(
-            help="With --inline: compilations in all, with those of -Oz and the lists. [default: those and 20]",
-            min=1,
+            help="With --inline: compilations in all, with those of -Oz and the lists. [default: those and 20]", min=1
         ),
     ] = None,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
