@@ -27,7 +27,7 @@ _OLD_ASM_GOTO = "Number of label constraints does not match number of callbr des
 
 _OLD_COROUTINE_END = re.compile(
     r'(?:(?P<result>%(?:"[^"\n]+"|[-\w$.]+)) = )?(?P<call>(?:tail |notail )?call|invoke|declare)'
-    r" (?:noundef |zeroext )?i1 @llvm\.coro\.end\((?P<arguments>(?:[^()\n]|\([^()\n]*\))*)\)"
+    r" (?:noundef |zeroext )?i1 (?:\([^()\n]*\) )?@llvm\.coro\.end\((?P<arguments>(?:[^()\n]|\([^()\n]*\))*)\)"
 )
 
 OLD_COROUTINE = "It has a coroutine of LLVM 21 or older. Write it as text: `clang -S -emit-llvm`"

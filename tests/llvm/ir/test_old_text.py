@@ -105,10 +105,11 @@ declare DECLARED
 """
 OLD_ENDS = [("i1 @llvm.coro.end(ptr %h, i1 false, token none)", "i1 @llvm.coro.end(ptr, i1, token)")]
 OLD_ENDS += [("i1 @llvm.coro.end(ptr %h, i1 false)", "i1 @llvm.coro.end(ptr, i1)")]  # before LLVM 18
+OLD_ENDS += [("i1 (ptr, i1, ...) @llvm.coro.end(ptr %h, i1 false)", "i1 @llvm.coro.end(ptr, i1, ...)")]
 
 
 @pytest.mark.parametrize("name", ["r", '"a b"'])
-@pytest.mark.parametrize(("end", "declared"), OLD_ENDS, ids=["LLVM 18 to 21", "before LLVM 18"])
+@pytest.mark.parametrize(("end", "declared"), OLD_ENDS, ids=["LLVM 18 to 21", "before LLVM 18", "any number"])
 def test_value_of_a_coroutine_end_is_whether_it_is_not_in_the_ramp(end: str, declared: str, name: str) -> None:
     text = COROUTINE.replace("END", f"%r = call {end}").replace("DECLARED", declared)
     read = parse_ir(text.replace("%r ", f"%{name} ").replace("%r,", f"%{name},"))
