@@ -68,13 +68,13 @@ def build(
     """
     flags = common.split_flags(cflags)
     from mirenc.base.writing import only_one
-    from mirenc.llvm.inputs.file_kind import find_inputs, folder_error
+    from mirenc.llvm.inputs.file_kind import folder_error
     from mirenc.model.tokenizer import TokenizerConfig
 
     with needs("train", "building a corpus needs more packages"):
         from mirenc.llvm.sources.compile_programs import Choices
         from mirenc.llvm.sources.ir_folder import failures_of, origins_of
-        from mirenc.llvm.sources.prepare import kind_of_source, prepare_ir
+        from mirenc.llvm.sources.prepare import find_ir, kind_of_source, prepare_ir
         from mirenc.pretrain.corpus import build_corpus, hashes_of_ir
     used_tokenizer = _tokenizer(tokenizer) if tokenizer else None
     config = used_tokenizer.config if used_tokenizer else TokenizerConfig(vocab_size=vocab_size)
@@ -104,7 +104,7 @@ def build(
             )
         origins = origins_of(folder)
         # A folder that was made here holds what its log names; anything else in it is somebody else's.
-        files = find_inputs(folder) if folder == source else sorted(folder / name for name in origins)
+        files = find_ir(folder) if folder == source else sorted(folder / name for name in origins)
         if not files:
             raise folder_error(str(folder))
         with common.progress("reading", len(files)) as advance:

@@ -103,14 +103,20 @@ def compare_builds(
     from mirenc.search.report import Report
 
     old, new = (place for place, _ in builds)
+    problems: list[str] = []
+
+    def skip(error: MirencError) -> None:
+        problems.append(" ".join(str(error).split()))
+        failed(error)
+
     with EmbeddedEngine(timeout=encoder.options.timeout, memory_limit=encoder.options.memory_limit) as engine:
-        read = read_builds(encoder, builds, engine, failed, common.warn, form=form, progress=True)
+        read = read_builds(encoder, builds, engine, skip, common.warn, form=form, progress=True)
     if empty := " and ".join(place for place, build in zip((old, new), read, strict=True) if not build.functions):
         raise ConfigError(f"no functions were read from {empty}: there is nothing to compare. Give other files")
     with common.progress("pairing", None):
         changes = pair_builds(*read, hide_names=hide_names)
     changes.sort(key=lambda change: (-abs(change.bytes or 0), change.either.file, change.either.name))
-    return Report(old, new, encoder.name, read[0].form, changes)
+    return Report(old, new, encoder.name, read[0].form, changes, problems)
 
 
 def _json(report: Report, details: dict[str, Any], _: int) -> str:
@@ -122,7 +128,7 @@ def _json(report: Report, details: dict[str, Any], _: int) -> str:
             row[build] = facts and {name: value for name, value in facts._asdict().items() if name not in _SETS}
         functions.append(row)
     files = [{"bytes": row.more, "old": row.old, "new": row.new, "file": row.file} for row in report.files]
-    return json.dumps({**details, "files": files, "functions": functions}) + "\n"
+    return json.dumps({**details, "files": files, "functions": functions, "failed": report.failed}) + "\n"
 
 
 def _terminal(report: Report, _: dict[str, Any], k: int) -> str:

@@ -17,6 +17,7 @@ from mirenc.search.diff import Change
 from mirenc.search.pages import fill_page
 
 _COMMENT = 60_000  # characters of a report in Markdown; GitHub takes comments of up to 65,536
+_FAILED, _LISTED = 10, 300  # files that a comment names, and characters about each
 _SQUARES = 8  # of the longest bar in Markdown
 # What may start a tag, a cell, an emphasis, a mention, a link; underscores inside of a word do nothing.
 _MARKUP = re.compile(r"(?<![^\W_])_+|_+(?![^\W_])|[\\`*{}\[\]<>#|~@&!$^]|:(?=//)|(?<=w)\.", re.IGNORECASE)
@@ -48,13 +49,17 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """The changes between the builds ``old`` and ``new`` (paths), by the vectors of ``model``, in the form ``form``."""
+    """The changes between the builds ``old`` and ``new`` (paths), by the vectors of ``model``, in the form ``form``.
+
+    ``failed`` has a line for each file that was not read.
+    """
 
     old: str
     new: str
     model: str
     form: str
     changes: Sequence[Change]
+    failed: Sequence[str] = ()
 
     @cached_property
     def functions(self) -> list[Row]:
@@ -141,6 +146,10 @@ def markdown_report(report: Report, k: int) -> str:
     _, old, new = report.total.sizes
     head = [f"### {_text(shorten(report.old))} → {_text(shorten(report.new))}: {report.headline}", ""]
     head += [f"{old} → {new} bytes. Functions: {kinds}."]
+    if report.failed:
+        lines = [shorten(line, _LISTED) for line in report.failed[:_FAILED]]
+        rest = [f"and {len(report.failed) - _FAILED:,} more"] * (len(report.failed) > _FAILED)
+        head += ["", "Files that were not read:", "", *(f"- {_text(line)}" for line in lines + rest)]
     while True:
         tables = _markdown_table(report.functions, "function", k) + _markdown_table(report.changed_files, "file", k)
         text = "\n".join(head + tables) + "\n"
@@ -199,6 +208,7 @@ def html_report(report: Report) -> str:
     ]
     if same := report.kinds.get("identical"):
         kinds.append(f'<span class="soft">{same:,} identical, not listed</span>')
+    unread = "".join(f"<li>{escape(printable(line))}</li>" for line in report.failed)
     return fill_page(
         "report.html",
         title=escape(" → ".join(report.short_builds)),
@@ -208,6 +218,7 @@ def html_report(report: Report) -> str:
         kinds="\n".join(kinds),
         functions=_html_rows(report.functions) or '<tr><td class="soft">No function changed.</td></tr>',
         files=f'<h2>Files</h2>\n<table class="files">\n{_html_rows(files)}\n</table>' if files else "",
+        failed=f"<h2>Files that were not read</h2>\n<ul>{unread}</ul>" if unread else "",
         model=escape(report.model),
         form=escape(report.form),
     )

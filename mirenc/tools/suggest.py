@@ -7,6 +7,7 @@ saved no more than the ten that did best together in training (``downstream/pass
 import os
 import re
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,6 +18,8 @@ from mirenc.decide.tasks.pass_tasks import BEFORE_OZ
 from mirenc.llvm import IRModule, ReadOptions, regions_of
 from mirenc.llvm.analysis.regions import is_called
 from mirenc.llvm.inputs.compile_source import ir_compiler
+from mirenc.llvm.inputs.containers import split_name
+from mirenc.llvm.inputs.file_kind import InputBytes
 from mirenc.llvm.inputs.input import Input, path_input
 from mirenc.llvm.ir.functions import attributes_of, is_left_alone
 from mirenc.llvm.ir.read import load_input, module_of
@@ -25,6 +28,8 @@ from mirenc.llvm.passes.level_pass_lists import expanded, level
 from mirenc.llvm.passes.size_after_passes import Engine, Failed
 from mirenc.tools.run.compilers import clang_for
 
+# The words are NAME -o FILE, as of a compiler.
+_UNWRAP = "import sys, mirenc.llvm.inputs.file_kind as f; open(sys.argv[3], 'wb').write(f.read_input(sys.argv[1]).data)"
 _HOW = "Compile with: clang -Oz -Xclang -disable-llvm-passes -S -emit-llvm"
 # What clang adds by passes of its own, which no list has: the code would come out without it.
 _ADDED = re.compile(
@@ -40,7 +45,7 @@ class Code:
 
     ``name`` is the file as given, ``ir`` text or bitcode that passes run on, ``module`` the same for a model.
     ``symbol``: the function, without ``@``, that ``ir`` was made of; "" for a whole module. ``compiled_by``: the
-    command that made it here, without file and output; () for IR. ``remarks``: what to know of its -Oz.
+    command that made it here, without file and output; () for a file that is IR. ``remarks``: what to know of its -Oz.
     """
 
     name: str
@@ -60,7 +65,7 @@ class Code:
         # As clang compiles; some passes ask.
         passes = f"opt -relocation-model=pic -passes={shlex.quote(pipeline)}"
         input_name = shlex.quote(_ir_name(self.name) if self.compiled_by else _no_option(self.name))
-        stem = Path(self.name).name.partition(".")[0].strip("-") or "stdin"
+        stem = _stem(self.name).strip("-") or "stdin"
         if not self.symbol:
             return f"{passes} {input_name} -o {shlex.quote(f'{stem}.opt.bc')}"
         output = shlex.quote(f"{stem}.{self.symbol}.opt.bc")
@@ -92,6 +97,8 @@ def read_code(
     if source.language:  # which is told by the file's suffix, not by an option
         flags = BEFORE_OZ.flags[source.language][len(("-x", source.language)) :]
         compile_command = (*ir_compiler(source.language, compiler), *flags, "-S", "-emit-llvm", *options.cflags)
+    elif _is_wrapped(loaded):
+        compile_command = (sys.executable, "-c", _UNWRAP)
     module = module_of(loaded, options)
     text = loaded.data.decode("utf-8", "surrogateescape") if loaded.kind == "text" else module.text
     if function is None:
@@ -110,8 +117,19 @@ def read_code(
     return Code(source.name, part.data, module_of(part, options), symbol, compile_command, _remarks(alone, source.name))
 
 
+def _stem(name: str) -> str:
+    """A file's name without suffix; that of ``lib.a(x.o)`` is ``lib-x``."""
+    return "-".join(part.partition(".")[0] for part in re.split(r"[()]", Path(name).name) if part)
+
+
 def _ir_name(source: str) -> str:
-    return _no_option(f"{Path(source).name.partition('.')[0]}.ll")
+    return _no_option(f"{_stem(source)}.ll")
+
+
+def _is_wrapped(loaded: InputBytes) -> bool:
+    """Whether a file is not itself what was read from it: a container, a module of one, or compressed."""
+    path = Path(loaded.name)
+    return split_name(loaded.name) is not None or (path.is_file() and path.read_bytes() != loaded.data)
 
 
 def _no_option(name: str) -> str:

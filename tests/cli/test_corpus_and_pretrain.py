@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import SOURCE, Run
+from command_line import SOURCE, Run, archive
+from llvmlite import binding
 
 from mirenc.base.writing import only_one
 from mirenc.pretrain.corpus import Corpus
@@ -48,6 +49,22 @@ def test_excluded_ir_may_be_a_file_and_must_be_there(
     (tmp_path / "bare").mkdir()
     run(*build, "--exclude-ir", tmp_path / "none").failed("none: no such file")
     run(*build, "--exclude-ir", tmp_path / "bare").failed("bare: is a folder without IR files")
+
+
+def test_objects_and_libraries_are_ir(run: Run, build: tuple[object, ...], ir_projects: Path, tmp_path: Path) -> None:
+    def bitcode(number: int) -> bytes:
+        text = SOURCE + f"define i32 @other() {{ ret i32 {number} }}\n"
+        return bytes(binding.parse_assembly(text).as_bitcode())
+
+    for path in ir_projects.rglob("*.ll"):
+        path.unlink()
+    (ir_projects / "two" / "b.o").write_bytes(bitcode(1))
+    library = ir_projects / "one" / "lib.a"
+    for numbers in ((2, 3), (2, 4, 5)):  # a library that changes is read again
+        library.write_bytes(archive(*((f"{number}.o", bitcode(number)) for number in numbers)))
+        run(*build).ok()
+        names = Corpus.load(tmp_path / "corpus").names
+        assert names == [*(f"one/lib.a({number}.o)" for number in numbers), "two/b.o"]
 
 
 @pytest.mark.parametrize(

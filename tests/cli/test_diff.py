@@ -79,13 +79,19 @@ def test_forms(run: Run, builds: tuple[Path, Path]) -> None:
     assert found("--form", "O1")[0] == "O1"
 
 
-def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path]) -> None:
+def test_files_that_fail_are_listed(run: Run, builds: tuple[Path, Path], tmp_path: Path) -> None:
     (builds[1] / "broken.ll").write_text("no IR", encoding="utf-8")
     result = run("diff", *builds)
     assert result.code == 1
     assert "broken.ll" in result.error_lines[0]
     assert "1 of 4 files failed" in result.error_lines[-1]
     assert "1 appeared, 1 shrank, 1 vanished" in result.out
+    reports = [tmp_path / f"report.{suffix}" for suffix in ("md", "html", "json")]
+    run("diff", *builds, *(word for path in reports for word in ("-o", path)))
+    for path in reports:
+        assert "broken.ll: line 1, column 1: expected top-level entity" in path.read_text(encoding="utf-8"), path
+    run("diff", builds[0], builds[0], *(word for path in reports for word in ("-o", path))).ok()
+    assert not any("not read" in path.read_text(encoding="utf-8") for path in reports)
     for file in (builds[1] / "a.ll", builds[1] / "b.ll"):
         file.write_text("no IR", encoding="utf-8")
     result = run("diff", *builds)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import shlex
 import shutil
+import struct
 import subprocess
 from pathlib import Path
 
 import pytest
+from command_line import archive
+from llvmlite import binding
 
 from mirenc.base.errors import ForeignIRError, TaskError
 from mirenc.llvm import ReadOptions, parse_ir
@@ -43,6 +47,24 @@ def test_a_module_is_taken_as_it_is(tmp_path: Path) -> None:
         code.command("function(sroa)")
         == f"opt -relocation-model=pic -passes='function(sroa)' '{code.name}' -o 'in put.opt.bc'"
     )
+
+
+@pytest.mark.parametrize("name", ["lib.a(x.o)", "lib.a(y.o)", "one.o", "packed.ll.gz"])
+def test_what_is_not_itself_a_module_is_unpacked_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    bitcode = bytes(binding.parse_assembly(SMALL).as_bitcode())
+    wrapped = struct.pack("<5I", 0x0B17C0DE, 0, 20, len(bitcode), 0) + bitcode
+    Path("lib.a").write_bytes(archive(("x.o", bitcode), ("y.o", wrapped)))
+    Path("one.o").write_bytes(archive(("only.o", bitcode)))
+    Path("packed.ll.gz").write_bytes(gzip.compress(SMALL.encode()))
+    code = read_code(name)
+    subprocess.run(["sh", "-c", code.preparation()], check=True)
+    unpacked = shlex.split(code.preparation())[-1]
+    assert unpacked == {"lib.a(x.o)": "lib-x.ll", "lib.a(y.o)": "lib-y.ll"}.get(name, f"{name.split('.')[0]}.ll")
+    assert Path(unpacked).read_bytes() == code.ir
+    assert code.command("dce").endswith(f" {unpacked} -o {unpacked.removesuffix('.ll')}.opt.bc")
 
 
 @pytest.mark.parametrize("name", ["_Z4mainv", "main"])

@@ -66,8 +66,8 @@ def _give_zig_a_cache() -> None:
 def ir_compiler(language: str, compiler: str | None = None, *, oldest: bool = False) -> list[str]:
     """The command of `find_compiler` that writes IR as a clang does; raises as that."""
     command = find_compiler(language, compiler, oldest=oldest)
-    # zig cc adds a sanitizer of its own; a user of clang expects clang's output.
-    return [*command, "-fno-sanitize=undefined"] if "ziglang" in command else command
+    # zig cc adds a sanitizer of its own, and compiles for this machine's processor, clang for any of the architecture.
+    return [*command, "-fno-sanitize=undefined", "-mcpu=baseline"] if "ziglang" in command else command
 
 
 def spelled_for(compiler: Sequence[str], words: Iterable[str]) -> list[str]:

@@ -4,8 +4,8 @@
 |---|---|
 | ``ar`` archive of GNU, BSD or COFF; thin archive; ``.rlib`` | its members |
 | universal Mach-O | the slice of each architecture |
-| ELF, COFF, WebAssembly; Windows program | sections ``.llvm.lto`` (fat LTO), else ``.llvmbc`` (``-fembed-bitcode``) |
-| Mach-O | section ``__LLVM,__bitcode``, else as above |
+| ELF, COFF, WebAssembly; Windows program | sections ``.llvm.lto`` (fat LTO), then ``.llvmbc`` (``-fembed-bitcode``) |
+| Mach-O | as above, then sections ``__LLVM,__bitcode`` |
 | bitcode, with a wrapper or without | itself: LTO objects are that |
 
 Files are anybody's, so only their tables are read, each read is inside of the part that it belongs to, and every count
@@ -19,7 +19,8 @@ import struct
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from typing import IO, Any, TypeVar
 
 from mirenc.llvm.child.parsing_service import BITCODE_MAGIC
@@ -264,7 +265,7 @@ def _slices(file: _Window) -> Iterator[tuple[str, _Window | str]]:
 
 
 def _modules(file: _Window, head: bytes) -> list[_Window]:
-    """The modules in an object's sections of bitcode: those of the first name that has some."""
+    """The modules in an object's sections of bitcode, in the order of `_SECTIONS`."""
     if head.startswith(b"\x7fELF"):
         sections = _elf(file)
     elif head[:4] in _MACH_O:
@@ -273,12 +274,9 @@ def _modules(file: _Window, head: bytes) -> list[_Window]:
         sections = _wasm(file)
     else:
         sections = _coff(file, head)
-    found: dict[bytes, _Window] = {}
-    for name, at, size in _counted(sections):
-        if name in _SECTIONS and name not in found:
-            found[name] = file.part(at, size)
-    some = (list(islice(_split(found[name]), _MOST_MODULES)) for name in _SECTIONS if name in found)
-    return next(filter(None, some), [])
+    found = [(_SECTIONS.index(name), file.part(at, size)) for name, at, size in _counted(sections) if name in _SECTIONS]
+    found.sort(key=itemgetter(0))
+    return list(islice(chain.from_iterable(_split(section) for _, section in found), _MOST_MODULES))
 
 
 def _split(section: _Window) -> Iterator[_Window]:

@@ -13,7 +13,8 @@ from mirenc.llvm.inputs.file_kind import InputBytes
 from mirenc.llvm.inputs.languages import command_for
 from mirenc.llvm.inputs.other_llvm import lower_by_other_llvm
 from mirenc.llvm.ir import old_text
-from mirenc.llvm.ir.repair_text import repair
+from mirenc.llvm.ir.float_literals import older_literals
+from mirenc.llvm.ir.repair_text import CHANGED_INTRINSIC, repair, without_debug_information
 
 _LOGGER = logging.getLogger(__name__)
 _TARGET = re.compile(r'^target[ \t]+(datalayout|triple)[ \t]*=[ \t]*("[^"]*").*\n?', re.MULTILINE)
@@ -60,7 +61,8 @@ def canonical_text(
         if lowered is None:
             raise IRParseError(f"LLVM cannot read it: {old_text.OLD_COROUTINE}") from None
     except IRParseError as refusal:
-        lowered = other(as_text=True) if coroutine or old_text.newer_producer(refusal) else None
+        changed = CHANGED_INTRINSIC.search(refusal.diagnostic) or old_text.newer_producer(refusal)
+        lowered = other(as_text=True) if coroutine or changed else None
         if lowered is None:
             refusal.args = (f"{refusal.args[0]}. {old_text.explain_bitcode(refusal)}",)
             raise
@@ -80,8 +82,15 @@ def _from_text(
         return canonical(data), False
     except IRParseError as error:
         refusal = error
+    except IRResourceError as error:  # LLVM may end its process on a node of debug information
+        bare = without_debug_information(_decoded(data))
+        if not error.crashed or _encoded(bare) == data:
+            raise
+        read = canonical(_encoded(bare))
+        _LOGGER.warning("mirenc: warning: %s: its debug information, on which LLVM crashed, is left out", name)
+        return read, True
     text = _decoded(data)
-    fixed = old_text.modernise(text)
+    fixed = older_literals(old_text.modernise(text))
     if fixed != text:
         try:
             return canonical(_encoded(fixed)), False
@@ -99,7 +108,7 @@ def _from_text(
     elif (source := command_for(name)) is not None:
         language, command = source
         raise IRParseError(f"is {language} source, which mirenc does not compile. Type: {command}") from None
-    refusal.args = (f"{refusal.args[0]}. {old_text.explain(text, refusal.diagnostic)}",)
+    refusal.args = (f"{refusal.args[0]}. {old_text.explain(fixed, refusal)}",)
     raise refusal from None
 
 

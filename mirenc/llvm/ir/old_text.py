@@ -3,6 +3,7 @@
 import re
 
 from mirenc.base.errors import IRParseError
+from mirenc.llvm.ir.repair_text import NEWEST_READ, place_of
 
 _LOCAL_TYPE = r'(?:%(?:[-a-zA-Z$._0-9]+|"[^"]*")|\{[^{}]*\}|\[[^\[\]]*\]|i\d+|float|double|half)'
 # LLVM < 12 wrote `T* byval`; the pointee now stands in the attribute. sret and inalloca followed in LLVM 13.
@@ -13,6 +14,9 @@ _BARE_POINTEE = re.compile(
 # LLVM <= 18 wrote `inrange` at one index of a constant getelementptr (in all vtables of clang 5 to 18), LLVM 19 writes
 # it in front, with a range of bytes. It is only a hint.
 _INRANGE_INDEX = re.compile(r"(, )inrange (?=i\d+ )")
+# LLVM 20 dropped the type x86_mmx, and reads it in bitcode as this vector; LLVM 3.x wrote an alignment of no bits.
+_MMX = re.compile(r'(?<![\w.%@$!"-])x86_mmx(?![\w."-])')
+_NO_STACK_ALIGNMENT = re.compile(r'(?<=^target datalayout = ")S0-|(?<=-)S0-|-S0(?="$)', re.MULTILINE)
 # LLVM 3.7 gave load and getelementptr an explicit result type; before, it was that of the pointer: `load i32* %p`.
 _OLD_LOAD = re.compile(r"^[ \t]*(?:%\S+ = )?(?:tail )?load (?:volatile |atomic )*[^,]*\*+ %", re.MULTILINE)
 _OLD_GEP = re.compile(r"getelementptr (?:inbounds )?[^,()]*\*+ [%@]")
@@ -23,13 +27,18 @@ _OLD_ASM_GOTO = "Number of label constraints does not match number of callbr des
 
 _OLD_COROUTINE_END = re.compile(
     r'(?:(?P<result>%(?:"[^"\n]+"|[-\w$.]+)) = )?(?P<call>(?:tail |notail )?call|invoke|declare)'
-    r" (?:noundef |zeroext )?i1 @llvm\.coro\.end\((?P<arguments>(?:[^()\n]|\([^()\n]*\))*)\)"
+    r" (?:noundef |zeroext )?i1 (?:\([^()\n]*\) )?@llvm\.coro\.end\((?P<arguments>(?:[^()\n]|\([^()\n]*\))*)\)"
 )
 
 OLD_COROUTINE = "It has a coroutine of LLVM 21 or older. Write it as text: `clang -S -emit-llvm`"
-NEWEST_READ = 22  # LLVM of the oldest llvmlite that mirenc installs with
 _PRODUCER = re.compile(r'^!\d+ = !\{!"[^"\n]*?clang version (\d+)\.', re.MULTILINE)
 _BITCODE_PRODUCER = re.compile(r"Producer: 'LLVM(\d+)")
+# What LLVM 23 reads and 22 does not, where it stands: most of it is mended (`repair_text`).
+_NEWER_WORDS = {
+    "23": re.compile(r"b\d+|f0x\w+|prefalign|elementwise|f(?:min|max)imumnum|llvm\.(?:pext|pdep|masked\.[us]\w+)\..*")
+}
+_NAMED_WORD = re.compile(r"(?:unknown intrinsic|invalid symbolic addrspace) '([^']+)'")
+_WORD = re.compile(r"[a-zA-Z_][\w.]*")
 _MODULE_START = re.compile(r"^source_filename = ", re.MULTILINE)
 _DEFINITION = re.compile(r"^define ", re.MULTILINE)
 _BLOCK_OR_INSTRUCTION = re.compile(r"^[ \t]*(?:[-\w.$]+:|%\S+ = [a-z]|(?:store|br|ret|call) )", re.MULTILINE)
@@ -46,7 +55,7 @@ def modernise(text: str) -> str:
     while previous != text:  # an argument may carry several of the attributes
         previous = text
         text = _BARE_POINTEE.sub(r"\1\2\3(\1)", text)
-    return _INRANGE_INDEX.sub(r"\1", text)
+    return _NO_STACK_ALIGNMENT.sub("", _MMX.sub("<1 x i64>", _INRANGE_INDEX.sub(r"\1", text)))
 
 
 def modernise_coroutine_end(text: str) -> str:
@@ -65,8 +74,9 @@ def modernise_coroutine_end(text: str) -> str:
     return _OLD_COROUTINE_END.sub(replaced, text)
 
 
-def explain(text: str, diagnostic: str) -> str:
+def explain(text: str, refusal: IRParseError) -> str:
     """What to do about text that LLVM refuses even after the fix-ups, and that no other LLVM here reads."""
+    diagnostic = refusal.diagnostic
     if _OLD_METADATA.search(text) or _OLD_LOAD.search(text) or _OLD_GEP.search(text):
         return (
             "The text is from LLVM 3.6 or older (load and getelementptr without result type). "
@@ -78,9 +88,12 @@ def explain(text: str, diagnostic: str) -> str:
             "The text is from LLVM 18 or older and has a constant expression that LLVM 22 dropped. Put the clang that "
             "wrote it on PATH (as clang-14, say), or give bitcode, which LLVM upgrades: `clang -c -emit-llvm`"
         )
-    version = _PRODUCER.search(text)
-    if version is not None and int(version[1]) > NEWEST_READ:
-        return _newer(version[1])
+    word, producer = _refused_word(text, refusal), _PRODUCER.search(text)
+    if producer is not None and int(producer[1]) > NEWEST_READ:
+        unknown = f", whose {word!r} LLVM {NEWEST_READ} does not know" if word else ""
+        return _newer(producer[1], f"It was written by LLVM {producer[1]}{unknown}")
+    if version := next((version for version, words in _NEWER_WORDS.items() if words.fullmatch(word)), ""):
+        return _newer(version, f"{word!r} is of LLVM {version}")
     if "must be sized" in diagnostic:
         return "A type that it uses is not defined: add its line, `%struct.S = type { ... }`"
     if len(_MODULE_START.findall(text)) > 1:
@@ -88,7 +101,9 @@ def explain(text: str, diagnostic: str) -> str:
     if not _DEFINITION.search(text) and _BLOCK_OR_INSTRUCTION.search(text):
         return "The text has no whole function. Give one, from `define` to its closing brace"
     if _DEFINITION.search(text):
-        return "The file may be damaged or incomplete"
+        damaged = "The file may be damaged or incomplete"
+        newer = f", or another LLVM wrote it: put its clang or opt on PATH (as clang-{NEWEST_READ + 1})"
+        return f"LLVM {NEWEST_READ} does not know {word!r} there. {damaged}{newer}" if word else damaged
     return "If it is IR, check it with `opt -passes=verify`; if it is source, name it .c, .cpp, .cl or .cu"
 
 
@@ -101,15 +116,25 @@ def newer_producer(refusal: IRParseError) -> str:
 def explain_bitcode(refusal: IRParseError) -> str:
     """What to do about bitcode that LLVM refuses, and that no other LLVM here reads."""
     if version := newer_producer(refusal):
-        return _newer(version)
+        return _newer(version, f"It was written by LLVM {version}")
     if "llvm.coro.end" in refusal.diagnostic:
         return OLD_COROUTINE
     cause = "Write it again" if refusal.by_verifier else "The file may be truncated: write it again"
     return f"{cause} with `clang -c -emit-llvm`"
 
 
-def _newer(version: str) -> str:
+def _newer(version: str, found: str) -> str:
     return (
-        f"It was written by LLVM {version}; this mirenc reads LLVM 10 to {NEWEST_READ}. Put a clang or opt of LLVM "
+        f"{found}; this mirenc reads LLVM 10 to {NEWEST_READ}. Put a clang or opt of LLVM "
         f"{version} on PATH (as clang-{version}), write it with clang {NEWEST_READ} or older, or install a newer mirenc"
     )
+
+
+def _refused_word(text: str, refusal: IRParseError) -> str:
+    """The word that LLVM's parser refused, which its message or its place names; "" if it is none."""
+    if named := _NAMED_WORD.search(refusal.diagnostic):
+        return named[1]
+    if refusal.line is None or refusal.column is None:
+        return ""
+    found = _WORD.match(*place_of(text, refusal.line, refusal.column))
+    return found[0] if found else ""

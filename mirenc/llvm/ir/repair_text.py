@@ -12,8 +12,23 @@ _NODE = re.compile(r"^!\d+ = .*$", re.MULTILINE)
 _OF_GLOBAL = re.compile(r"^(@.*), !dbg !\d+", re.MULTILINE)
 _REFERENCE = re.compile(r"!\d+\b")
 _UNDEFINED = re.compile(r"use of undefined (value|metadata|comdat) '([@!$][^\n]*)'")
-_ATTRIBUTE = re.compile(rb'[\w.:-]+(?:\((?:[^()"\n]|\([^()\n]*\))*\))? ?')
-_EMPTY_GROUP = re.compile(rb"= \{ *\}")
+_NAMED_NODE = re.compile(r"^(![a-zA-Z][\w.]*) = !\{(.*)\}$", re.MULTILINE)
+_EMPTY_GROUP = re.compile(r"= \{ *\}")
+_ARGUMENT = r'\((?:[^()"\n]|"[^"\n]*"|\([^()\n]*\))*\)'
+_MODIFIER = re.compile(rf"([a-z][\w.:-]*)(?:{_ARGUMENT})?")
+_SIGNATURE = re.compile(r"^(?:define|declare)\b.*|^.*[ \t](?:call|invoke|callbr)[ \t].*", re.MULTILINE)
+_GROUP = re.compile(r"^attributes #.*", re.MULTILINE)
+_OPCODE = re.compile(r"[ \t]*(?:%\S+ = )?([a-z]+)")
+_BEFORE_TYPE = re.compile(r"[(,{\[<] *$|\b(?:to|x) $")
+_OWNER = re.compile(r"(?<![\w.%@])[a-z]\w*_\w+$")  # an attribute that has an argument in a newer LLVM; no type
+_ASM_ARGUMENT = re.compile(rf"^module asm{_ARGUMENT}", re.MULTILINE)
+_STRING_OF_ASM = re.compile(r'^[ \t]+(?="[^"\n]*"$)', re.MULTILINE)
+
+
+CHANGED_INTRINSIC = re.compile(
+    r"^Intrinsic has incorrect (?:argument|return) type!\nptr @llvm\.([\w.-]+)$", re.MULTILINE
+)
+NEWEST_READ = 22  # LLVM of the oldest llvmlite that mirenc installs with
 
 
 class Repair(NamedTuple):
@@ -27,7 +42,7 @@ class Repair(NamedTuple):
 def repair(text: str, refusal: IRParseError) -> Repair | None:
     """What may be read in place of a text that LLVM refused; None: the reason is none of these.
 
-    An attribute in a group that LLVM does not know, and debug information that it does not read, are left out; a
+    Attributes and flags that LLVM does not know, and debug information that it does not read, are left out; a
     function or variable that is used and not declared is declared as it is used (LLVM's ``-allow-incomplete-ir``),
     references to metadata that is not there are dropped, and a comdat is defined. Lines stay where they are.
     """
@@ -43,26 +58,52 @@ def repair(text: str, refusal: IRParseError) -> Repair | None:
                 _RECORD.sub("", text), True, f"metadata that it refers to is not there and is left out ({name})"
             )
         return Repair(text, True, f"it uses {name} without a declaration; what is missing is declared as it is used")
+    if names := set(CHANGED_INTRINSIC.findall(refusal.diagnostic)):
+        for name in names:
+            text = re.sub(rf"@llvm\.{re.escape(name)}(?![\w.-])", f"@llvm.old.{name}", text)
+        what = f"intrinsics that LLVM {NEWEST_READ} has in another form are read as functions (@llvm.{min(names)})"
+        return Repair(text, False, what)
     if refusal.line is None or refusal.column is None:
         return None
-    lines = text.split("\n")
-    line = lines[refusal.line - 1]
-    if _DEBUG_NODE.match(line):
-        return Repair(_without_debug_information(text), True, f"its debug information is left out ({refusal})")
-    if line.startswith("attributes #") and "unterminated attribute group" in refusal.diagnostic:
-        raw, start = line.encode("utf-8", "surrogateescape"), refusal.column - 1  # LLVM counts bytes
-        attribute = _ATTRIBUTE.match(raw, start)
-        if attribute is None:
+    line, start = place_of(text, refusal.line, refusal.column)
+    if _DEBUG_NODE.match(line) or _RECORD.match(line):
+        return Repair(without_debug_information(text), True, f"its debug information is left out ({refusal})")
+    return _without_modifier(text, line, start)
+
+
+def place_of(text: str, number: int, column: int) -> tuple[str, int]:
+    """A line of text, and the index in it that a column of LLVM means, which counts bytes."""
+    line = text.split("\n")[number - 1]
+    before = line.encode("utf-8", "surrogateescape")[: column - 1]
+    return line, len(before.decode("utf-8", "surrogateescape"))
+
+
+def _without_modifier(text: str, line: str, start: int) -> Repair | None:
+    """Text without an attribute, a flag or the argument of one, which begins at a place in a line.
+
+    It goes from all lines of the kind: groups of attributes, signatures and calls, or instructions of one opcode.
+    """
+    opcode, found = _OPCODE.match(line), _MODIFIER.match(line, start)
+    if line.startswith("module asm("):
+        text, what = _STRING_OF_ASM.sub("module asm ", _ASM_ARGUMENT.sub("", text)), "what `module asm` is for"
+    elif line[start : start + 1] == "(" and (owner := _OWNER.search(line[:start])):
+        text, what = re.sub(rf"\b{owner[0]}{_ARGUMENT}", owner[0], text), f"the argument of {owner[0]}"
+    elif found is None or opcode is None or start <= opcode.start(1):
+        return None  # an instruction
+    else:
+        kind, what = re.compile(rf"^[ \t]*(?:%\S+ = )?{opcode[1]} .*", re.MULTILINE), f"the flag {found[0]}"
+        for lines in (_GROUP, _SIGNATURE):
+            if lines.match(line):
+                kind, what = lines, f"the attribute {found[0]}"
+        if kind is not _GROUP and _BEFORE_TYPE.search(line[:start]):
             return None
-        # LLVM refuses an empty group; this attribute has no meaning.
-        kept = _EMPTY_GROUP.sub(b'= { "none" }', raw[:start] + raw[attribute.end() :])
-        lines[refusal.line - 1] = kept.decode("utf-8", "surrogateescape")
-        unknown = attribute[0].decode("utf-8", "surrogateescape").strip()
-        return Repair("\n".join(lines), False, f"the attribute {unknown} is unknown to LLVM 22 and is left out")
-    return None
+        word = re.compile(rf'"[^"\n]*"|(?<![\w.%@!$#-]){re.escape(found[1])}(?![\w.:-])(?:{_ARGUMENT})? ?')
+        text = kind.sub(lambda one: word.sub(lambda part: part[0] if part[0][0] == '"' else "", one[0]), text)
+        text = _EMPTY_GROUP.sub('= { "none" }', text)  # LLVM refuses an empty one
+    return Repair(text, False, f"{what} is unknown to LLVM {NEWEST_READ} and is left out")
 
 
-def _without_debug_information(text: str) -> str:
+def without_debug_information(text: str) -> str:
     """Text without nodes and records of debug information, and without references to them from other nodes."""
     dropped = {match[1] for match in _DEBUG_LINE.finditer(text)}
     text = _OF_GLOBAL.sub(r"\1", _RECORD.sub("", _DEBUG_LINE.sub("", text)))
@@ -71,4 +112,7 @@ def _without_debug_information(text: str) -> str:
         name, content = node[0].split(" = ", 1)
         return f"{name} = " + _REFERENCE.sub(lambda other: "null" if other[0] in dropped else other[0], content)
 
-    return _NODE.sub(cleaned, text)
+    def listed(node: re.Match[str]) -> str:
+        return f"{node[1]} = !{{{', '.join(one for one in node[2].split(', ') if one not in dropped)}}}"
+
+    return _NAMED_NODE.sub(listed, _NODE.sub(cleaned, text))

@@ -6,14 +6,14 @@ from pathlib import Path
 from mirenc.base.errors import IRFileError
 from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.llvm.inputs.input import Report
-from mirenc.llvm.inputs.projects import COMMANDS
+from mirenc.llvm.inputs.projects import COMMANDS, object_inputs
 from mirenc.llvm.sources.compile_programs import Advance, Choices, Limits, compile_programs
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
 from mirenc.llvm.sources.programs import command_programs, find_sources, source_programs
 
 _ALLOWED = (
-    "Give a folder of IR (.ll, .bc) or of sources, or a compile_commands.json. In mirenc's repository, scripts make IR "
-    "of a .toml recipe of Debian packages (pretrain/debian.py) and of .parquet (pretrain/compile_parquet.py)"
+    "Give a folder of IR (.ll, .bc, .o) or of sources, or a compile_commands.json. In mirenc's repository, scripts "
+    "make IR of a .toml recipe of Debian packages (pretrain/debian.py) and of .parquet (pretrain/compile_parquet.py)"
 )
 
 
@@ -27,7 +27,7 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
         if (source / COMMANDS).is_file():
             return "commands"
         sources = find_sources(source, with_reserved=with_reserved)
-        counts = {"ir": len(find_inputs(source)), "sources": len(sources)}
+        counts = {"ir": len(find_ir(source)), "sources": len(sources)}
         kind = max(counts, key=lambda name: counts[name])
         rest = ", ".join(f"{name} {count}" for name, count in counts.items() if count and name != kind)
         if rest:
@@ -40,6 +40,12 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
     if source.suffix != ".json":
         raise IRFileError(f"{source}: a corpus cannot be made from this file. {_ALLOWED}")
     return "commands"
+
+
+def find_ir(folder: Path) -> list[Path]:
+    """IR files below a folder, and modules in its objects and libraries as `read_ir` takes them, sorted."""
+    ir = find_inputs(folder)
+    return sorted([*ir, *(Path(one.name) for one in object_inputs(folder, ir)[0])])
 
 
 def prepare_ir(

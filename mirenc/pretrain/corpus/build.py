@@ -24,6 +24,7 @@ from mirenc.base.arrays import Bool, Int32, Int64, UInt16, UInt64
 from mirenc.base.errors import ConfigError, IRResourceError, NoFunctionBodyError
 from mirenc.llvm import ReadOptions, read_ir, statements_of
 from mirenc.llvm.child.parsing_worker import default_worker
+from mirenc.llvm.inputs.containers import split_name
 from mirenc.llvm.inputs.input import Input
 from mirenc.llvm.inputs.level_paths import is_level
 from mirenc.llvm.sources.ir_folder import stamp_of
@@ -169,7 +170,8 @@ def _read_parts(
             # Another part where a file changed, or what may be spent on it, or what a part holds.
             columns = (*PART_ARRAYS, *(field_.name for field_ in fields(Part)))
             what = (normalisation, repr(options), str(default_worker().memory_limit), *columns)
-            parts.append(folder / f"{stamp_of(map(Path, chunk), *chunk, *what)}.part")
+            places = [Path((split_name(name) or (name,))[0]) for name in chunk]
+            parts.append(folder / f"{stamp_of(places, *chunk, *what)}.part")
             if parts[-1].exists():
                 advance(len(chunk))
             else:

@@ -162,3 +162,9 @@ def test_the_error_quotes_the_compilers_error_line(tmp_path: Path, words: str) -
 def test_targets_and_processors_as_zig_spells_them(gnu: str, zig: str) -> None:
     assert spelled_for(["python", "-m", "ziglang", "cc"], gnu.split()) == zig.split()
     assert spelled_for(["clang"], gnu.split()) == gnu.split()
+
+
+@pytest.mark.needs("C compiler")
+def test_ir_is_for_any_processor_of_the_architecture(tmp_path: Path) -> None:
+    (source := tmp_path / "f.c").write_text("int f(int x) { return x + 1; }\n")
+    assert set(re.findall('"target-cpu"="([^"]*)"', compile_source(source, "c").decode())) <= {"x86-64", "generic"}

@@ -1,6 +1,7 @@
 """Fragments and IR of newer LLVMs: what is completed or left out, what the warning says, and what stays refused."""
 
 import logging
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,14 @@ from mirenc.llvm import parse_ir
 BODY = "define i32 @f(i32 %a) {\n  ret i32 %a\n}\n"
 LINK_ONCE = BODY.replace("define", "define linkonce_odr")
 CALLS = "define i32 @f(i32 %a) {\n  %b = call i32 @g(i32 %a)\n  ret i32 %b\n}\n"
+# As LLVM 19 has it; from 20 on it is of target("riscv.vector.tuple", ...).
+_TWO = "{ <vscale x 1 x i8>, <vscale x 1 x i8> }"
+SEGMENTS = f"""define void @f(<vscale x 1 x i8> %v, ptr %p, i64 %n) {{
+  %r = call {_TWO} @llvm.riscv.vlseg2.nxv1i8.i64(<vscale x 1 x i8> %v, <vscale x 1 x i8> %v, ptr %p, i64 %n)
+  ret void
+}}
+declare {_TWO} @llvm.riscv.vlseg2.nxv1i8.i64(<vscale x 1 x i8>, <vscale x 1 x i8>, ptr, i64)
+"""
 FLAGS = '!llvm.module.flags = !{!0}\n!0 = !{i32 2, !"Debug Info Version", i32 3}\n'
 DEBUG = """define i32 @f(i32 %a) !dbg !4 {
     #dbg_value(i32 %a, !7, !DIExpression(), !5)
@@ -53,6 +62,12 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
             id="unknown attributes",
         ),
         pytest.param(
+            SEGMENTS,
+            SEGMENTS.replace("@llvm.riscv", "@llvm.old.riscv"),
+            "intrinsics that LLVM 22 has in another form are read as functions (@llvm.riscv.vlseg2.nxv1i8.i64)",
+            id="intrinsic of another signature",
+        ),
+        pytest.param(
             BODY.replace(") {", ") #0 {") + "attributes #0 = { brand_new }\n",
             BODY.replace(") {", ") #0 {") + 'attributes #0 = { "none" }\n',
             "attribute brand_new is unknown",
@@ -88,6 +103,17 @@ def test_repaired_text_is_the_module_that_was_meant(
     assert warning in caplog.text
 
 
+@pytest.mark.needs("opt-19")
+def test_bitcode_with_an_intrinsic_of_another_signature_is_the_same() -> None:
+    bitcode = subprocess.run(
+        ["opt-19", "-o", "-", "-"], input=SEGMENTS.encode(), capture_output=True, check=True
+    ).stdout
+    found, expected = parse_ir(bitcode), parse_ir(SEGMENTS)
+    assert [one.text for one in found.defined_functions[0].instructions] == [
+        one.text for one in expected.defined_functions[0].instructions
+    ]
+
+
 def test_whole_text_after_a_fragment_is_still_checked(caplog: pytest.LogCaptureFixture) -> None:
     parse_ir(CALLS)
     caplog.clear()
@@ -107,8 +133,8 @@ def test_whole_text_after_a_fragment_is_still_checked(caplog: pytest.LogCaptureF
             "A type that it uses is not defined",
         ),
         (
-            f'{BODY.replace("i32 %a)", "i32 brand_new %a)")}!llvm.ident = !{{!0}}\n!0 = !{{!"clang version 99.1.0"}}\n',
-            "written by LLVM 99; this mirenc reads LLVM 10 to 22",
+            f'{BODY.replace("i32 %a)", "brand_new %a)")}!llvm.ident = !{{!0}}\n!0 = !{{!"clang version 99.1.0"}}\n',
+            "written by LLVM 99, whose 'brand_new' LLVM 22 does not know; this mirenc reads LLVM 10 to 22",
         ),
     ],
     ids=["instruction", "block", "two modules", "type", "newer LLVM"],
