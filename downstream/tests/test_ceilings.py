@@ -17,6 +17,7 @@ from mirenc.decide.registry import get_task
 from mirenc.decide.sample import Sample
 from mirenc.decide.settings import Space
 from mirenc.decide.task_data import TaskData
+from mirenc.decide.tasks.block_size import CUDA_TRIES
 from mirenc.decide.tasks.pass_tasks import covering_lists
 
 RECORDS = json.loads(ceilings.RECORD.read_text(encoding="utf-8"))
@@ -60,6 +61,7 @@ def test_the_fixed_blocks_of_the_readme_are_those_of_the_whole_table() -> None:
         rows = [row for row, own in enumerate(data.spaces) if own is space]
         found[len(rows)] = [space.settings[one] for one in covering_lists(data.known[rows], 3)]
     assert found == {251: [(256, 1), (64, 1), (512, 1)], 87: [(16, 16), (64, 4), (8, 8)]}
+    assert list(found.values()) == [[(256, 1), *CUDA_TRIES[1]], [(16, 16), *CUDA_TRIES[2]]]
     text = " ".join((ceilings.HERE / "block_size" / "README.md").read_text(encoding="utf-8").split())
     assert "(64 and 512 in one dimension, 64x4 and 8x8 in two)" in text
 

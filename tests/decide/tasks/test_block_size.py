@@ -13,6 +13,7 @@ from mirenc.decide.tables.measured import MeasuredTable
 from mirenc.decide.tasks.block_size import (
     KNOBS,
     ON_ANOTHER_GPU,
+    TRIES_WORTH,
     BlockSize,
     block_space,
     likely_shapes,
@@ -170,6 +171,32 @@ def test_the_worth_of_an_answer_on_another_gpu_is_the_record_s() -> None:
     words = f"has {taken} of the oracle's gain on another, and {tried} if it is tried beside the default"
     assert words in ON_ANOTHER_GPU
     assert f"({row['pairs']} pairs)" in ON_ANOTHER_GPU
+
+
+def test_the_worth_of_the_shapes_to_measure_is_the_record_s() -> None:
+    rows = json.loads((ROOT / "downstream/ceilings.json").read_text())["block_size.h200"]["rows"]
+    row = next(row for row in rows if row["title"] == "the default and 2 fixed, the best kept")
+    assert f"has {100 * row['oracle_gain_share']:.0f} % of the oracle's gain" in TRIES_WORTH
+
+
+@pytest.mark.parametrize("most", [1024, 256])
+def test_two_shapes_are_to_be_measured_where_a_cuda_kernel_permits_them(most: int) -> None:
+    space = block_space("cuda", 1)
+    expected = {name: 1.0 for name, (x, _) in zip(space.names, space.settings, strict=True) if int(x) <= most}
+    found = Choice(
+        choice=space.names[0],
+        setting=space.settings[0],
+        default=space.names[0],
+        preference=expected,
+        expected=expected,
+        region=None,
+        context={"n": 64, "dimensions": 1, "cuda": 1},
+        machine="",
+        distance=0.5,
+        evidence=Evidence("default", None),
+    )
+    line = f"measure block_x=64 block_y=1 and block_x=512 block_y=1: {TRIES_WORTH}"
+    assert (line in TASK.remarks(found)) == (most == 1024)
 
 
 def made_up(folder: Path) -> Path:
