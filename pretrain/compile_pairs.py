@@ -7,6 +7,7 @@ On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
 
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
     python pretrain/compile_pairs.py RECIPE OUT --compilers clang-14 clang-19 --levels O0 O1 O2 O3 Os Oz --cap 12
+    (with --settings O0-Oz XM O2-Oz O3-Os only the builds that these settings of function_pools.py draw)
 
 Crates of Rust and Fortran: the folder has the name that is given as the compiler (`debian-unseen-languages.toml`).
 With ``--training`` packages that are reserved for evaluation, and those that the recipe holds out, are left out.

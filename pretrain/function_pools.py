@@ -5,11 +5,11 @@ Security 2022), on LLVM IR. What you get: `OUT.json`, and its tables in `OUT.md`
 and with all names hidden:
 
 - ``A-B``, two levels: queries by the first compiler of a program's group at A, candidates by the last at B;
-- ``XM``: any two builds, drawn for each program.
+- ``XM``: any two builds, drawn for each program of all that there can be.
 
-Of each project at most ``--programs`` are read, those whose hash is least; a function counts that has enough
-instructions in both builds, once for each symbol of C++ in a project (files share inline functions); of those whose
-candidates have equal statements the first: no vector could tell them apart.
+Of each project at most ``--programs`` are read, those whose hash is least, each in all settings of which it has both
+builds. A function counts that has enough instructions in both, once for each symbol of C++ in a project (files share
+inline functions); of those whose candidates have equal statements the first: no vector could tell them apart.
 
 Which form each side is brought to is a rule: ``plain`` (none), ``auto`` (both in O2, as `mirenc search` has them).
 

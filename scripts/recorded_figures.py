@@ -42,7 +42,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 # -- search ----------------------------------------------------------------------------------------------------------
 def pool(names: str, setting: str = "O0-O2") -> dict[str, Any]:
-    found: dict[str, Any] = load("pretrain/function_pools.json")["names"][names][setting]
+    name = "function_pools_o0_o2" if setting == "O0-O2" else "function_pools"
+    found: dict[str, Any] = load(f"pretrain/{name}.json")["names"][names][setting]
     return found
 
 
@@ -104,7 +105,7 @@ BARS = {
 
 def recall_picture() -> str:
     """Bars of recall at 1, by language of the program, names hidden: an SVG of 800 x 292."""
-    one = load("pretrain/function_pools_o0_o2.json")["names"]["hidden"]["O0-O2"]
+    one = pool("hidden")
     counts = one["by"]
     languages = [name for name in ("C", "C++", "Fortran", "Rust") if counts.get(name)]
     title = "Functions built at -O0, found first among those built at -O2 (names hidden)"
@@ -196,20 +197,11 @@ def learned_programs() -> Iterator[str]:
 
 
 def search_phrases() -> Iterator[str]:
-    yield f"among all functions of a setting, of {pool('written')['projects_in_all']} projects"
+    projects = max(pool("written", setting)["projects_in_all"] for setting in SETTINGS)
+    yield f"among all functions of a setting, of up to {projects} projects"
+    yield f"Where names are hidden it has {pool('hidden')['functions']:,}"
     for row in (SEARCH, NO_WORDS):
         yield f"by {over_bag(row, 'written')} points, hidden {over_bag(row, 'hidden')}"
-    large = load("pretrain/function_pools_o0_o2.json")["names"]
-
-    def both(row: tuple[str, str], group: str = "") -> list[float]:
-        return [100 * recall(row, large[names]["O0-O2"], group) for names in ("written", "hidden")]
-
-    counts = [large[names]["O0-O2"]["functions"] for names in ("written", "hidden")]
-    bag, plain = both(("bag of terms and statements", "auto")), both(("mirenc-search", "plain"))
-    yield (
-        "Among more, {:,} functions (names hidden {:,}), it finds from -O0 to -O2 {:.1f} %, hidden {:.1f} %, the best"
-        " bag {:.1f} and {:.1f} (C++ {:.1f} and {:.1f} %); of IR as it is {:.1f} and {:.1f} %"
-    ).format(*counts, *both(SEARCH), *bag, *both(SEARCH, "C++"), *plain)
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
 
@@ -361,7 +353,7 @@ def pass_table() -> str:
 
 def jobs_table() -> str:
     """The README's: what mirenc is for, beside what needs no pre-training."""
-    large = load("pretrain/function_pools_o0_o2.json")["names"]["written"]["O0-O2"]
+    large = pool("written")
     rows_of_pool = (("bag of statements", "auto"), ("opcode histogram", "auto"), SEARCH, ("mirenc-search", "plain"))
     rows = []
     for language in ("C", "C++"):
