@@ -143,7 +143,7 @@ def main() -> None:
     parser.add_argument("--costs", nargs="*", type=Path, default=[], help="IR at -O0 to be timed, beside the programs'")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
     given = parser.parse_args()
-    programs = chosen_programs(given)
+    programs = chosen_programs(given, TRIED)
     drawn = {setting: drawn_of(setting, programs, given.compilers) for setting in TRIED}
     needed: set[tuple[str, str]] = set()
     for setting, tried in TRIED.items():
@@ -155,7 +155,8 @@ def main() -> None:
         of_names = replace(store, names=way)
         pairs = {setting: pairs_of(of_names, each, programs, given.least) for setting, each in drawn.items()}
         names[way] = {setting: chosen_rows(of_names, setting, each) for setting, each in pairs.items()}
-    plain = [given.pairs / builds[given.compilers[0].split("+")[0], "O0"] for builds in programs.values()]
+    first = given.compilers[0].split("+")[0], "O0"
+    plain = [given.pairs / builds[first] for builds in programs.values() if first in builds]
     timed = {"the programs at -O0": costs(plain)} | {path.name: costs([path]) for path in given.costs}
     record = {"programs": len(programs), "unread": unread, "names": names, "costs": timed}
     given.out.with_suffix(".json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")

@@ -7,6 +7,7 @@ On what: Debian with `deb-src` enabled, `dpkg-dev`, and the compilers.
 
     python pretrain/compile_pairs.py pretrain/debian-search.toml OUT --compilers clang-14 clang-16 clang-19
     python pretrain/compile_pairs.py RECIPE OUT --compilers clang-14 clang-19 --levels O0 O1 O2 O3 Os Oz --cap 12
+    (with --settings O0-Oz XM O2-Oz O3-Os only the builds that these settings of function_pools.py draw)
 
 Crates of Rust and Fortran: the folder has the name that is given as the compiler (`debian-unseen-languages.toml`).
 With ``--training`` packages that are reserved for evaluation, and those that the recipe holds out, are left out.
@@ -16,14 +17,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from debian import compile_recipe
 from debian_recipe import read_recipe
+from function_pools import drawn_builds
 
-from mirenc.llvm.sources.compile_programs import Choices
+from mirenc.llvm.sources.compile_programs import Choices, Program
 from mirenc.llvm.sources.ir_folder import IRFolder
 from mirenc.llvm.sources.reserved import is_reserved_package
+
+
+def drawn_levels(settings: Sequence[str], group: Sequence[str], compiler: str, program: Program) -> set[str]:
+    """The levels of a program by one compiler of a group that settings of `function_pools.py` draw."""
+    key = program.project, f"{program.file.replace('/', '__')}.ll"  # an IR folder's name
+    drawn = [build for setting in settings for build in drawn_builds(setting, key, group)]
+    return {level for each, level in drawn if each == compiler}
 
 
 def main() -> None:
@@ -33,6 +44,7 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--compilers", nargs="+", default=["clang-14", "clang-16", "clang-19"])
     parser.add_argument("--levels", nargs="+", default=["O0", "O2"])
+    parser.add_argument("--settings", nargs="+", help="only the builds that these of function_pools.py draw")
     parser.add_argument("--cap", type=int, help="at most so many sources of a package [default: as the recipe has it]")
     parser.add_argument("--max-file-bytes", type=int, help="of IR; then a package ends at its cap alone")
     parser.add_argument("--packages", nargs="+", metavar="NAME", help="only these, and those whose headers they need")
@@ -56,6 +68,7 @@ def main() -> None:
     if given.max_file_bytes is not None:
         limits = {"max_file_bytes": given.max_file_bytes, "max_project_bytes": sys.maxsize, "max_bytes": sys.maxsize}
         recipe = recipe.model_copy(update={"limits": recipe.limits.model_copy(update=limits)})
+    wanted = given.settings and partial(drawn_levels, given.settings, given.compilers)
     for compiler in given.compilers:
         with IRFolder(given.out / compiler) as folder:
             if given.max_file_bytes is not None:
@@ -66,6 +79,7 @@ def main() -> None:
                 given.work or given.out / "work",
                 Choices(levels=given.levels, compiler=compiler),
                 jobs=given.jobs,
+                levels_of=wanted and partial(wanted, compiler),
                 report=lambda line: print(line, file=sys.stderr),
             )
 

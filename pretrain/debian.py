@@ -18,9 +18,9 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +48,8 @@ _CRATE = re.compile(r"librust-(.+)-dev")  # a binary package, whose contents are
 _CRATE_ROOT = "src/lib.rs"
 _DOWNLOAD_SECONDS, _UNPACK_SECONDS, _PREPARE_SECONDS = 600, 300, 90
 _REASONS_SHOWN = 3
+LevelsOf = Callable[[Program], Collection[str]]
+"""The levels that a program is wanted at."""
 
 
 def compile_recipe(
@@ -57,14 +59,16 @@ def compile_recipe(
     choices: Choices,
     *,
     jobs: int,
+    levels_of: LevelsOf | None = None,
     advance: Advance = lambda *_: None,
     report: Report = lambda line: None,
 ) -> None:
     """Fetch a recipe's packages into ``work``, unless they are there, and compile them into a folder of IR.
 
-    Of the choices the compiler is for C and C++ alone, and the flags are not used. ``jobs`` compilers run at once,
-    and one more thread fetches ahead. Raises ToolchainError: a program is missing, apt-get knows no source packages, or
-    CUDA sources and no ``cuda_path``. A package that cannot be had is reported, no more.
+    Of the choices the compiler is for C and C++ alone, and the flags are not used; ``levels_of`` says which of the
+    levels a program has. ``jobs`` compilers run at once, and one more thread fetches ahead. Raises ToolchainError: a
+    program is missing, apt-get knows no source packages, or CUDA sources and no ``cuda_path``. A package that cannot be
+    had is reported, no more.
     """
     c_compilers = (choices.compiler,) if choices.compiler else _C_COMPILERS
     languages = {language for package in recipe.packages for language in package.languages}
@@ -72,7 +76,7 @@ def compile_recipe(
     if "cuda" in languages and choices.cuda_path is None:
         found = "the recipe has CUDA sources, which need the toolkit's headers"
         raise ToolchainError(f"{found}. Give their folder with --cuda-path")
-    build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, advance, report)
+    build = _Build(recipe.limits, folder, work.resolve(), choices, c_compilers, levels_of, advance, report)
     with ThreadPoolExecutor(1) as fetcher, ThreadPoolExecutor(jobs) as pool:
         fetched: dict[str, Future[tuple[str | None, list[str]]]] = {}
         try:
@@ -109,6 +113,7 @@ class _Build:
     work: Path
     choices: Choices
     c_compilers: Sequence[str]
+    levels_of: LevelsOf | None
     advance: Advance
     report: Report
     # Counted over the chunks in order, not over what the log holds: a run that was stopped inside a chunk then goes on
@@ -128,7 +133,7 @@ class _Build:
             # A package whose first chunk fails altogether is not worth the time of the others.
             if full or not chunk or (start and not inside):
                 break
-            programs = [self._program(package, version, root, *source, headers[source[1]]) for source in chunk]
+            programs = [self._wanted(self._program(package, version, root, *of, headers[of[1]])) for of in chunk]
             for program, records in compile_chunk(pool, programs, self.folder, self.limits):
                 failed.update(record.reason for record in records if record.status in FAILURES)
                 keys = ((program.project, program.file, level) for level in program.commands)
@@ -145,6 +150,13 @@ class _Build:
         )
         for reason, count in failed.most_common(_REASONS_SHOWN):
             self.report(f"    {count} x {reason}")
+
+    def _wanted(self, program: Program) -> Program:
+        """The program without the levels that it is not to have."""
+        if self.levels_of is None:
+            return program
+        levels = self.levels_of(program)
+        return replace(program, commands={level: words for level, words in program.commands.items() if level in levels})
 
     def _header_flags(self, package: Package, root: Path, language: str) -> list[str]:
         """Flags for the package's folders with headers, then for those of its ``headers_of``."""

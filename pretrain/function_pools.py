@@ -5,11 +5,11 @@ Security 2022), on LLVM IR. What you get: `OUT.json`, and its tables in `OUT.md`
 and with all names hidden:
 
 - ``A-B``, two levels: queries by the first compiler of a program's group at A, candidates by the last at B;
-- ``XM``: any two builds, drawn for each program.
+- ``XM``: any two builds, drawn for each program of all that there can be.
 
-Of each project at most ``--programs`` are read, those whose hash is least; a function counts that has enough
-instructions in both builds, once for each symbol of C++ in a project (files share inline functions); of those whose
-candidates have equal statements the first: no vector could tell them apart.
+Of each project at most ``--programs`` are read, those whose hash is least, each in all settings of which it has both
+builds. A function counts that has enough instructions in both, once for each symbol of C++ in a project (files share
+inline functions); of those whose candidates have equal statements the first: no vector could tell them apart.
 
 Which form each side is brought to is a rule: ``plain`` (none), ``auto`` (both in O2, as `mirenc search` has them).
 
@@ -34,8 +34,9 @@ import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -103,26 +104,33 @@ def sampled(programs: dict[Program, dict[Build, str]], most: int) -> dict[Progra
 
 
 def drawn_builds(
-    setting: str, program: Program, builds: Sequence[Build], groups: Sequence[Sequence[str]]
-) -> tuple[Build, Build] | None:
-    """The query's build and the candidate's; the same in every run. None: a program has no such two."""
+    setting: str, program: Program, group: Sequence[str], levels: Sequence[str] = LEVELS
+) -> tuple[Build, Build]:
+    """The query's build and the candidate's of a program that a group of compilers builds; the same in every run."""
     if setting == "XM":
-        return tuple(random.Random(f"{_SEED} {program}").sample(sorted(builds), 2)) if len(builds) > 1 else None
+        every = [(each, level) for each in group for level in levels if not (is_flang(each) and level in FOR_SIZE)]
+        return tuple(random.Random(f"{_SEED} {program}").sample(sorted(every), 2))
     first, last = setting.split("-")
-    for group in groups:
-        both = (group[0], first), (group[-1], last)
-        if set(both) <= set(builds):
-            return both
-    return None
+    return (group[0], first), (group[-1], last)
+
+
+def is_flang(compiler: str) -> bool:
+    """Whether a compiler has no levels for size."""
+    return compiler.startswith("flang")
 
 
 def drawn_of(
-    setting: str, programs: dict[Program, dict[Build, str]], compilers: Sequence[str]
+    setting: str, programs: dict[Program, dict[Build, str]], compilers: Sequence[str], levels: Sequence[str] = LEVELS
 ) -> dict[Program, tuple[Build, Build]]:
     """The two builds of each program that has them; ``compilers`` are groups, ``first+last``."""
-    groups = [group.split("+") for group in compilers]
-    both = {program: drawn_builds(setting, program, list(builds), groups) for program, builds in programs.items()}
-    return {program: builds for program, builds in both.items() if builds is not None}
+    found = {}
+    for program, builds in programs.items():
+        for group in (each.split("+") for each in compilers):
+            both = drawn_builds(setting, program, group, levels)
+            if set(both) <= builds.keys():
+                found[program] = both
+                break
+    return found
 
 
 def pairs_of(
@@ -365,30 +373,17 @@ def by_group(found: dict[str, Any], method: str, group: str) -> str:
     return f"{mean:.1f} [{low:.1f}, {high:.1f}] ({found['by'][group]})"
 
 
-def chosen_programs(given: argparse.Namespace) -> dict[Program, dict[Build, str]]:
-    """Programs of the command line, without files that are too large."""
-    groups = [group.split("+") for group in given.compilers]
-    programs = programs_of(given.pairs, [each for group in groups for each in group], given.levels)
+def chosen_programs(given: argparse.Namespace, settings: Iterable[str]) -> dict[Program, dict[Build, str]]:
+    """Programs of the command line that have both builds of a setting, without files that are too large."""
+    compilers = [each for group in given.compilers for each in group.split("+")]
+    programs = programs_of(given.pairs, compilers, given.levels)
     for builds in programs.values():
         for build, path in list(builds.items()):
             crate = 4 if build[0] == "rustc" else 1  # a whole crate is one file
             if (given.pairs / path).stat().st_size > crate * given.bytes:
                 del builds[build]
-    whole = {program: builds for program, builds in programs.items() if is_whole(builds, groups, given.levels)}
-    return sampled(whole, given.programs)
-
-
-def is_whole(builds: dict[Build, str], groups: Sequence[Sequence[str]], levels: Sequence[str]) -> bool:
-    """Whether a program has all levels that are asked for, by all compilers of a group; flang has none for size."""
-    return any(
-        all(
-            (compiler, level) in builds
-            for compiler in group
-            for level in levels
-            if not (compiler.startswith("flang") and level in FOR_SIZE)
-        )
-        for group in groups
-    )
+    each = (drawn_of(setting, programs, given.compilers, given.levels) for setting in settings)
+    return sampled({program: programs[program] for program in dict.fromkeys(chain(*each))}, given.programs)
 
 
 def main() -> None:
@@ -407,9 +402,9 @@ def main() -> None:
     parser.add_argument("--pool", type=int, default=10_000, help="candidates of the large pool")
     parser.add_argument("--jobs", type=int, default=1, help="processes that read")
     given = parser.parse_args()
-    programs = chosen_programs(given)
+    programs = chosen_programs(given, given.settings)
     store = Store(given.pairs, given.work / given.pairs.name, MODEL, jobs=given.jobs)
-    drawn = {setting: drawn_of(setting, programs, given.compilers) for setting in given.settings}
+    drawn = {setting: drawn_of(setting, programs, given.compilers, given.levels) for setting in given.settings}
     rules = {name: RULES[name] for name in given.rules}
     needed = [readings_of(each, programs, list(rules.values())) for each in drawn.values()]
     unread = store.read(set().union(*needed))

@@ -42,7 +42,8 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 # -- search ----------------------------------------------------------------------------------------------------------
 def pool(names: str, setting: str = "O0-O2") -> dict[str, Any]:
-    found: dict[str, Any] = load("pretrain/function_pools.json")["names"][names][setting]
+    name = "function_pools_o0_o2" if setting == "O0-O2" else "function_pools"
+    found: dict[str, Any] = load(f"pretrain/{name}.json")["names"][names][setting]
     return found
 
 
@@ -104,7 +105,7 @@ BARS = {
 
 def recall_picture() -> str:
     """Bars of recall at 1, by language of the program, names hidden: an SVG of 800 x 292."""
-    one = load("pretrain/function_pools_o0_o2.json")["names"]["hidden"]["O0-O2"]
+    one = pool("hidden")
     counts = one["by"]
     languages = [name for name in ("C", "C++", "Fortran", "Rust") if counts.get(name)]
     title = "Functions built at -O0, found first among those built at -O2 (names hidden)"
@@ -196,21 +197,11 @@ def learned_programs() -> Iterator[str]:
 
 
 def search_phrases() -> Iterator[str]:
-    yield f"they are from {pool('written')['projects_in_all']} projects"
+    projects = max(pool("written", setting)["projects_in_all"] for setting in SETTINGS)
+    yield f"they are from up to {projects} projects"
+    yield f"with names hidden, {pool('hidden')['functions']:,}"
     for row in (SEARCH, NO_WORDS):
         yield f"by {over_bag(row, 'written')} points, and by {over_bag(row, 'hidden')} points with names hidden"
-    large = load("pretrain/function_pools_o0_o2.json")["names"]
-
-    def both(row: tuple[str, str], group: str = "") -> list[float]:
-        return [100 * recall(row, large[names]["O0-O2"], group) for names in ("written", "hidden")]
-
-    counts = [large[names]["O0-O2"]["functions"] for names in ("written", "hidden")]
-    bag, plain = both(("bag of terms and statements", "auto")), both(("mirenc-search", "plain"))
-    yield (
-        "among {:,} functions, and with names hidden among {:,}. `mirenc-search` finds {:.1f} % of them, and with "
-        "names hidden {:.1f} %. The best bag finds {:.1f} and {:.1f} %. Of the functions in C++, `mirenc-search` finds "
-        "{:.1f} and {:.1f} %. Without LLVM's passes, it finds {:.1f} and {:.1f} % of all functions"
-    ).format(*counts, *both(SEARCH), *bag, *both(SEARCH, "C++"), *plain)
     yield f"{load('pretrain/programs.json')['tasks']} tasks with five solutions each"
     yield from learned_programs()
 
@@ -364,7 +355,7 @@ def pass_table() -> str:
 
 def jobs_table() -> str:
     """The README's: what mirenc is for, beside what needs no pre-training."""
-    large = load("pretrain/function_pools_o0_o2.json")["names"]["written"]["O0-O2"]
+    large = pool("written")
     rows_of_pool = (("bag of statements", "auto"), ("opcode histogram", "auto"), SEARCH, ("mirenc-search", "plain"))
     rows = []
     for language in ("C", "C++"):

@@ -74,12 +74,8 @@ def test_where_functions_are_found_above_the_best_bag() -> None:
         found = {setting: pool(names, setting)["rows"][rule][method]["large"] for setting in SETTINGS}
         return [setting for setting, one in found.items() if one["over_best_bag"][1] > 0]
 
-    assert above(SEARCH, "written") == ["O0-Oz", "XM", "O2-Oz", "O3-Os"]
-    assert above(NO_WORDS, "written") == ["XM", "O2-Oz", "O3-Os"]
-    assert above(SEARCH, "hidden") == above(NO_WORDS, "hidden") == list(SETTINGS)
-    large = load("pretrain/function_pools_o0_o2.json")["names"]
-    over = [large[names]["O0-O2"]["rows"]["auto"]["mirenc-search"]["large"] for names in ("written", "hidden")]
-    assert min(one["over_best_bag"][1] for one in over) > 0
+    assert above(SEARCH, "written") == above(SEARCH, "hidden") == above(NO_WORDS, "hidden") == list(SETTINGS)
+    assert above(NO_WORDS, "written") == ["O0-O2", "XM", "O2-Oz", "O3-Os"]
 
 
 def test_what_a_search_calls_right_is_what_the_record_says() -> None:

@@ -1,16 +1,20 @@
 """The recipe `pretrain/function_pools.py`, which is no package: its figures by hand, and a run in miniature."""
 
+import importlib
 import itertools
 import json
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+
+from mirenc.llvm.sources.compile_programs import Program
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "ir"
@@ -95,15 +99,38 @@ def test_who_stands_before_a_querys_own(script: ModuleType) -> None:
 
 
 def test_settings_draw_the_builds_they_name(script: ModuleType) -> None:
-    every = list(itertools.product(("a", "b"), script.LEVELS))
-    groups = [("a", "b"), ("c",)]
-    assert script.drawn_builds("O0-O2", ("p", "f"), every, groups) == (("a", "O0"), ("b", "O2"))
-    assert script.drawn_builds("O3-Os", ("p", "f"), [("c", "Os"), ("c", "O3")], groups) == (("c", "O3"), ("c", "Os"))
-    assert script.drawn_builds("O0-O2", ("p", "f"), [("a", "O0"), ("a", "O2")], groups) is None
-    drawn = [script.drawn_builds("XM", ("p", str(number)), every, groups) for number in range(300)]
-    assert all(one != other for one, other in drawn)
-    assert {one for pair in drawn for one in pair} == set(every)
-    assert script.drawn_builds("XM", ("p", "f"), every[:1], groups) is None
+    every = dict.fromkeys(itertools.product(("a", "b"), script.LEVELS), "x.ll")
+    groups = ["a+b", "flang", "c"]
+
+    def drawn(setting: str, program: str, builds: Iterable[tuple[str, str]]) -> Any:
+        return script.drawn_of(setting, {("p", program): dict.fromkeys(builds, "x.ll")}, groups).get(("p", program))
+
+    assert drawn("O0-O2", "f", every) == (("a", "O0"), ("b", "O2"))
+    assert drawn("O3-Os", "f", [("c", "Os"), ("c", "O3")]) == (("c", "O3"), ("c", "Os"))
+    assert drawn("O0-O2", "f", [("a", "O0"), ("a", "O2")]) is None
+    both = {str(number): drawn("XM", str(number), every) for number in range(300)}
+    assert all(one != other for one, other in both.values())
+    assert {one for pair in both.values() for one in pair} == set(every)
+    # Drawn of all that there could be: what else a program has does not matter, and what lacks one of the two is out.
+    assert all(drawn("XM", program, pair) == pair for program, pair in both.items())
+    assert all(drawn("XM", program, every.keys() - {pair[0]}) is None for program, pair in both.items())
+    assert {level for number in range(99) for _, level in script.drawn_builds("XM", number, ["flang"])} == {
+        *("O0", "O1", "O2", "O3")
+    }
+
+
+def test_only_what_settings_draw_is_compiled(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "pretrain")
+    compile_pairs = importlib.import_module("compile_pairs")
+    program = Program("p", "src/x.c", "c", "a", Path(), {})
+    query, candidate = script.drawn_builds("XM", ("p", "src__x.c.ll"), ["a", "b"])
+    wanted = {name: compile_pairs.drawn_levels(["O0-Oz", "XM"], ["a", "b"], name, program) for name in ("a", "b")}
+    assert {(name, level) for name, some in wanted.items() for level in some} == {
+        ("a", "O0"),
+        ("b", "Oz"),
+        query,
+        candidate,
+    }
 
 
 def test_each_side_has_the_form_of_its_rule(script: ModuleType) -> None:
