@@ -762,7 +762,7 @@ def test_a_source_that_takes_all_memory(embed: Run, tmp_path: Path) -> None:
 def test_a_source_about_memory_is_not_taken_for_one_that_ran_out(embed: Run, tmp_path: Path) -> None:
     path = tmp_path / "words.c"
     path.write_text("#error out of memory\n", encoding="utf-8")
-    embed(path).failed("words.c:1:2: error: out of memory. Mend it")
+    embed(path).failed("words.c:1:2: error: out of memory. Mend the source")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
