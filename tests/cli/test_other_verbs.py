@@ -350,7 +350,8 @@ def test_corpus_build(run: Run, projects: Path, tmp_path: Path) -> None:
     corpus = Corpus.load(output)
     assert shown == (
         f"{output}: {corpus!r}\n"
-        "3 files: 2 kept (0 without graph), 1 duplicates, 0 with a function kept for evaluation, 0 unreadable\n"
+        "3 files: 2 in the corpus (0 without graph); left out: 1 duplicates, "
+        "0 that share a function with --exclude-ir, 0 unreadable\n"
     )
     assert (corpus.names, corpus.projects) == (["one/a.ll", "two/b.ll"], ["one", "two"])
     module = read_ir(projects / "one" / "a.ll")
