@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mirenc.encoder import Embedding
 
 _OUTPUT = "File for the vectors: .npz, .npy, .jsonl, .csv or .parquet. [default: JSON lines, or a table on a terminal]"
-_FORM = f"{common.FORM_HELP} {common.AUTO}"
 _SHOWN = 20  # rows of the table
 _HEAD = ("file", "name", "stmts", "insts", "funcs", "length", "first numbers")
 
@@ -36,7 +35,9 @@ def embed(
         Literal["both", "text", "graph"],
         Option(help="both: the whole vector. text, graph: only the part that comes from this encoder."),
     ] = "both",
-    form: Annotated[common.FormChoice, Option(help=f"{_FORM} With --purpose features, auto is plain.")] = "auto",
+    form: Annotated[
+        common.FormChoice, Option(help=f"{common.FORM_AUTO_HELP} With --purpose features, auto is plain.")
+    ] = "auto",
     whiten: Annotated[bool, Option(help="Subtract what the vectors of all code have in common.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
@@ -97,8 +98,7 @@ def embed(
     }
     encoder, chosen = load(**loading), common.chosen_form(form)
     if model is None and name != DEFAULT_MODEL:
-        advice = f"For features to train on, give --model {DEFAULT_MODEL}"
-        common.say(f"using {name}, which is made for finding functions. {advice}")
+        common.say(f"using {name}, which is made for finding functions. For features, give --model {DEFAULT_MODEL}")
     if column is None:
         files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))

@@ -42,8 +42,7 @@ def predict(
     variant: Annotated[
         str,
         Option(
-            help="Which shipped head, such as amd (`mirenc tasks`). [default: the first; for CUDA kernels in the task "
-            "block_size, h200]"
+            help="Shipped head, such as amd (`mirenc tasks`). [default: the first; in task block_size, h200 for CUDA]"
         ),
     ] = "",
     function: Annotated[

@@ -114,8 +114,9 @@ def test_functions_are_embedded_by_the_model_that_searches_them(
 ) -> None:
     output = tmp_path / "x.npz"
     shown, written = run("embed", *words, ir), run("embed", *words, "-o", output, ir)
-    said = "mirenc: using mirenc-search, which is made for finding functions. For features to train on, give --model "
-    chosen = [f"{said}mirenc-fast"]
+    chosen = [
+        "mirenc: using mirenc-search, which is made for finding functions. For features, give --model mirenc-fast"
+    ]
     for result in (shown, written):
         assert (result.code, [line[: len(chosen[0])] for line in result.error_lines]) == (
             0,

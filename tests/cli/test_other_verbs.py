@@ -424,4 +424,4 @@ def test_pretrain_names_what_it_misses(run: Run, tmp_path: Path) -> None:
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert result.err.startswith(f"mirenc: error: {config}: not TOML: ")
     config.write_text("", encoding="utf-8")
-    run(*words).failed(f"{tmp_path}/none: no corpus", "mirenc corpus build")
+    run(*words).failed(f"{tmp_path}/none is not a corpus", "mirenc corpus build")
