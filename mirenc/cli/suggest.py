@@ -26,7 +26,7 @@ _INLINING = 20  # compilations for inlining, beside those for lists
 
 @common.reads
 def suggest(
-    file: Annotated[str, Argument(metavar="INPUT", help="C, C++, or IR on which no pass has run; -: IR on stdin.")],
+    file: Annotated[str, Argument(metavar="INPUT", help="C, C++, or IR on which no pass has run; - is IR on stdin.")],
     count: Annotated[
         int,
         Option(

@@ -159,7 +159,7 @@ class CustomHead:
             what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
             raise HeadError(f"{folder}: head.json is damaged ({what}). Train the head anew") from None
         if not isinstance(head, (LogisticHead, RidgeRegressor)) or isinstance(head, LogisticHead) > bool(facts.records):
-            raise HeadError(f"{folder}: head.json is damaged (it is not of a table of labels). Train the head anew")
+            raise HeadError(f"{folder}: head.json is damaged (no head for a table of labels). Train the head anew")
         classes = getattr(head, "classes_", [])
         if isinstance(head, LogisticHead) and len(set(classes)) != max(len(classes), 2):
             raise HeadError(f"{folder}: head.json is damaged (its classes). Train the head anew")
