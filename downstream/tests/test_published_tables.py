@@ -115,7 +115,7 @@ def test_a_table_that_is_not_there_is_told_by_both_its_names(tmp_path: Path) -> 
     with pytest.raises(DatasetError, match="mirenc datasets fetch numa_prefetch"):
         get_task(NUMA).load(tmp_path)
     write_numa(tmp_path)
-    with pytest.raises(TaskError, match=r"no values_conf2_time_med\.csv or conf2_time_med\.csv"):
+    with pytest.raises(TaskError, match=r"it is values_conf2_time_med\.csv or conf2_time_med\.csv"):
         get_task(NUMA).load(tmp_path, "conf2")
 
 
@@ -340,7 +340,7 @@ def test_ir_that_is_missing_doubled_or_not_wanted_is_told(tmp_path: Path) -> Non
     with pytest.raises(TaskError, match="two files of one name"):
         with_ir(data, folder)
     blocks = get_task(BLOCKS).load(write_blocks(tmp_path))
-    with pytest.raises(TaskError, match="comes with its IR, or needs none"):
+    with pytest.raises(TaskError, match="has its IR, or needs none"):
         with_ir(blocks, folder)
 
 

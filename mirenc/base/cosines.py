@@ -73,8 +73,8 @@ def _matrices(left: ArrayLike, right: ArrayLike) -> tuple[Float32, Float32]:
     first, second = np.asanyarray(left), np.asanyarray(right)
     if first.ndim != 2 or second.ndim != 2 or first.shape[1] != second.shape[1]:
         raise ConfigError(
-            f"vectors of shapes {first.shape} and {second.shape} do not compare; give (n, D) and (m, D), of one model, "
-            "level and part"
+            f"vectors of shapes {first.shape} and {second.shape} cannot be compared. Give arrays of shapes (n, D) and "
+            "(m, D) that come from the same model, level and part"
         )
     return first, second
 

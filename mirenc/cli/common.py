@@ -56,7 +56,7 @@ SearchModel = Annotated[
     Option(
         "--model",
         "-m",
-        help="Name or folder of a model. [default: for functions and smaller parts mirenc-search, else mirenc-fast]",
+        help="Model name or folder. [default: mirenc-search to search functions and smaller parts, else mirenc-fast]",
     ),
 ]
 Map = Annotated[
@@ -72,8 +72,8 @@ Function = Annotated[
 FormChoice = Literal["auto", "plain", "light", "O1", "O2", "O3", "Os", "Oz"]
 FORM_HELP = "LLVM passes to run first, so that -O0 and -O2 builds of a function get similar vectors. plain: no passes. "
 FORM_HELP += "light: a few passes that simplify each function by itself, without inlining."
-_AUTO = "auto: plain for loops, blocks, instructions and --purpose features; O2 for modules and functions otherwise."
-FormName = Annotated[FormChoice, Option("--form", help=f"{FORM_HELP} {_AUTO}")]
+FORM_AUTO_HELP = f"{FORM_HELP} auto: plain for loops, blocks and instructions; O2 for modules and functions."
+FormName = Annotated[FormChoice, Option("--form", help=FORM_AUTO_HELP)]
 JSON = Annotated[bool, Option("--json", help="Print JSON instead of text.")]
 Timeout = Annotated[
     float | None, Option(help="Seconds that LLVM or a compiler may take for one file. [default: 120]", min=0.01)

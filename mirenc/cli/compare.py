@@ -37,7 +37,8 @@ def compare(
     """Print how alike files are (the cosine of each pair), or which functions of two files correspond.
 
     With --level function or finer, each function of the first file is shown beside the most similar function of the
-    second. A percentage says how often matches like it were right in projects that the model was not trained on.
+    second. The percentage beside a match says how often such matches were right in projects that the model was not
+    trained on.
 
     mirenc compare foo.ll bar.ll
     mirenc compare foo.ll bar.ll --level function

@@ -122,9 +122,9 @@ def build(
                 advance=advance,
             )
     typer.echo(
-        f"{output}: {corpus!r}\n{report.files} files: {report.modules} kept ({report.without_graph} without graph), "
-        f"{report.duplicates} duplicates, {len(report.reserved)} with a function kept for evaluation, "
-        f"{len(report.failures)} unreadable"
+        f"{output}: {corpus!r}\n{report.files} files: {report.modules} in the corpus ({report.without_graph} without "
+        f"graph); left out: {report.duplicates} duplicates, {len(report.reserved)} that share a function with "
+        f"--exclude-ir, {len(report.failures)} unreadable"
     )
     uncompiled = failures_of(folder) if kind in ("sources", "commands") else []
     unread = [MirencError(message) for _, message in report.failures]
@@ -145,7 +145,7 @@ def functions(
         list[str] | None,
         Option(
             "--in-form",
-            help="LLVM passes to run first, as of --form of `mirenc embed`. Can be repeated. [default: plain]",
+            help="LLVM passes to run first; values as for `mirenc embed --form`. Can be repeated. [default: plain]",
         ),
     ] = None,
     *,

@@ -35,7 +35,9 @@ def embed(
         Literal["both", "text", "graph"],
         Option(help="both: the whole vector. text, graph: only the part that comes from this encoder."),
     ] = "both",
-    form: common.FormName = "auto",
+    form: Annotated[
+        common.FormChoice, Option(help=f"{common.FORM_AUTO_HELP} With --purpose features, auto is plain.")
+    ] = "auto",
     whiten: Annotated[bool, Option(help="Subtract what the vectors of all code have in common.")] = True,
     hide_names: common.HideNames = False,
     model: common.SearchModel = None,
@@ -56,7 +58,7 @@ def embed(
     jobs: Annotated[
         int | None,
         Option(
-            "--jobs", "-j", min=1, help="Number of processes. [default: all cores for over a second of work, else one]"
+            "--jobs", "-j", min=1, help="How many processes. [default: all cores if it takes over a second, else one]"
         ),
     ] = None,
     ray: Annotated[
@@ -96,7 +98,7 @@ def embed(
     }
     encoder, chosen = load(**loading), common.chosen_form(form)
     if model is None and name != DEFAULT_MODEL:
-        common.say(f"using {name}, made for finding functions (for features: --model {DEFAULT_MODEL})")
+        common.say(f"using {name}, which is made for finding functions. For features, give --model {DEFAULT_MODEL}")
     if column is None:
         files: Any = common.expand(inputs, options)
         failures = common.Failures(len(files))
@@ -132,8 +134,9 @@ def embed(
                         count += len(embedding.regions)
     if shown and count:
         common.print_rows(rows[:_SHOWN], "<<>>>>>", _HEAD)
-        more = f"and {count - _SHOWN} more; " if count > _SHOWN else ""
-        typer.echo(f"{more}vectors of {encoder.name}. To keep them add -o vectors.npz, to print them --json")
+        more = f"and {count - _SHOWN} more. " if count > _SHOWN else ""
+        advice = "To save them, add -o vectors.npz; to print them, add --json"
+        typer.echo(f"{more}The vectors are those of {encoder.name}. {advice}")
     common.say_written(output)
     failures.finish()
 

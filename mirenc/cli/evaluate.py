@@ -29,12 +29,17 @@ def evaluate(
         Option(
             "--protocol",
             "-p",
-            help="How samples are held out; kernel, for one, holds out whole kernels. Can be repeated. [default: all]",
+            help="A protocol, such as kernel, which holds out whole kernels. Can be repeated. [default: all]",
         ),
     ] = None,
     row: Annotated[
         list[str] | None,
-        Option("--row", "-r", help="Features to try: no_code, histogram, both, ... Can be repeated. [default: all]"),
+        Option(
+            "--row",
+            "-r",
+            help="Features to try, one kind in each row of the table: no_code (only what the task needs besides code), "
+            "histogram (counts of opcodes), both (vectors of both encoders), ... Can be repeated. [default: all]",
+        ),
     ] = None,
     seeds: Annotated[int, Option(help="How often each protocol is run, with another seed each time.", min=1)] = 5,
     model: common.Model = None,
@@ -51,9 +56,9 @@ def evaluate(
     """Evaluate mirenc's vectors on a task, and compare them with simpler features.
 
     A protocol says which samples are held out for testing; its results are printed and written as soon as they are
-    complete. A stopped run goes on with --resume, which reads the results in OUTPUT (of an unfinished protocol they are
-    in a file named .part.json). If the model has changed, --resume tries again only features that depend on the model.
-    To train a head that `mirenc predict` can ask, type `mirenc fit`.
+    complete. To go on with a stopped run, give --resume. It reads the results in OUTPUT; those of an unfinished
+    protocol are in a file whose name ends in .part.json. If the model has changed, --resume tries again only features
+    that depend on the model. To train a head that `mirenc predict` can ask, type `mirenc fit`.
 
     mirenc evaluate --task-file my_task.py --seeds 1
     mirenc evaluate --task-file my_task.py --row both --row no_code -o results

@@ -39,11 +39,11 @@ def fit(
     log: Annotated[
         bool | None,
         Option(
-            help="Fit log(1 + label). [default: if no label is negative and the 90th percentile of the labels is above "
-            "10 and above 10 times the 10th percentile]"
+            help="Fit log(1 + label). [default: on if no label is negative and the 90th percentile of the labels "
+            "exceeds both 10 and 10 times the 10th percentile]"
         ),
     ] = None,
-    form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} [default: plain (no passes)]")] = None,
+    form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} auto: plain. [default: auto]")] = None,
     commands: Annotated[
         Path | None,
         Option("--commands", "-p", metavar="FILE", help="compile_commands.json with the flags of the sources."),
@@ -60,12 +60,12 @@ def fit(
 ) -> None:
     """Train a head on your labels or on a task, and test it on groups (such as projects) that it was not trained on.
 
-    LABELS has a row for each function, or for each file (then without function and line), and these columns:
+    LABELS has one row for each function, or one for each file (without the columns function and line). Its columns are:
 
     \b
     file      path of the file, relative to the table
-    function  name or symbol of the function; or, in a column `line`, the
-              number of a source line in it
+    function  name or symbol of the function; a column `line` with the number
+              of a source line in the function can take its place
     label     a class or a number
     group     where the row belongs, such as a project; rows of one group
               are held out together

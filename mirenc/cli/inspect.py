@@ -23,7 +23,7 @@ def inspect(
         int, Option("--statements", "-n", help="How many statements are shown; 0 for all.", min=0)
     ] = 20,
     function: common.Function = None,
-    form: common.FormName = "plain",
+    form: Annotated[common.FormChoice, Option(help=f"{common.FORM_HELP} auto: plain.")] = "plain",
     loops: Annotated[bool, Option("--loops", help="List the loops instead of the statements.")] = False,
     as_json: common.JSON = False,
     model: common.Model = None,

@@ -65,20 +65,19 @@ def label(
         with common.progress("reading sources", None):
             run.prepare()
         left = len(run.left)
-        common.say_resumed(left, len(run.pieces), "pieces")
+        common.say_resumed(left, len(run.pieces), "functions and modules")
         try:
-            with common.progress("passes, pieces", left) as advance:
+            with common.progress("labelling", left) as advance:
                 run.go(advance)
         finally:
             table = run.save()
             _say_labelled(table)
         if not table.pieces:
             if run.left:
-                raise TaskError(
-                    f"--budget was used up before any of {len(run.pieces)} pieces was done. Give more minutes"
-                )
+                total = f"{len(run.pieces)} functions and modules"
+                raise TaskError(f"--budget was used up before any of {total} was done. Give more minutes")
             why = ", ".join(f"{count} x {reason}" for reason, count in table.record["dropped"].items())
-            raise TaskError(f"no piece could be compiled: {why}. Give IR that {run.setup['engine']} reads")
+            raise TaskError(f"no function or module could be compiled: {why}. Give IR that {run.setup['engine']} reads")
         common.say(f"wrote {run.folder}")
     failures.total, failures.empty = run.files + failures.count - run.unread, run.empty
     failures.finish()
@@ -88,15 +87,16 @@ def _say_labelled(table: CompiledTable) -> None:
     import numpy as np
 
     record = table.record
-    dropped = sum(record["dropped"].values())
+    dropped, left = sum(record["dropped"].values()), record["left"]
     common.say(
         f"{record['functions']} functions and {record['modules']} modules of {record['projects']} projects "
-        f"({len(record['held_out_projects'])} of them to be tested on only); dropped {dropped}; {record['left']} left"
+        f"({len(record['held_out_projects'])} of them only for testing); {dropped} dropped; {left} still to be done"
     )
-    common.say("lists: " + (", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"))
+    runs = ", ".join(f"{count} {status}" for status, count in record["cells"].items()) or "none"
+    common.say(f"runs of pass lists: {runs}")
     if winners := record["winners"]:
-        common.say(f"a list beats -Oz for {winners['better_than_oz']} pieces")
+        common.say(f"a list beats -Oz for {winners['better_than_oz']} functions and modules")
     strong, weak = (table.levels[level].code_bytes for level in ("Oz", "Oz_plain"))
     if table.pieces and np.array_equal(strong, weak, equal_nan=True):
-        found = "no piece is smaller for minsize, so this -Oz is the weak baseline"
-        common.say(f"{found}. For the strong one, compile with: {' '.join(record['flags'])}")
+        found = "minsize made no function or module smaller, so -Oz is a weak baseline in this table"
+        common.say(f"{found}. For a strong one, make the IR with: clang {' '.join(record['flags'])}")

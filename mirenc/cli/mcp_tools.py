@@ -319,7 +319,7 @@ class Tools:
     def _given(self, file: str, code: str) -> Input:
         """The one file, or the IR, that is given. Raises ConfigError: both, neither, or several files."""
         if bool(file) == bool(code):
-            raise ConfigError("give either file, a path, or code, the text of LLVM IR")
+            raise ConfigError("give one of two arguments: file (a path) or code (the text of LLVM IR)")
         if kind := kind_of_container(code.lstrip("\ufeff")[:HEAD].encode()):
             raise ConfigError(f"code is {kind}; allowed: the text of LLVM IR")
         inputs = self._folders.inputs(file, _OPTIONS) if file else [Input("code", code.encode())]

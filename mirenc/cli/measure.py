@@ -48,11 +48,11 @@ def measure(
         str, Option("--cflags", help="Compiler flags for every variant, such as --cflags='-Iinclude'.")
     ] = "",
 ) -> None:
-    """Build, check and time every setting of a task's kernels on this machine.
+    """Build a task's kernels with every setting that the task chooses among, check their outputs, and time them here.
 
     A variant is a kernel built with one setting; its outputs must equal those of the default setting. All variants are
-    timed in rounds, each in a new random order. The default is built twice: if these two differ by more than 3 %, the
-    sample is dropped as noisy. Close other programs.
+    timed in rounds, each in a new random order. The default is built twice: if the times of these two differ by more
+    than 3 %, the sample (a kernel with all its settings) is dropped as noisy. Close other programs.
 
     After Ctrl-C, the same command goes on. It also measures noisy samples again, each at most three times in all. Use
     the table with `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`.

@@ -160,7 +160,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
         table.add_row(*row)
     common.print_table(table)
     own = figures["baselines"].endswith("this folder")
-    note = ": the model has none of its own, and these know the folder's statements" if own else ""
+    note = ", whose statements they know, so their figures are too good; the model has none of its own" if own else ""
     size = f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct"
     typer.echo(f"{size}. Baselines {figures['baselines']}{note}.")
 
@@ -175,8 +175,8 @@ def adapt(
         bool,
         Option(
             "--pairs",
-            help="Take files whose paths differ only in an optimisation level (O0/x.ll and O2/x.ll, x.O0.ll and "
-            "x.O2.ll) for one program. The map then suppresses differences that come from the level.",
+            help="Treat files whose paths differ only in an optimisation level (O0/x.ll and O2/x.ll, x.O0.ll and "
+            "x.O2.ll) as the same program. The map then suppresses differences that come from the level.",
         ),
     ] = False,
     level: Annotated[Literal["module", "function"], Option("--level", "-l", help="What will be searched.")] = "module",

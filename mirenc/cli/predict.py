@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from mirenc.llvm import Region
     from mirenc.llvm.inputs.input import Input
 
-_INPUTS = "First the name of a task (`mirenc tasks`) or the folder of a head that `mirenc fit LABELS` wrote, neither "
-_INPUTS += "with --task-file. Then IR or source files, folders of either, compile_commands.json, or - for stdin."
+_INPUTS = "First a task's name (`mirenc tasks`) or the folder of a head that `mirenc fit LABELS` wrote; give neither "
+_INPUTS += "if you use --task-file. Then IR or source files, folders of either, compile_commands.json, or - for stdin."
 
 
 @common.reads
@@ -33,7 +33,7 @@ def predict(
         Option(
             "--context",
             "-c",
-            help="What the task asks besides the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists it. "
+            help="What the task needs besides the code, such as transfer=1048576,wgsize=128; `mirenc tasks` lists it. "
             "Can be repeated.",
         ),
     ] = None,
@@ -42,7 +42,7 @@ def predict(
     variant: Annotated[
         str,
         Option(
-            help="Which shipped head, such as amd (`mirenc tasks`). [default: the first; of block_size, h200 for CUDA]"
+            help="Shipped head, such as amd (`mirenc tasks`). [default: the first; in task block_size, h200 for CUDA]"
         ),
     ] = "",
     function: Annotated[
@@ -57,13 +57,14 @@ def predict(
         ),
     ] = "",
     restrict: Annotated[
-        Path | None, Option(metavar="FILE", help="Of block_size: write the best shapes as a Kernel Tuner restriction.")
+        Path | None,
+        Option(metavar="FILE", help="Only for task block_size: write the best shapes as a Kernel Tuner restriction."),
     ] = None,
     look_ahead: Annotated[
         bool | None,
         Option(
-            help="Of vectorization: compile each loop with every setting, and give the head features of the results. "
-            "[default: on for loops that LLVM can vectorise, in functions of up to 1000 instructions]"
+            help="Only for task vectorization: compile each loop with every setting, and pass features of the results "
+            "to the head. [default: on for loops that LLVM can vectorise, in functions of up to 1000 instructions]"
         ),
     ] = None,
     as_json: Annotated[bool, Option("--json", help="Print JSON, one line for each answer.")] = False,
@@ -83,7 +84,7 @@ def predict(
     *,
     options: common.Reading,
 ) -> None:
-    """Ask a trained model (head) for a setting.
+    """Ask a trained model (head) for a decision about your code, such as a vector width or a predicted size.
 
     An answer says for which machine it is, and how often such answers were right on code that was not trained on. Files
     that fail are listed on stderr; the others are answered, and the exit code is 1.

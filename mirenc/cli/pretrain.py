@@ -22,7 +22,7 @@ _SILENCE = 60.0  # seconds of training between two lines of a log
 def pretrain(
     config: Annotated[
         Path,
-        Argument(help="TOML file of settings, such as pretrain/tiny.toml. The reference of PretrainConfig has all."),
+        Argument(help="TOML file such as pretrain/tiny.toml. The documentation of PretrainConfig lists every setting."),
     ],
     corpus: Annotated[Path, Option("--corpus", "-c", help="Folder that `mirenc corpus build` wrote.")],
     output: Annotated[Path, Option("--output", "-o", help="Folder for checkpoints and the model.")],
@@ -30,11 +30,14 @@ def pretrain(
     resume: Annotated[bool, Option("--resume", help="Continue from the checkpoint in OUTPUT.")] = False,
     ir: Annotated[
         Path | None,
-        Option(help="Folder of the IR that the corpus was built from; adds function retrieval to the figures."),
+        Option(help="Folder of the IR that CORPUS was built from. With it, function retrieval is evaluated, too."),
     ] = None,
     maps: Annotated[
         Path | None,
-        Option(help="TOML file that says what whitening maps are fitted on (see MapsConfig). [default: CORPUS]"),
+        Option(
+            help="TOML file that names the code on which whitening maps (corrections of vectors for search) are "
+            "fitted; see MapsConfig. [default: they are fitted on CORPUS]"
+        ),
     ] = None,
 ) -> None:
     """Pre-train a model on a corpus, evaluate it on held-out projects, and package it.

@@ -41,10 +41,10 @@ def sizes(
 ) -> None:
     """Show the exact size of each function or file, before and after the passes of -Oz.
 
-    Sources are compiled for -Oz, but without its passes; then they are sized, before and after these passes. IR is
-    taken as it is, so it may have had passes before. Bytes are what nm -S shows. Functions that are inlined everywhere
-    or not used have no row. A function of which a linker keeps one copy (an inline function, a template) counts once.
-    `mirenc predict size_after` predicts the sizes of single functions without running the passes.
+    Sources are compiled with -Oz -Xclang -disable-llvm-passes; mirenc measures the sizes of this IR, runs the passes of
+    -Oz, and measures again. IR is taken as it is, so it may have had passes before. Bytes are what nm -S shows.
+    Functions that are inlined everywhere or not used have no row. A function of which a linker keeps one copy (an
+    inline function, a template) counts once. `mirenc predict size_after` predicts sizes without running the passes.
 
     mirenc sizes src
     mirenc sizes foo.ll --level module

@@ -26,7 +26,7 @@ _INLINING = 20  # compilations for inlining, beside those for lists
 
 @common.reads
 def suggest(
-    file: Annotated[str, Argument(metavar="INPUT", help="IR before any pass, C or C++; - is IR on stdin.")],
+    file: Annotated[str, Argument(metavar="INPUT", help="C, C++, or IR on which no pass has run; - is IR on stdin.")],
     count: Annotated[
         int,
         Option(
@@ -55,8 +55,9 @@ def suggest(
     """List pass lists that may make code smaller than -Oz does, in the order in which to try them; --try runs them.
 
     The lists are the same for all code, because choosing them for each piece of code saved no more. The first lists
-    were found by compiling many functions; each makes some code smaller than -Oz and all earlier lists make it. Then
-    come lists that people try by hand: -Os, -Oz twice, -Oz with gvn-hoist and gvn-sink, and -Oz without inlining.
+    were found by compiling many functions; for each list there is code that it makes smaller than -Oz and every earlier
+    list do. Then come six lists that people try by hand: -Os, -Oz twice, -Oz with gvn-hoist, with gvn-sink, with both,
+    and -Oz without inlining.
 
     Sources are compiled with -Oz -Xclang -disable-llvm-passes. --try compares the sizes of the object files, that is,
     all bytes that are loaded (code, data, unwind tables). It tries -Oz, too, so the result is never larger than that.
@@ -124,7 +125,7 @@ def suggest(
     typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
     first = [f"  first: {code.preparation()}"] if code.compiled_by else []
     if outcome is not None:
-        lines = [*_result(code, lists, outcome, first), *_decisions(inlining), f"checked: {CHECKED}: run its tests"]
+        lines = [*_result(code, lists, outcome, first), *_decisions(inlining), f"{CHECKED}: run its tests"]
     else:
         each = ((f"{number:3}. {one.origin}", one) for number, one in enumerate(lists, 1))
         lines = first + [line for title, one in each for line in (title, f"     {code.command(one.pipeline)}")]

@@ -1,4 +1,4 @@
-"""``mirenc tasks``: the tasks that heads decide, and what each asks to know."""
+"""``mirenc tasks``: the tasks that heads decide, and what each needs to know."""
 
 import json
 from dataclasses import asdict
@@ -16,7 +16,7 @@ _SOURCES = {
 
 
 def tasks(as_json: common.JSON = False) -> None:
-    """List the tasks: what each decides, where its labels come from, what it asks besides code, which heads ship.
+    """List the tasks: what each decides, where its labels come from, what it needs besides code, and its trained heads.
 
     A head is a small trained model that makes the decision; `mirenc predict` asks it.
 

@@ -56,8 +56,8 @@ def tune(
 ) -> None:
     """Find where a program spends its time, try a few settings there, and keep what is surely faster.
 
-    TASK vectorization sets pragmas on innermost loops, openmp sets threads and schedules of parallel loops, and
-    pass_list chooses LLVM's pass lists, for the whole program and for hot files.
+    With the TASK vectorization, mirenc sets pragmas on innermost loops; with openmp, it sets threads and schedules of
+    parallel loops; with pass_list, it chooses LLVM's pass lists, for the whole program and for hot files.
 
     The program is profiled by one run. A head (a small trained model), which is told how often each loop runs, proposes
     settings; mirenc adds settings that people try by hand. Each setting is built and timed in alternation with the
@@ -72,8 +72,8 @@ def tune(
     mirenc tune pass_list --build 'clang -O2 loop.c -o loop' --run ./loop -o faster --budget 5
     """
     if task == "passes":
-        smaller = f"mirenc suggest {sources[0]} --try" if sources and not build else "mirenc tune pass_list"
-        raise TaskError(f"the task is called {_PASS_LIST}. Type: {smaller}")
+        smaller = f". To make code smaller, type: mirenc suggest {sources[0]} --try" if sources and not build else ""
+        raise TaskError(f"tune has no task 'passes'. To make a program faster, type: mirenc tune {_PASS_LIST}{smaller}")
     if task not in _TASKS:
         raise TaskError(f"cannot tune {task!r}; available: {', '.join(_TASKS)}. Type: mirenc tune {_TASKS[0]}")
     for name, value in (("--build", build), ("--run", run), ("--output", output)):
@@ -100,8 +100,8 @@ def tune(
             left = tuning.find()
             case, share = tuning.case, min(1.0, sum(one.share for one in tuning.directives))
             common.say(
-                f"a run takes {tuning.seconds:.2f} s; {len(tuning.directives)} {case.places_are} that a setting may "
-                f"change, {100 * share:.0f} % of {case.work_is}, {left} to try"
+                f"a run takes {tuning.seconds:.2f} s. Settings are tried on {len(tuning.directives)} {case.places_are} "
+                f"that do {100 * share:.0f} % of {case.work_is}; {left} of these are still to be tried"
             )
             with common.progress(f"tuning, {case.places_are}", left) as advance:
                 tuning.go(advance)

@@ -101,7 +101,7 @@ class CustomHead:
         if encoder.features_digest != facts.model_digest:
             raise HeadError(
                 f"the head was trained on vectors of {facts.model} ({facts.model_digest[:12]}), not of {encoder.name} "
-                f"({encoder.features_digest[:12]}). Load that model, or train a head: mirenc fit LABELS.csv -o FOLDER"
+                f"({encoder.features_digest[:12]}). Load {facts.model}, or train a head: mirenc fit LABELS -o FOLDER"
             )
         if function is not None and facts.level == "module":
             raise TaskError("the head was trained on labels of files, not of functions. Leave the function out")
@@ -159,7 +159,7 @@ class CustomHead:
             what = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
             raise HeadError(f"{folder}: head.json is damaged ({what}). Train the head anew") from None
         if not isinstance(head, (LogisticHead, RidgeRegressor)) or isinstance(head, LogisticHead) > bool(facts.records):
-            raise HeadError(f"{folder}: head.json is damaged (no head of labels). Train the head anew")
+            raise HeadError(f"{folder}: head.json is damaged (no head for a table of labels). Train the head anew")
         classes = getattr(head, "classes_", [])
         if isinstance(head, LogisticHead) and len(set(classes)) != max(len(classes), 2):
             raise HeadError(f"{folder}: head.json is damaged (its classes). Train the head anew")

@@ -47,7 +47,7 @@ def with_ir(data: TaskData, folder: str | os.PathLike[str]) -> TaskData:
     """
     home = Path(folder)
     if not all(sample.code for sample in data.samples):
-        raise TaskError("the data set comes with its IR, or needs none. Leave out --ir-dir, for tables without IR")
+        raise TaskError("the data set has its IR, or needs none. Leave out --ir-dir, which is for tables without IR")
     if not home.is_dir():
         raise TaskError(f"--ir-dir {home}: no such folder. Name the folder that holds your IR")
     wanted = {sample.code for sample in data.samples}

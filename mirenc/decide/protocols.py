@@ -48,8 +48,8 @@ class Protocol:
         """Training and test rows of each fold. Raises TaskError: one unit, or not one a sample; nothing to test."""
         unit = np.asarray(self.unit(data))
         if unit.shape != (len(data),):
-            needed = f"one label a sample is needed, ({len(data)},)"
-            raise TaskError(f"protocol {self.name!r}: unit gives {unit.shape}; {needed}")
+            needed = f"it must return one label for each sample, shape ({len(data)},)"
+            raise TaskError(f"protocol {self.name!r}: its function `unit` returned shape {unit.shape}; {needed}")
         if self.over == "held_out":
             yield self._held_out_fold(data, unit)
             return
@@ -66,7 +66,7 @@ class Protocol:
     def _held_out_fold(self, data: TaskData, unit: NDArray[np.generic]) -> Fold:
         training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
         if not len(training) or not len(test):
-            found = f"tests {len(test)} held-out samples after training on {len(training)}; one of each is needed"
+            found = f"has {len(training)} samples to train on and {len(test)} to test on; it needs some of both"
             raise TaskError(f"protocol {self.name!r} {found}. Measure sources of which some are held out")
         if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
             found = f"group {both[0]!r} has samples that are held out and samples that are not"

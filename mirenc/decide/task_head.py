@@ -144,7 +144,7 @@ class TaskHead:
     def _check_model(self, encoder: Encoder) -> None:
         """Raise HeadError unless this head and those asked in its place take the features of ``encoder``."""
         if self.model_digest != encoder.features_digest:
-            advice = "Train" if encoder.name == self.model else "Load that model, or train"
+            advice = "Train" if encoder.name == self.model else f"Load {self.model}, or train"
             raise HeadError(
                 f"the head was trained on vectors of {self.model} ({self.model_digest[:12]}), not of {encoder.name} "
                 f"({encoder.features_digest[:12]}). {advice} a head: mirenc fit {self.task.name} -o FOLDER"
@@ -286,10 +286,9 @@ class TaskHead:
         kept = [setting for setting in permitted if setting not in self.refused]
         if not kept:
             asked = ", ".join(setting_name(space.knobs, setting) for setting in permitted)
-            found = (
-                f"{self.machine or 'the machine that was measured'} ran none of {asked} ({limit or 'all there are'})"
-            )
-            raise TaskError(f"{found}. Measure on a machine that can: mirenc measure {self.task.name} -o FOLDER")
+            where = f"{self.machine or 'the machine'}, where the head's samples were measured,"
+            found = f"{where} could run none of the allowed settings ({'; '.join(filter(None, (asked, limit)))})"
+            raise TaskError(f"{found}. Measure on a machine that runs one: mirenc measure {self.task.name} -o FOLDER")
         return kept, limit
 
     @classmethod
@@ -325,7 +324,7 @@ class TaskHead:
             if now != extra[name]:
                 raise HeadError(
                     f"{folder}: the head's {name} are {', '.join(extra[name])}; those of task {task.name} are "
-                    f"{', '.join(now)}. Train a head for it"
+                    f"{', '.join(now)}. Train a head for the task"
                 )
         fits = isinstance(head, _KINDS[task.target]) and len(description.labels) == getattr(head, "n_labels_", 0)
         if description.row not in HEAD_ROWS or not fits:
@@ -333,7 +332,8 @@ class TaskHead:
         space = description.space if task.space is None else None
         own = task.space or space
         if isinstance(head, EnsembleHead) and own is not None and head.n_choices_ != len(own):
-            raise HeadError(f"{folder}: the head has {head.n_choices_} settings, not {len(own)}. Train a head for it")
+            found = f"the head chooses among {head.n_choices_} settings, but the task has {len(own)}"
+            raise HeadError(f"{folder}: {found}. Train a head for the task")
         timer = None if description.timer is None else unpack(description.timer, arrays, str(folder))
         if timer is not None and (
             not isinstance(timer, NumberEnsembleHead) or getattr(timer, "n_features_in_", 0) != head.n_features_in_

@@ -78,8 +78,8 @@ class Sampler:
             self._projects = [programs[project] for project in sorted(programs.keys() - set(held_out))]
             if not self._projects:
                 found = f"contrast.functions: {config.contrast.functions}: no program of a training project exists in"
-                advice = "Add files of another level, or make it with two forms: mirenc corpus functions --in-form"
-                raise ConfigError(f"{found} two forms. {advice} plain --in-form O2")
+                advice = "Add files of another level, or collect the functions in two forms: mirenc corpus functions"
+                raise ConfigError(f"{found} two forms. {advice} --in-form plain --in-form O2")
         for stage in config.stages.keys() - {"mlm", "contrast"}:
             self._distinct(self.graphs if stage == "gae" else self.matching_graphs, 2)
 

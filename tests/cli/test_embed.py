@@ -114,7 +114,9 @@ def test_functions_are_embedded_by_the_model_that_searches_them(
 ) -> None:
     output = tmp_path / "x.npz"
     shown, written = run("embed", *words, ir), run("embed", *words, "-o", output, ir)
-    chosen = ["mirenc: using mirenc-search, made for finding functions (for features: --model mirenc-fast)"]
+    chosen = [
+        "mirenc: using mirenc-search, which is made for finding functions. For features, give --model mirenc-fast"
+    ]
     for result in (shown, written):
         assert (result.code, [line[: len(chosen[0])] for line in result.error_lines]) == (
             0,
@@ -128,7 +130,7 @@ def test_functions_are_embedded_by_the_model_that_searches_them(
 def test_the_help_names_both_default_models(run: Run) -> None:
     for verb in ("embed", "compare", "search", "map"):
         said = "".join(run(verb, "--help").ok().out.split())  # a line may end at any hyphen
-        assert f"[default:forfunctionsandsmallerparts{search_model('function')},else{DEFAULT_MODEL}]" in said
+        assert f"[default:{search_model('function')}tosearchfunctionsandsmallerparts,else{DEFAULT_MODEL}]" in said
 
 
 @pytest.fixture

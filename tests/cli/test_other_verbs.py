@@ -350,7 +350,8 @@ def test_corpus_build(run: Run, projects: Path, tmp_path: Path) -> None:
     corpus = Corpus.load(output)
     assert shown == (
         f"{output}: {corpus!r}\n"
-        "3 files: 2 kept (0 without graph), 1 duplicates, 0 with a function kept for evaluation, 0 unreadable\n"
+        "3 files: 2 in the corpus (0 without graph); left out: 1 duplicates, "
+        "0 that share a function with --exclude-ir, 0 unreadable\n"
     )
     assert (corpus.names, corpus.projects) == (["one/a.ll", "two/b.ll"], ["one", "two"])
     module = read_ir(projects / "one" / "a.ll")
@@ -423,4 +424,4 @@ def test_pretrain_names_what_it_misses(run: Run, tmp_path: Path) -> None:
     assert (result.code, result.err.count("\n")) == (1, 1)
     assert result.err.startswith(f"mirenc: error: {config}: not TOML: ")
     config.write_text("", encoding="utf-8")
-    run(*words).failed(f"{tmp_path}/none: no corpus", "mirenc corpus build")
+    run(*words).failed(f"{tmp_path}/none is not a corpus", "mirenc corpus build")

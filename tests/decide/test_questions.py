@@ -127,7 +127,7 @@ def test_a_saved_head_keeps_machine_space_and_seconds(trained: TaskHead, tiny: E
         ({"time_factor": "2"}, "damaged .'time_factor': Input should be a valid number"),
         (
             {"space": {"knobs": ["width"], "settings": [[1], [2]], "default": 0, "missing": "never"}},
-            "3 settings, not 2",
+            "among 3 settings, but the task has 2",
         ),
         ({"timer": {"kind": "ridge"}}, "describes no head"),
         ({"timer": []}, "describes no head"),

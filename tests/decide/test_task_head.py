@@ -89,7 +89,7 @@ def test_another_model_is_refused(trained: TaskHead, tmp_path: Path, encoder: En
         name = "other"
         features_digest = "f" * 64
 
-    with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other .* Load that model, or"):
+    with pytest.raises(HeadError, match=r"trained on vectors of mirenc-tiny .* not of other .* Load mirenc-tiny, or"):
         replace(trained, encoder=Other()).predict(kernel("mul"), (8,))
     Other.name = "mirenc-tiny"
     with pytest.raises(HeadError, match=r"not of mirenc-tiny \(f{12}\)\. Train a head"):

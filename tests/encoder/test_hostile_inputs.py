@@ -73,7 +73,7 @@ def test_text_has_a_limit_of_its_own(small: Encoder, times: int) -> None:
 
 
 def test_an_instruction_has_a_limit(encoder: Encoder) -> None:
-    with pytest.raises(IRResourceError, match="an instruction prints as 5,242,872 characters"):
+    with pytest.raises(IRResourceError, match="an instruction takes 5,242,872 characters"):
         parse_ir(doubling(17))
     assert embedded(encoder, [doubling(10), GOOD]) == [None, None]
 

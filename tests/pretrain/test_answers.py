@@ -131,7 +131,7 @@ def test_missing_or_unfitting_tables_and_corpora_are_refused(
 ) -> None:
     with pytest.raises(TaskError, match="no table of passes"):
         read(given, corpus, config={"table": str(tmp_path)})
-    with pytest.raises(ConfigError, match="no corpus"):
+    with pytest.raises(ConfigError, match="is not a corpus"):
         read(given, corpus, config={"corpus": str(tmp_path)})
     other = replace(given[1], pieces=tuple(replace(piece, ir_hash="0" * 64) for piece in given[1].pieces))
     with monkeypatch.context() as patch:

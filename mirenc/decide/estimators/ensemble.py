@@ -94,7 +94,7 @@ class _Ensemble(Head):
         if len(self.members) > 1 or self._ALWAYS_HOLDS_OUT:
             folds = np.unique(inner)
             if len(folds) < 2:
-                raise ConfigError(f"part has {len(folds)} inner folds; two are needed to choose among members")
+                raise ConfigError(f"inner folds (`part`): {len(folds)}; two are needed to choose among members")
             held_out = {
                 name: self._held_out(member, features, target, settings, inner, asked) for name, member in self.members
             }
@@ -232,7 +232,7 @@ class LabelsEnsembleHead(_Ensemble, MultiRegressor, kind="labels_ensemble"):
     def _checked_target(self, y: ArrayLike, rows: int) -> Float64:
         target = np.asarray(y, dtype=np.float64)
         if target.ndim != 2 or len(target) != rows or not target.shape[1] or not np.isin(target, (0, 1)).all():
-            raise HeadError(f"labels of shape {target.shape} for {rows} rows; rows of 0 and 1 are needed")
+            raise HeadError(f"labels have shape {target.shape} for {rows} samples; each needs a row of zeros and ones")
         self.n_labels_ = target.shape[1]
         return target
 

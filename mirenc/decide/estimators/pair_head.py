@@ -65,7 +65,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         self.setting_spread_[settings.features.shape[1] - self.unseen :] = np.inf
         sample, column = np.nonzero(np.isfinite(costs) & (settings.row >= 0))
         if len(sample) == 0:
-            raise HeadError("no cost belongs to a setting. Give a row of `settings` for each that was measured")
+            raise HeadError("no cost belongs to a setting. Give a row of `settings` for each measured setting")
         setting = settings.row[sample, column]
         logs = np.log(costs[sample, column])
         sample_effect, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))
@@ -98,8 +98,8 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         settings = settings or _numbered(self.n_choices_, len(features))
         width, wanted = settings.features.shape[1], len(self.setting_middle_)
         if len(settings) != len(features) or width != wanted:
-            found = f"{len(features)} rows of features and settings {settings.row.shape} of {width} columns"
-            raise HeadError(f"{found}; one row for each sample and {wanted} columns are needed")
+            found = f"{len(features)} rows of features, settings of shape {settings.row.shape} with {width} columns"
+            raise HeadError(f"{found}; settings need one row for each sample, and {wanted} columns")
         reduced = self._reduced((features - self.middle_) / self.spread_)
         columns = self._setting_columns(settings.features)
         sample, place = np.nonzero(settings.row >= 0)

@@ -154,8 +154,8 @@ def _raw(head: Any, to: CWriter, x: Vector) -> Vector:
             raised *= np.where(default, math.exp(SHARPNESS * head.margin_), 1.0)
             return raised / raised.apply("ReduceSum", width=1)
     raise HeadError(
-        f"a head of kind {kind_of_head(head)!r} cannot be exported; available: ridges, trees, pairs without products, "
-        "ensembles of these"
+        f"a head of kind {kind_of_head(head)!r} cannot be exported; available: ridge heads, tree heads, pair heads "
+        "that do not multiply features (products=False), and ensembles of these"
     )
 
 

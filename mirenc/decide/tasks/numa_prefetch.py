@@ -93,7 +93,7 @@ def _find(variant: str, data_dir: str | Path | None) -> tuple[Path, str]:
         if file_path(folder, name):
             return folder, name
     dataset_folder(_FOLDER, data_dir)  # none of the files at all: says how to get them
-    found = f"no {names[0]} or {names[1]} (nor .gz), the table of {variant}"
+    found = f"the table of {variant} is missing; it is {names[0]} or {names[1]}, with or without .gz"
     raise TaskError(f"{root}: {found}. Put it into {root / _FOLDER}, or name the folder that holds it with --data")
 
 
@@ -109,8 +109,9 @@ def _space(columns: list[str], table: str) -> Space:
         found = _COLUMN.fullmatch(column)
         if found is None or not 0 <= int(found[6]) < 16:
             raise TaskError(
-                f"{table}: column {column!r} does not name a configuration. Name it as in {_DEFAULT}: level, threads, "
-                "their nodes, nodes of pages, mapping, hyper-threading (0, 1), prefetcher mask (0 to 15), pages"
+                f"{table}: column {column!r} does not name a configuration. Name it as in {_DEFAULT}, eight parts "
+                "joined by _: optimisation level, number of threads, of nodes for threads, of nodes for pages, thread "
+                "mapping, hyper-threading (0 or 1), prefetcher mask (0 to 15), page policy"
             )
         mask = [int(found[6]) >> bit & 1 for bit in range(4)]
         settings.append((*map(int, found.group(1, 2, 3)), found[4], int(found[5]), *mask, found[7]))

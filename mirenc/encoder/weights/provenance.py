@@ -62,7 +62,7 @@ def ancestry(name: str, folder: Path) -> tuple[Source, ...]:
     if sources is None:
         warnings.warn(
             f"{folder}: has no {PROVENANCE_FILE}, so what {name} was trained on is not known. Figures on its training "
-            "code would be too good. Hold out projects that were not in its training (held_out = [...] in the recipe)",
+            "code would be too good. Hold out projects that it was not trained on (held_out = [...] in the TOML file)",
             stacklevel=2,
         )
         return (Source(name, "unknown", ()),)

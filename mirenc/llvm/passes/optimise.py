@@ -81,7 +81,7 @@ def formed(
     text = _ANY_GROUP.sub(lambda group: _without(unwanted, group[0]), text)
     names = set(DEFINED.findall(text))
     if any(name.isdecimal() for name in names):  # one that is called so stands in quotes
-        raise IRParseError("functions without names, which passes number anew")
+        raise IRParseError("some functions have no names, and passes would renumber them")
     optimised = run(text, form)
     missing = names.difference(DEFINED.findall(optimised))
     if not missing or not (deleted or missing == names):

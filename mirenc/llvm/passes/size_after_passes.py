@@ -14,7 +14,7 @@ from mirenc.base.errors import IRParseError, PassError, ToolchainError
 
 # Code generation level by default: LLVM's own, which clang takes for -Oz, -Os and -O2. 0 is -O0's, 3 is -O3's.
 CODEGEN = 2
-CHECKED = "LLVM's verifier accepts it: it is well-formed IR. It cannot see whether the program behaves as before"
+CHECKED = "LLVM's verifier found the result well-formed. It cannot tell whether the program behaves as before"
 """What is known of a result of an `Engine`, in words for its users."""
 _TIMEOUT = 60.0  # seconds for one list on one module
 _MEMORY_LIMIT = 4 * 2**30  # bytes of address space

@@ -144,7 +144,8 @@ def ask_llvm(
     processor = _PROCESSORS.get((architecture, vector_bits), "")
     folder = llvmlite_folder()
     if not (processor and folder):
-        raise EndedError("start", f"no processor of {architecture or 'no'} architecture with {vector_bits} bits")
+        found = f"mirenc knows no {architecture} processor with vectors of {vector_bits} bits"
+        raise EndedError("start", found if architecture else "the IR names no architecture to choose a processor of")
     child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
     return child.ask({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
 

@@ -218,7 +218,7 @@ def _read_files(source: Path) -> tuple[dict[str, bytes], bool]:
         listing = json.loads((source / "corpus.json").read_text(encoding="utf-8"))
         listed, found = dict(listing.get("files", {})), listing.get("format")
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        problem = f"{source}: no corpus, by corpus.json ({error})"
+        problem = f"{source} is not a corpus: its corpus.json cannot be read ({error})"
         raise ConfigError(f"{problem}. Build one with `mirenc corpus build IR_FOLDER -o {source}`") from None
     if found not in (_FORMAT, _UNORDERED_FORMAT):
         known = f"this mirenc reads {_UNORDERED_FORMAT} and {_FORMAT}"

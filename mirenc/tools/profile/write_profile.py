@@ -68,7 +68,7 @@ def with_profile(
         head = module.headers[function]
         blocks = _forks(module, range(head.first_block, head.last_block)) if function >= 0 else []
         if len(found) != len(blocks):
-            seen = f"{len(found)} lines are branches in function {number + 1}, and LLVM sees {len(blocks)}"
+            seen = f"function {number + 1} has {len(found)} lines with branches, but LLVM finds {len(blocks)} in it"
             raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
         opening = text.index("\n", body.start())
         if function in (entries or {}) and "!prof" not in text[body.start() : opening]:

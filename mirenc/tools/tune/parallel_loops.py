@@ -30,7 +30,7 @@ class ParallelLoops(Case):
     """
 
     places_are = "parallel loops"
-    work_is = "what parallel loops do"
+    work_is = "the work of parallel loops"
     profile = (*DIALECT.flags["c"][len(("-x", "c")) :], "-fprofile-generate", *_BY_NAME)
     profile_use = (*_BY_NAME, "-fprofile-use={}")
     profile_run = "export OMP_THREAD_LIMIT=1 KMP_WARNINGS=0\n"
@@ -73,7 +73,8 @@ class ParallelLoops(Case):
         if place.file != Path(str(place.source.value)).absolute():
             raise TaskError("the loop is in a header, which several sources may read")
         if place.line not in parallel_loops(text_of(place.file)):
-            raise TaskError("no `#pragma omp parallel for` begins on this line; a macro made it, or it is two pragmas")
+            found = "no `#pragma omp parallel for` begins on this line"
+            raise TaskError(f"{found}: the pragma comes from a macro, or `parallel` and `for` are two pragmas")
         asked = []
         with contextlib.suppress(MirencError):  # such as a trip count below 1: what people try is left
             (answer,) = self.head.predict(place.source, place.context, wanted=place.region.__eq__)

@@ -44,7 +44,7 @@ class Case(ABC):
     """How a task is tuned, with a head that has its encoder, a clang, and the folder of the program."""
 
     places_are: ClassVar[str] = "loops"
-    work_is: ClassVar[str] = "what innermost loops do"
+    work_is: ClassVar[str] = "the work of innermost loops"
     profile: ClassVar[Sequence[str]] = ("-fprofile-instr-generate",)  # flags of a build that writes one
     profile_use: ClassVar[Sequence[str]] = ("-fprofile-instr-use={}",)  # and of a compilation that has it
     profile_run: ClassVar[str] = ""  # lines of a shell before the run that is profiled

@@ -182,7 +182,7 @@ def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
 
 def test_one_part_is_not_enough_to_choose_by() -> None:
     features, costs = table()
-    with pytest.raises(ConfigError, match="part has 1 inner folds; two are needed"):
+    with pytest.raises(ConfigError, match=r"inner folds \(`part`\): 1; two are needed"):
         EnsembleHead(own()).fit(features, costs, part=np.zeros(40))
 
 
@@ -274,5 +274,5 @@ def test_an_ensemble_of_equal_members_says_what_each_does() -> None:
 )
 def test_other_labels_are_refused(labels: np.ndarray) -> None:
     features, _ = labels_table()
-    with pytest.raises(HeadError, match=r"labels of shape .* for 400 rows; rows of 0 and 1 are needed"):
+    with pytest.raises(HeadError, match=r"labels have shape .* for 400 samples; each needs a row of zeros and ones"):
         labels_ensemble().fit(features, labels)

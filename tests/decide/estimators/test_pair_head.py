@@ -171,7 +171,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(HeadError, match="no cost belongs to a setting"):
         clone(RIDGE).fit(features, costs, Settings(NUMBERS, np.full((120, 8), -1)))
     fitted = clone(RIDGE).fit(features, costs, shared(120))
-    with pytest.raises(HeadError, match="1 columns are needed"):
+    with pytest.raises(HeadError, match="with 8 columns; settings need one row for each sample, and 1 columns"):
         fitted.predict_proba(features, Settings(np.eye(8), shared(120).row))
     with pytest.raises(HeadError, match="one row for each sample"):
         fitted.predict_proba(features, shared(119))

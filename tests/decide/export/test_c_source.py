@@ -122,7 +122,7 @@ def test_numbers_are_the_same_after_printing_and_reading() -> None:
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_head_of_another_kind_is_refused(name: str) -> None:
-    with pytest.raises(HeadError, match=r"cannot be exported; available: ridges, trees, pairs without products"):
+    with pytest.raises(HeadError, match=r"cannot be exported; available: ridge heads, tree heads, pair heads"):
         c_source(fitted(name), "head", NAMES)
 
 

@@ -51,6 +51,6 @@ def test_a_table_of_another_task_or_format_is_refused(kind: str, change: dict[st
     machine = json.loads(path.read_text())
     path.write_text(json.dumps(machine | change))
     found = {"task": machine["task"], "format": machine["format"]} | change
-    needed = f"{machine['task']!r}, format {machine['format']} is needed"
-    with pytest.raises(TaskError, match=f"a table of {found['task']!r}, format {found['format']}; {needed}"):
+    needed = f"needed is one of the task {machine['task']} in format {machine['format']}"
+    with pytest.raises(TaskError, match=f"a table of the task {found['task']} in format {found['format']}; {needed}"):
         read(tmp_path)

@@ -154,7 +154,7 @@ def test_a_half_written_corpus_is_refused(copy: Path) -> None:
     killed = (1 / 0 for _ in [0])  # a build that is killed right after it began to write
     with pytest.raises(ZeroDivisionError):
         store.write_corpus(copy, killed, tokenizer, np.zeros(0, np.uint16), np.zeros(0, np.int32))
-    with pytest.raises(ConfigError, match="no corpus"):
+    with pytest.raises(ConfigError, match="is not a corpus"):
         Corpus.load(copy)
 
 

@@ -75,7 +75,7 @@ def test_a_flow_is_read_back_from_weights_and_entry_counts() -> None:
 
 def test_a_text_of_other_branches_is_refused() -> None:
     module = parse_ir(TEXT)
-    with pytest.raises(IRFileError, match="0 lines are branches in function 2, and LLVM sees 1"):
+    with pytest.raises(IRFileError, match="function 2 has 0 lines with branches, but LLVM finds 1 in it"):
         with_profile(TEXT.replace("  br i1 %c, label %1", "  br  i1 %c, label %1"), module, {})
 
 

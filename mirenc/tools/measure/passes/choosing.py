@@ -195,7 +195,8 @@ class Texts:
         try:
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise IRParseError(f"{piece.name}: the function needs the block of another, so it has no own IR") from None
+            found = "the function takes the address of another function's block, so it cannot be compiled alone"
+            raise IRParseError(f"{piece.name}: {found}") from None
 
     def _path(self, source: IRFile, symbol: str) -> Path:
         key = hashlib.sha256(f"{source.stamp} {symbol}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
