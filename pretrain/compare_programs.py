@@ -11,7 +11,7 @@ Every method sees the IR in each form (`mirenc.llvm.passes.optimise`), both side
   several halvings, as `mirenc.fit_map` fits them: ``whitened`` by their covariance, shrunk by Ledoit and Wolf's rule,
   and ``level map``, which also knows which two vectors are one source at two levels.
 
-Where names are hidden, a model with a lexical view is told so (``hide_names``).
+Where names are hidden, the models are told so (``hide_names``).
 
 How long: some twenty minutes of one core for mirenc-fast and mirenc-search. IR and vectors stay in
 WORK: a run that was stopped goes on.

@@ -76,3 +76,16 @@ def without_groups(data: bytes) -> str:
         lines = str(module).split("\n")
     kept = (line for line in lines if not line.startswith("attributes #"))
     return "\n".join(_GROUP_OR_STRING.sub(lambda match: match[1] or "", line) for line in kept)
+
+
+def rename_globals(data: bytes, name_of: Callable[[int], str]) -> str:
+    """Print-out of a module with new names for all functions, globals and named types; LLVM's own (``llvm.``) stay."""
+    with parsed(llvm, data) as module:
+        for number, value in enumerate([*module.global_variables, *module.functions]):
+            if not value.name.startswith("llvm."):
+                value.name = name_of(number)
+        text = str(module)
+    types = re.findall(r'^%("[^"]*"|[-\w$.]+) = type ', text, flags=re.MULTILINE)
+    for number, name in enumerate(sorted(types, key=len, reverse=True)):
+        text = re.sub(rf"%{re.escape(name)}(?![-\w$.])", f'%"type {number}"', text)
+    return text

@@ -4,7 +4,7 @@ import itertools
 import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -77,8 +77,7 @@ def fit_map(
         if part == "lexical" and lexical is not None:
             # Whitened vectors of width D have about sqrt(D); these keep the length that they were given.
             matrix[part] *= np.float32(lexical.weight / np.sqrt(lexical.width))
-    facts: dict[str, Any] = {"level": level, "files": read, "rows": different, "pairs": len(rows)}
-    facts["hide_names"] = encoder.hide_names
+    facts = {"level": level, "files": read, "rows": different, "pairs": len(rows), "hide_names": encoder.hide_names}
     return WhiteningMap(encoder.name, encoder.files.digest, mean, matrix, facts)
 
 

@@ -93,7 +93,7 @@ class Encoder:
     def digest(self) -> str:
         """SHA-256 of the model, of a map of one's own, and of hidden names: vectors of one digest can be compared."""
         more = "" if self.whitening_map is None else f" {self.whitening_map.digest}"
-        more += " unnamed" if self.hide_names and self.files.config.lexical is not None else ""
+        more += " names hidden" if self.hide_names else ""
         return hashlib.sha256(f"{self.files.digest}{more}".encode()).hexdigest() if more else self.files.digest
 
     def digest_in(self, form: Form) -> str:
@@ -110,7 +110,7 @@ class Encoder:
     @property
     def features_digest(self) -> str:
         """Digest of all that features come from (`ModelFiles.features_digest`): heads and records are keyed by it."""
-        return self.digest if self.files.config.taught is None else self.files.features_digest
+        return self.digest if self.hide_names or self.files.config.taught is None else self.files.features_digest
 
     @property
     def tokenizer(self) -> Any:
@@ -352,7 +352,7 @@ class Encoder:
             other = f"the map takes vectors of {theirs}, not of {self.name} (digest {self.files.digest[:12]})"
             raise ModelError(f"{other}. Fit one for this model: fit_map(encoder, FOLDER)")
         hidden = whitening_map.facts.get("hide_names", False)
-        if "lexical" in whitening_map.mean and hidden != self.hide_names:
+        if hidden != self.hide_names:
             other = f"the map was fitted with hide_names={hidden}, the encoder has hide_names={self.hide_names}"
             raise ModelError(f"{other}. Load the model with hide_names={hidden} (--hide-names), or fit another map")
         same: Any = {"cache": self.cache, "options": self.options, "hide_names": self.hide_names}

@@ -43,8 +43,7 @@ def load(
     options : ReadOptions, optional
         Limits and compiler for reading.
     hide_names : bool
-        For IR whose names say nothing: no names of functions, globals and types are seen, by the lexical view of a
-        model that has one, and by the encoders of one trained on pairs (``mirenc-search``).
+        For IR whose names say nothing: the model sees no names of functions, globals and types, except intrinsics.
     whitening_map : str or WhiteningMap, optional
         A whitening map of your own (`mirenc.fit_map`) instead of the model's: the name it is kept under, or itself.
     """
@@ -56,8 +55,7 @@ def load(
     runtime = _runtime_of(files, backend, device)
     # The two runtimes agree within `mirenc.encoder.golden.TOLERANCE`, not to the bit: each has vectors of its own. So
     # has a release, which may read or normalise IR in another way.
-    kind = f"{files.digest} {__version__} {backend} {device}"
-    kind += " unnamed" if hide_names and files.config.lexical is not None else ""
+    kind = f"{files.digest} {__version__} {backend} {device}{' names hidden' if hide_names else ''}"
     key, folder = hashlib.sha256(kind.encode()).hexdigest(), None if isinstance(cache, bool) else Path(cache)
     store = None if cache is False else Cache(key, kind=files.name, folder=folder)
     encoder = Encoder(files, runtime, cache=store, options=options, hide_names=hide_names)

@@ -112,7 +112,10 @@ class Pipeline:
     def _prepare_one(self, content: Content, options: EmbedOptions, key: bytes) -> Prepared:
         with no_collection():
             deleted = options.levels != ("module",) or options.function is not None
-            module = _in_form(content, options.read, deleted=deleted)
+            if isinstance(content, IRModule):
+                module = in_form(content, options.read, deleted=deleted)
+            else:
+                module = module_of(content, options.read, deleted=deleted)
             weighting, tokenizer = self.files.config.pooling.weighting, self.files.tokenizer
             spelling, function = self.spelling, options.function
             prepared = prepare(module, tokenizer, options.levels, weighting, function=function, spelling=spelling)
@@ -166,7 +169,7 @@ class Pipeline:
     def spelling(self) -> Spelling:
         """How texts are written for the model."""
         if self.files.config.paired is None:
-            return "written"
+            return "hidden" if self.hide_names else "written"
         return "unnamed" if self.hide_names else "plain"
 
     @functools.cached_property
@@ -207,12 +210,6 @@ def _load(folder: Path, digest: str, *rest: Any) -> Pipeline:
 
 def _read(one: Input, options: ReadOptions) -> Content:
     return one.value if isinstance(one.value, IRModule) else load_input(one, options)
-
-
-def _in_form(content: Content, options: ReadOptions, *, deleted: bool) -> IRModule:
-    if isinstance(content, IRModule):
-        return in_form(content, options, deleted=deleted)
-    return module_of(content, options, deleted=deleted)
 
 
 def _stored_embedding(stored: bytes, content: InputBytes) -> Embedding:

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from mirenc.base.arrays import Int8, Int32, UInt16
+from mirenc.base.shown import short_repr
 from mirenc.llvm.ir.module import IRModule
-from mirenc.llvm.ir.plain_statement import Spelling, spelled
+from mirenc.llvm.ir.plain_statement import Spelling, hide_types, spelled
 from mirenc.llvm.ir.statements import statements_of
 from mirenc.model.graph import ProgramGraph, build_graph
 from mirenc.model.tokenizer import IRTokenizer
@@ -49,11 +50,7 @@ class IRSample(GraphArrays):
     statement_row: Int32
     instruction_node: Int32
 
-    def __repr__(self) -> str:
-        return (
-            f"IRSample(statements={len(self.statement_row)}, texts={len(self.texts)}, "
-            f"nodes={len(self.node_row)}, edges={len(self.edge_flow)})"
-        )
+    __repr__ = short_repr
 
 
 def make_sample(
@@ -70,11 +67,12 @@ def make_sample(
     texts = graph.texts[: max(len(statements.texts), int(graph.node_full_text_row.max()) + 1)]
     statement_row, node_row = statements.row, graph.node_full_text_row
     if spelling != "written":
-        spellings = spelled(texts, spelling)
+        spellings = spelled(texts, spelling, module.display.values())
         number = {text: row for row, text in enumerate(dict.fromkeys(spellings))}
         rows = np.array([number[text] for text in spellings], dtype=np.int32)
         texts, statement_row, node_row = list(number), rows[statement_row], rows[node_row]
-    text_ids, text_length = tokenizer.encode_batch(texts)
+    # The lexical view needs the names of types, to tell their sizes.
+    text_ids, text_length = tokenizer.encode_batch(hide_types(texts) if spelling == "hidden" else texts)
     return IRSample(
         texts=texts,
         text_ids=text_ids,

@@ -17,8 +17,7 @@ class Losses:
 
     def __init__(self, stage: str, model: MIREncoder, sampler: Sampler, teacher: Teacher | None = None) -> None:
         self.stage = stage
-        self._model, self._sampler, self._teacher = model, sampler, teacher
-        self._processes = sampler.processes
+        self._model, self._sampler, self._teacher, self._processes = model, sampler, teacher, sampler.processes
         self._device, low = next(model.parameters()).device, sampler.config.precision == "bfloat16"
         self._precision = torch.autocast(self._device.type, torch.bfloat16, enabled=low)
         parts: dict[str, list[nn.Module]] = {"mlm": [model.text, model.mlm], "gae": [model.graph]}
@@ -27,7 +26,8 @@ class Losses:
         if stage != "mlm":  # the text encoder stays as it is, and everything that comes from it is computed once
             modules, weighting = (sampler.graphs, None) if stage == "gae" else (sampler.matching_graphs, "count")
             corpus, processes = sampler.corpus, self._processes
-            self._texts = encoding.FrozenTexts(model, corpus, modules, processes=processes, weighting=weighting)
+            with self._precision:
+                self._texts = encoding.FrozenTexts(model, corpus, modules, processes=processes, weighting=weighting)
 
     def __call__(self, batch: Batch) -> Tensor:
         """Loss of one step. Shape: ()."""

@@ -13,7 +13,7 @@ from mirenc.encoder import Encoder, load
 from mirenc.encoder.pipeline import _of_length
 from mirenc.encoder.weights import save_files
 from mirenc.llvm import ReadOptions, regions_of
-from mirenc.llvm.ir.plain_statement import spelled
+from mirenc.llvm.ir.plain_statement import hide_types, spelled
 from mirenc.model.config import LexicalConfig, ModelConfig, PairedConfig, PoolingConfig
 from mirenc.model.pooling import region_pools
 from mirenc.model.sample import make_sample
@@ -126,6 +126,15 @@ def test_names_are_left_out_and_nothing_else() -> None:
         '@word = constant [3 x i8] c"@a%b"',
     ]
     assert spelled(texts, "written") == texts
+    assert spelled(texts, "hidden")[2:5] == [
+        "call void @llvm.memcpy.p0(ptr %, ptr @f, i64 3)",
+        "% = call ptr @f(ptr %)",
+        "% = call i32 @f(ptr @f)",
+    ]
+    assert hide_types(spelled(texts, "hidden"))[:2] == [
+        "%struct.s = type { i32, i32 }",
+        "% = getelementptr %struct.s, ptr %, i32 0, i32 1",
+    ]
     assert spelled(texts, "plain")[1:3] == ["% = getelementptr i8, ptr %, i64 4", texts[2]]
     assert spelled(texts, "unnamed") == [
         "% = type { i32, i32 }",
@@ -135,3 +144,17 @@ def test_names_are_left_out_and_nothing_else() -> None:
         "% = call i32 @(ptr @)",
         '@ = constant [3 x i8] c"@a%b"',
     ]
+
+
+def test_demangled_names_are_left_out_whole() -> None:
+    shown = [
+        "@vtable for Matrix<3, 3>",
+        "@operator new",
+        "@f::{lambda(int)#2}::operator()",
+        "%",
+        "@.str",
+        "@std::max<int>",
+    ]
+    texts = [f"% = call ptr {name}(i64 3)" for name in shown if name != "%"]
+    assert spelled(texts, "hidden", shown) == ["% = call ptr @f(i64 3)"] * len(texts)
+    assert spelled(texts, "unnamed", shown) == ["% = call ptr @(i64 3)"] * len(texts)

@@ -238,18 +238,17 @@ def test_hidden_names_do_not_count(folder: Path, tmp_path: Path) -> None:
     assert np.abs(lexical(hidden, one) - lexical(hidden, one.replace("77", "78"))).max() > 0.1
 
 
-def test_the_digest_tells_vectors_without_names_from_others(
-    folder: Path, full: Encoder, model_folder: Path, tmp_path: Path
+def test_digests_and_caches_tell_vectors_without_names_from_others(
+    folder: Path, model_folder: Path, tmp_path: Path
 ) -> None:
-    hidden = load(folder, cache=False, hide_names=True)
-    assert full.digest == full.files.digest != hidden.digest
-    assert hidden.digest[:12] in repr(hidden)
-    # A model without a lexical view gives the same vectors either way, and one cache serves both.
-    plain, unnamed = (load(model_folder, cache=tmp_path, hide_names=hide) for hide in (False, True))
-    assert plain.digest == unnamed.digest
-    assert plain.cache is not None
-    assert unnamed.cache is not None
-    assert plain.cache.path == unnamed.cache.path
+    for model in (folder, model_folder):  # with a lexical view and without
+        plain, hidden = (load(model, cache=tmp_path, hide_names=hide) for hide in (False, True))
+        assert plain.digest == plain.files.digest != hidden.digest
+        assert plain.features_digest != hidden.features_digest
+        assert hidden.digest[:12] in repr(hidden)
+        assert plain.cache is not None
+        assert hidden.cache is not None
+        assert plain.cache.path != hidden.cache.path
 
 
 def test_an_unknown_part_is_refused(full: Encoder) -> None:

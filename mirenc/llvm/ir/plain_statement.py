@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
-# ``plain`` is that of `plain_statement`; ``unnamed`` also leaves out names of functions, globals and types.
-Spelling = Literal["written", "plain", "unnamed"]
+# ``plain`` is that of `plain_statement`; ``hidden`` and ``unnamed`` are ``written`` and ``plain`` without names.
+Spelling = Literal["written", "hidden", "plain", "unnamed"]
 
 _DEFINITION = re.compile(r'(%(?:"[^"]*"|[-a-zA-Z$._0-9]+)) = type (.+)', re.DOTALL)
 _INTEGER = re.compile(r"i(\d+)")
@@ -137,28 +137,36 @@ _ADDRESS = re.compile(
     r'((?:%"[^"]*"|[^,"{])+|\{[^{}]*\}), (ptr .*?)((?:, i\d+ (?:-?\d{1,20}|%))+)'
 )
 _INDEX = re.compile(r", i\d+ (-?\d+|%)")
-_NAME = re.compile(
-    r'c"[^"]*"?'  # a string, which has none
-    r'|(@)(?!llvm\.)(?:"[^"]*"|(?:[-\w:~$.]|<[^()@]*>)+)'  # demangled ones have their templates' arguments
-    r'|(%)(?:"[^"]*"|[\w.$:]+)'  # a named type: local values have no names here
-)
+_STRING = r'c"[^"]*"?'  # it has no names
+_SYMBOL = r'(?!llvm\.)(?:"[^"]*"|(?:[-\w:~$.]|<[^()@]*>)+)'  # demangled ones have their templates' arguments
+_TYPE = re.compile(rf'{_STRING}|%(?:"[^"]*"|[-\w.$:]+)')  # local values have no names here
 
 
-def spelled(texts: Sequence[str], spelling: Spelling) -> list[str]:
-    """Texts of a module, in normalisation ``locals``, in a spelling.
+def spelled(texts: Sequence[str], spelling: Spelling, symbols: Iterable[str] = ()) -> list[str]:
+    """Texts of a module, in normalisation ``locals``, in a spelling; types keep their names in ``hidden``.
+
+    ``symbols`` are those that the module shows demangled: some have spaces or parentheses, as no other symbol has.
 
     Examples
     --------
     >>> spelled(["% = call i32 @crc32(ptr %, i32 5381)", "% = alloca %struct.pair"], "unnamed")
     ['% = call i32 @(ptr %, i32 5381)', '% = alloca %']
     """
-    if spelling == "written":
+    if spelling in ("hidden", "unnamed"):
+        odd = {shown[1:] for shown in symbols if not re.fullmatch(f"%|@{_SYMBOL}", shown)}
+        listed = "".join(f"{re.escape(symbol)}|" for symbol in sorted(odd, key=len, reverse=True))
+        symbol, alike = re.compile(f"{_STRING}|@(?:{listed}{_SYMBOL})"), "@f" if spelling == "hidden" else "@"
+        texts = [symbol.sub(lambda name: alike if name[0][0] == "@" else name[0], text) for text in texts]
+    if spelling in ("written", "hidden"):
         return list(texts)
     layout = Layout(texts)
     plain = [plain_statement(text, layout) for text in texts]
-    if spelling == "plain":
-        return plain
-    return [_NAME.sub(lambda name: name[1] or name[2] or name[0], text) for text in plain]
+    return plain if spelling == "plain" else hide_types(plain, "%")
+
+
+def hide_types(texts: Iterable[str], alike: str = "%struct.s") -> list[str]:
+    """Texts whose named types all have one name."""
+    return [_TYPE.sub(lambda name: alike if name[0][0] == "%" else name[0], text) for text in texts]
 
 
 def plain_statement(statement: str, layout: Layout) -> str:

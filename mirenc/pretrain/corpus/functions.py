@@ -229,7 +229,7 @@ def _module(
     sample = make_sample(module, tokenizer)
     if len(sample.node_row) > MOST_NODES:
         return None
-    spellings = zip(*(spelled(sample.texts, spelling) for spelling in SPELLINGS), strict=True)
+    spellings = zip(*(spelled(sample.texts, each, module.display.values()) for each in SPELLINGS), strict=True)
     row = np.array([texts.setdefault(text[0], (len(texts), text))[0] for text in spellings], dtype=np.int64)
     regions = regions_of(module, "function")
     pools = region_pools(sample, regions.instruction, regions.region, len(regions), "sqrt")
