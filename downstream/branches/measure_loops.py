@@ -1,4 +1,4 @@
-"""Measure loops whose branches are taken as often as they are told to: ``python measure.py FOLDER [--compile-only]``.
+"""Measure loops whose branches are taken as often as they are told to: ``python measure_loops.py FOLDER [--compile-only]``.
 
 Structures are those of ``kernels/`` and the conditional ones of the generator. Each is drawn so often, with types, a
 size and an instruction set, and measured with data of which 0, 1, 10, 50, 90 and 100 % take the branch: at random, and
@@ -23,7 +23,8 @@ from mirenc.tools.run.run_folder import Plan
 
 HERE = Path(__file__).parent
 PARTS = ("avx2", "avx512", "sse2")
-DRAWS = 3
+DRAWS = 2
+MINUTES = 25  # of one call; again goes on
 # Percent of the elements whose branch is taken, and whether they stand in one run. Its place is what a driver is told
 # beside the size: one build serves all.
 RATES = ((0, 0), (1, 0), (10, 0), (50, 0), (50, 1), (90, 0), (100, 0))
@@ -99,7 +100,7 @@ def timed(
     """Build each kernel for its instruction set, and time it unless told to build only."""
     method = _Given(list({kernel.name: kernel for kernel, _ in samples}.values()))
     toolchain = replace(method.find_compiler(None), cflags=cflags)
-    run = TimedRun(method, toolchain, Plan(count=len(samples), compile_only=compile_only, cflags=cflags), folder)
+    run = TimedRun(method, toolchain, Plan(count=len(samples), compile_only=compile_only, cflags=cflags, minutes=MINUTES), folder)
     run.samples = samples
     with progress("building" if compile_only else "measuring", len(run.left)) as advance:
         run.go(advance)

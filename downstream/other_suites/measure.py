@@ -7,11 +7,12 @@ which functions are taken, and was written before any was opened.
 from __future__ import annotations
 
 import itertools
+import json
 import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "branches"))
@@ -27,7 +28,7 @@ from mirenc.tools.measure.vectorization import VectorizationMethod, _loops_of
 
 MOST = 24
 SIZES = (40, 3000)
-PARTS = ("avx2", "avx512")
+PART = "avx2"
 WORK = 3000  # elements that a call of the driver goes through
 
 _HEAD = """
@@ -321,7 +322,12 @@ def main() -> None:
     """Build, or measure."""
     sources, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
     write_configuration(sources)
-    samples = [(kernel, part) for suite in SUITES for kernel in chosen(suite, sources) for part in PARTS]
+    kept = folder / "kernels.json"
+    if not kept.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        kernels = [asdict(kernel) for suite in SUITES for kernel in chosen(suite, sources)]
+        kept.write_text(json.dumps(kernels), encoding="utf-8")
+    samples = [(MeasuredKernel(**fields), PART) for fields in json.loads(kept.read_text(encoding="utf-8"))]
     flags = [f"-I{sources / path}" for suite in SUITES for path in suite.include]
     timed(samples, folder, compile_only="--compile-only" in sys.argv, cflags=(f"-I{sources}", *flags, "-DPACKAGE", "-DPIXMAN_NO_TLS"))
 

@@ -38,6 +38,8 @@ class Feature:
     of code: row ``no_code`` does not see it, row ``compiler`` sees it and nothing else of the code."""
     from_run: bool = False
     """Whether a run knows it better (`Sample.run`): rows of a report that use it say so."""
+    unknown: Value = 0
+    """The value that stands for not known."""
 
     @property
     def optional(self) -> bool:

@@ -107,9 +107,9 @@ def context_with_run(task: Task, sample: Sample) -> tuple[Any, ...]:
 
 
 def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
-    """Context features with 0, not known, for some."""
-    hidden = {task.context.names.index(name) for name in names}
-    return tuple(0 if place in hidden else value for place, value in enumerate(context))
+    """Context features of which some are not known."""
+    features = zip(task.context.features, context, strict=True)
+    return tuple(feature.unknown if feature.name in names else value for feature, value in features)
 
 
 def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), with_run: bool = False) -> Float64:

@@ -147,7 +147,9 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
         hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest(), kind="look-ahead"
     )
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
-    keys = [cache_key("look-ahead", repr((sample.ir, sample.region, sample.context))) for sample in data.samples]
+    # What a run tells changes no code, so that all data of a loop share it.
+    bits = task.context.names.index("vector_bits")
+    keys = [cache_key("look-ahead", repr((one.ir, one.region, float(one.context[bits])))) for one in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:

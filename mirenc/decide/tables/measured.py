@@ -227,7 +227,8 @@ class MeasuredTask(Task):
 
     def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared: Space | None) -> Sample:
         title = f"{sample.kernel} {sample.part}".strip()
-        known = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+        known = {feature.name: feature.unknown for feature in self.context.features if feature.from_run}
+        known |= {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
         known |= self.sample_context(sample)
         if lost := [feature for feature in self.context.names if feature not in known]:
             found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
@@ -249,7 +250,7 @@ class MeasuredTask(Task):
             suite=kernel.family,
             part=sample.part,
             reported=reported,
-            run={name: known[RUN + name] for name in self.context.run_names if known.get(RUN + name)},
+            run={name: known[RUN + name] for name in self.context.run_names if RUN + name in known},
         )
 
     def table_space(self, table: MeasuredTable) -> Space | None:

@@ -8,19 +8,22 @@ from pathlib import Path
 
 from mirenc.base.errors import CompileError, TaskError, ToolchainError
 from mirenc.decide.loop_task import instruction_sets
-from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.decide.tables.measured import RUN, MeasuredKernel
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm import IRModule, Region, parse_ir
+from mirenc.llvm.analysis.loop_branches import taken_branches
+from mirenc.llvm.analysis.regions import find_loop
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure.building import build_driver, c_sources, ir_of, user_source
-from mirenc.tools.measure.count_trips import mean_trip_count
+from mirenc.tools.measure.count_run import profiled
 from mirenc.tools.measure.hints import HintedLoop
 from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
+from mirenc.tools.profile.loops import mean_executions
 from mirenc.tools.run.compilers import Toolchain, find_clang
 
 _TASK = Vectorization()
@@ -76,10 +79,15 @@ class VectorizationMethod(Method):
         return Build((default, *hinted), copy, driver, text, region.symbol, region.header)
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
-        """The loop's mean trip count to four digits; {} if it is never entered or cannot be counted."""
+        """The loop's mean trip count and how often its branches are taken, to four digits; {} for what nobody knows."""
         with contextlib.suppress(CompileError):
-            if count := mean_trip_count(kernel, toolchain.beside(kernel.include)):
-                return {"run_trip_count": float(f"{count:.4g}")}
+            text, loop = self.scalar_ir(kernel, beside := toolchain.beside(kernel.include))
+            if module := profiled(kernel, text, beside):
+                trips = mean_executions(module)[find_loop(module, loop)]
+                told = {"trip_count": trips} if trips else {}
+                if taken := taken_branches(module, loop):
+                    told |= {"taken": taken.share, "rarer": taken.rarer}
+                return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in told.items()}
         return {}
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
