@@ -37,6 +37,7 @@ _NEEDED = {
 }
 _CPU_INFO = Path("/proc/cpuinfo")
 UNKNOWN = "unknown"
+_BEFORE_BRANCHES = 4  # context features
 # Larger settings are hardly ever best, and take most of the time of a look-ahead.
 _MOST_ELEMENTS = 64
 _PROBES = (None, Hint(2, 1), Hint(1, 2))
@@ -58,18 +59,21 @@ def _encode(context: tuple[Any, ...]) -> list[float]:
     """Whether the trip count is known, its logarithm, that of the vector bits; LLVM's choice, and branches. (9,)."""
     counts = trip_counts(context[0])
     trips = counts[len(counts) // 2] if counts else 0.0
-    bits, width, count = map(float, context[1:4])
+    bits, width, count = map(float, context[1:_BEFORE_BRANCHES])
     known = width > 0 and count > 0
     choice = (np.log2(width), np.log2(count)) if known else (0.0, 0.0)
     return [float(trips > 0), np.log2(1 + trips), np.log2(bits), float(known), *choice, *branches(context)]
 
 
-def branches(context: tuple[Any, ...]) -> tuple[float, float, float]:
-    """Whether it is known how often branches are taken, and features ``taken`` and ``rarer``; zeros if not.
+def branches(context: tuple[Any, ...]) -> tuple[float, ...]:
+    """Whether it is known how often branches are taken, and features ``taken`` and ``rarer``; zeros if not. (3,).
 
-    Where only ``taken`` is known, it is taken for that of a single branch. Raises ValueError: it is above 1.
+    Where only ``taken`` is known, it is taken for that of a single branch. (): a head's context is older than these.
+    Raises ValueError: it is above 1.
     """
-    taken, rarer = context[4:]
+    if len(context) <= _BEFORE_BRANCHES:
+        return ()
+    taken, rarer = context[_BEFORE_BRANCHES:]
     if taken == UNKNOWN:
         return 0.0, 0.0, 0.0
     if (share := float(taken)) > 1:

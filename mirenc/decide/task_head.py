@@ -1,5 +1,6 @@
 """`TaskHead`: a fitted head of a task, which answers about code that nobody has measured."""
 
+import copy
 import functools
 import json
 import math
@@ -22,7 +23,7 @@ from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, code_row, hide_context
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, loop_numbers
-from mirenc.decide.loop_task import LoopTask
+from mirenc.decide.loop_task import LoopTask, branches
 from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.decide.reach import Reach
 from mirenc.decide.registry import READY, get_task, list_tasks, ready_heads as ready_heads
@@ -269,7 +270,8 @@ class TaskHead:
             compiled = np.array([loop_numbers(loop) for loop in task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(compiled, space.default), code]).astype(np.float32)
             view = functools.partial(look_ahead_settings, views[0], compiled[None], np.array([space.default]))
-            views = [view(np.array([float(count)])) for count in task.iterations(context) or TRIP_COUNTS]
+            taken = np.array([branches(context)])
+            views = [view(np.array([float(count)]), taken) for count in task.iterations(context) or TRIP_COUNTS]
             context = hide_context(task, context, task.context.run_names)
         encoded = task.context.encode(context)
         return np.concatenate([encoded, code])[None, :], views, compiled, self.reach.distance(encoded, code)
@@ -321,6 +323,8 @@ class TaskHead:
             raise HeadError(
                 f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's own task"
             )
+        task = copy.copy(task)
+        task.context = task.context.beginning(description.context_names)
         for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:
                 raise HeadError(

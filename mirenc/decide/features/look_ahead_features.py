@@ -43,6 +43,7 @@ DEFAULT_NAMES = (
     *(f"{name} instructions for each element" for name in CLASSES),
 )
 """The columns of `default_columns`."""
+_TAKEN_NAMES = ("known how often branches are taken", "share of conditional code that runs", "rarer ways an iteration")
 _TRIP_NAMES = (
     "log rough cost over the default's",
     *(f"log2 of {name}" for name in ("1 + trip count", "trip count over elements")),
@@ -54,6 +55,7 @@ TRIP_COLUMNS = len(_TRIP_NAMES)
 SETTING_NAMES = (
     *(f"{name}, less the default's" for name in DEFAULT_NAMES),
     *(f"log rough cost over the default's for {count} iterations" for count in _GRID),
+    *_TAKEN_NAMES,
     *_TRIP_NAMES,
 )
 """The columns of `setting_columns`."""
@@ -121,11 +123,11 @@ def default_columns(table: Float64, default: int) -> Float64:
     return np.nan_to_num(_Columns(table[default, None]).static()[0])
 
 
-def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
+def setting_columns(table: Float64, default: int, iterations: float, taken: Float64) -> Float64:
     """Features of each setting of a loop, from `loop_numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
 
     The difference of its code from that of the ``default``, and its rough cost over the default's for a few trip counts
-    and for ``iterations``, 0 where these are not known.
+    and for ``iterations``, 0 where these are not known; ``taken`` as `mirenc.decide.loop_task.branches` has it.
     """
     columns = _Columns(table)
     code = columns.static()
@@ -135,7 +137,7 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
         trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
-    return np.concatenate([code - code[default], grid - grid[default], trip], axis=1)
+    return np.concatenate([code - code[default], grid - grid[default], np.tile(taken, (len(table), 1)), trip], axis=1)
 
 
 def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
@@ -167,17 +169,20 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
     return tables
 
 
-def look_ahead_settings(settings: Settings, tables: Float64, default: Int64, iterations: Float64) -> Settings:
+def look_ahead_settings(
+    settings: Settings, tables: Float64, default: Int64, iterations: Float64, taken: Float64
+) -> Settings:
     """Settings with `setting_columns` of each sample appended; those without a known code are left out.
 
-    ``tables`` (n, K, NUMBERS), ``default`` (n,) columns, ``iterations`` (n,) trip counts, 0: not known.
+    ``tables`` (n, K, NUMBERS), ``default`` (n,) columns, ``iterations`` (n,) trip counts, 0: not known, ``taken``
+    (n, 3) how often branches are taken (`mirenc.decide.loop_task.branches`).
     """
     features, row, count = [], np.full_like(settings.row, -1), 0
     for sample, (table, own) in enumerate(zip(tables, settings.row, strict=True)):
         asked = np.flatnonzero((own >= 0) & ~np.isnan(table[:, 0]))
         if default[sample] not in asked:
             asked = np.array([], dtype=np.int64)
-        columns = setting_columns(table, int(default[sample]), float(iterations[sample]))[asked]
+        columns = setting_columns(table, int(default[sample]), float(iterations[sample]), taken[sample])[asked]
         row[sample, asked] = count + np.arange(len(asked))
         count += len(asked)
         features.append(np.concatenate([settings.features[own[asked]], columns], axis=1))
