@@ -1,4 +1,4 @@
-"""Measure loops whose branches are taken as often as they are told to: ``python measure_loops.py FOLDER [--compile-only]``.
+"""Measure loops whose branches are taken as often as told: ``python measure_loops.py FOLDER [--compile-only]``.
 
 Structures are those of ``kernels/`` and the conditional ones of the generator. Each is drawn so often, with types, a
 size and an instruction set, and measured with data of which 0, 1, 10, 50, 90 and 100 % take the branch: at random, and
@@ -100,7 +100,9 @@ def timed(
     """Build each kernel for its instruction set, and time it unless told to build only."""
     method = _Given(list({kernel.name: kernel for kernel, _ in samples}.values()))
     toolchain = replace(method.find_compiler(None), cflags=cflags)
-    run = TimedRun(method, toolchain, Plan(count=len(samples), compile_only=compile_only, cflags=cflags, minutes=MINUTES), folder)
+    run = TimedRun(
+        method, toolchain, Plan(count=len(samples), compile_only=compile_only, cflags=cflags, minutes=MINUTES), folder
+    )
     run.samples = samples
     with progress("building" if compile_only else "measuring", len(run.left)) as advance:
         run.go(advance)

@@ -23,7 +23,6 @@ from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.llvm import parse_ir
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
-from mirenc.tools.measure.count_trips import mean_trip_count
 from mirenc.tools.measure.vectorization import VectorizationMethod, _loops_of
 
 MOST = 24
@@ -151,7 +150,8 @@ long mirenc_output(int index, void **data)
 
 
 _DEFINITION = re.compile(
-    r"^(?:static )?(?:force_inline |inline )?\w[\w *]*\s(?P<name>\w+)\s*\([^;{}#]*\)\s*\{.*?^\}\n", re.MULTILINE | re.DOTALL
+    r"^(?:static )?(?:force_inline |inline )?\w[\w *]*\s(?P<name>\w+)\s*\([^;{}#]*\)\s*\{.*?^\}\n",
+    re.MULTILINE | re.DOTALL,
 )
 
 
@@ -192,7 +192,10 @@ def _vectors(found: re.Match[str], repeats: int) -> str:
         function=found["name"],
         call=call if found["returns"] == "void" else f"result = {call}",
     )
-    return text.replace("const char mirenc_types", f"{found['returns']} {found['name']}({found['parameters']});\nconst char mirenc_types")
+    return text.replace(
+        "const char mirenc_types",
+        f"{found['returns']} {found['name']}({found['parameters']});\nconst char mirenc_types",
+    )
 
 
 SUITES = (
@@ -284,7 +287,9 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
             copy = Path(folder, path.name)
             copy.write_text(own, encoding="utf-8")
             try:
-                module = parse_ir(compile_source(copy, "c", compiler=toolchain.compiler, cflags=flags, dialect=SCALAR_LOOPS))
+                module = parse_ir(
+                    compile_source(copy, "c", compiler=toolchain.compiler, cflags=flags, dialect=SCALAR_LOOPS)
+                )
                 loops = _loops_of(copy, module, name, toolchain)
             except MirencError as error:
                 print(suite.name, name, error, file=sys.stderr)
@@ -295,7 +300,7 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
     taken = []
     for place, (name, own, loops, found) in enumerate(kernels[::step]):
         size = SIZES[place % 2]
-        percent = f"i * 5 < n * 2 ? 0 : i * 5 < n * 4 ? 50 : 90" if place // 2 % 2 else "next() % 100"
+        percent = "i * 5 < n * 2 ? 0 : i * 5 < n * 4 ? 50 : 90" if place // 2 % 2 else "next() % 100"
         head = _HEAD.format(percent=percent, function=name, size=size)
         driver = head + suite.driver(found, WORK // size)
         for loop in loops:
@@ -311,9 +316,8 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
                 size=size,
                 context={"trip_count": 0},
             )
-            count = mean_trip_count(kernel, toolchain)
-            print(kernel.name, kernel.size, count, file=sys.stderr)
-            if count:
+            ir, region = method.scalar_ir(kernel, toolchain)
+            if "run_trip_count" in method.run_context(replace(kernel, ir=ir, region=region), toolchain):
                 taken.append(kernel)
     return taken
 
@@ -329,7 +333,12 @@ def main() -> None:
         kept.write_text(json.dumps(kernels), encoding="utf-8")
     samples = [(MeasuredKernel(**fields), PART) for fields in json.loads(kept.read_text(encoding="utf-8"))]
     flags = [f"-I{sources / path}" for suite in SUITES for path in suite.include]
-    timed(samples, folder, compile_only="--compile-only" in sys.argv, cflags=(f"-I{sources}", *flags, "-DPACKAGE", "-DPIXMAN_NO_TLS"))
+    timed(
+        samples,
+        folder,
+        compile_only="--compile-only" in sys.argv,
+        cflags=(f"-I{sources}", *flags, "-DPACKAGE", "-DPIXMAN_NO_TLS"),
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,12 @@
-"""Counts how often the loops of a table run and take their branches, into its ``runs.json``: ``count_runs.py [FOLDER]``.
+"""Counts how often the loops of a table run and take their branches: ``count_runs.py [FOLDER [FLAG...]]``.
 
-`mirenc measure vectorization` does it by itself; this is for a table that is older than that. What was counted before
-stays, and no cost is touched.
+It goes into ``runs.json``. `mirenc measure vectorization` does it by itself; this is for a table that is older than
+that. What was counted before stays, and no cost is touched.
 """
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from mirenc.base.progress import progress
@@ -16,19 +17,25 @@ from mirenc.llvm.analysis.loop_branches import taken_branches
 from mirenc.tools.measure.vectorization import VectorizationMethod
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, *flags: str) -> None:
     """Count, and write the file."""
     method = VectorizationMethod()
-    toolchain, kernels = method.find_compiler(None), read_measured(folder, method.task).kernels
+    toolchain = replace(method.find_compiler(None), cflags=flags)
+    kernels = read_measured(folder, method.task).kernels
     path = folder / "runs.json"
     runs = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     with progress("counting", len(kernels)) as advance:
-        for name, kernel in kernels.items():
-            if name not in runs or ("run_taken" not in runs[name] and has_branches(kernel)):
-                if told := method.run_context(kernel, toolchain) | runs.get(name, {}):
-                    runs[name] = told
+        for place, (name, kernel) in enumerate(kernels.items()):
+            counted = runs.get(name, {})
+            trips, taken = (f"run_{name}" in counted for name in ("trip_count", "taken"))
+            if kernel.region and (not trips or (not taken and has_branches(kernel))):
+                "run_trip_count" not in counted or ("run_taken" not in counted and has_branches(kernel))
+            ):
+                runs[name] = method.run_context(kernel, toolchain) | counted
             advance()
-    write_json(path, {name: runs[name] for name in kernels if name in runs})
+            if place % 100 == 0:
+                write_json(path, runs)  # goes on from here
+    write_json(path, {name: runs[name] for name in kernels if runs.get(name)})
     print(json.dumps({"kernels": len(kernels), "counted": len(runs)}))
 
 
@@ -40,4 +47,4 @@ def has_branches(kernel: MeasuredKernel) -> bool:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "table")
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "table", *sys.argv[2:])

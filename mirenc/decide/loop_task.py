@@ -1,7 +1,7 @@
 """`LoopTask`: a decision about each innermost loop, made by ``#pragma clang loop``.
 
-What is known beside the loop's code: its trip count, how often its branches are taken, the widest vectors of the
-machine, and what LLVM itself would choose. A head may also look ahead: LLVM is asked what each pragma makes of the loop.
+What is known beside the loop's code: its trip count, how often its branches are taken, the machine's widest vectors,
+and what LLVM itself would choose. A head may also look ahead: LLVM is asked what each pragma makes of the loop.
 """
 
 import itertools

@@ -31,7 +31,12 @@ class Vectorization(LoopTask, MeasuredTask):
     protocols = (
         Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5, over="rest"),
         Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None, over="rest"),
-        Protocol("another_suite", "trained on the generator's loops, another suite's", lambda data: data.group, over="held_out"),
+        Protocol(
+            "another_suite",
+            "trained on the generator's loops, another suite's",
+            lambda data: data.group,
+            over="held_out",
+        ),
     )
     baselines = {"llvm": 0}
     select = "speedup"

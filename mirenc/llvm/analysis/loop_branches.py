@@ -15,7 +15,6 @@ from mirenc.llvm.analysis.profile import branch_weights
 from mirenc.llvm.analysis.regions import Region, find_loop
 from mirenc.llvm.ir.module import IRModule
 
-
 _ROUNDING = 1e-9
 
 
@@ -40,7 +39,7 @@ def taken_branches(
     starts, header = module.arrays.successor_start, int(forest.header[row])
     inside = np.flatnonzero(forest.innermost == row).tolist()
     ways = {block: module.arrays.successor[starts[block] : starts[block + 1]].tolist() for block in inside}
-    order = TopologicalSorter({block: () for block in inside})
+    order = TopologicalSorter(dict.fromkeys(inside, ()))
     for block, targets in ways.items():
         for target in {*targets} & ways.keys() - {header}:
             order.add(target, block)

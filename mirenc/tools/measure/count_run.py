@@ -5,6 +5,7 @@ searches may leave at once. How often a branch is taken, only the data tell. So 
 they say is written into it as ``!prof``, as a compiler's own profile would be.
 """
 
+import functools
 import itertools
 import re
 import subprocess
@@ -43,11 +44,12 @@ _SWITCH = re.compile(r"switch (i\d+) (\S+), label %[^\[]*\[")
 _CASE = re.compile(r"i\d+ (\S+), label %")
 
 
-def profiled(kernel: MeasuredKernel, text: str, toolchain: Toolchain) -> IRModule | None:
+def profiled(kernel: MeasuredKernel, toolchain: Toolchain) -> IRModule | None:
     """The module of a C kernel's IR with a profile of its function in one call of the driver.
 
     None where it does not build with counters or does not come to a good end.
     """
+    text = kernel.ir
     module = parse_ir(text, name=kernel.name)
     number = next(number for number, head in enumerate(module.headers) if head.name == kernel.function)
     blocks = forks(module, range(module.headers[number].first_block, module.headers[number].last_block))
@@ -55,14 +57,12 @@ def profiled(kernel: MeasuredKernel, text: str, toolchain: Toolchain) -> IRModul
     if len(widths) != len(blocks):
         return None
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
-        code, main, driver, program = (Path(folder, name) for name in ("kernel.o", "main.c", "driver.c", "program"))
-        with EmbeddedEngine() as engine:  # which printed the IR: clang's own LLVM may be older
-            code.write_bytes(engine.compile(counted.encode("utf-8", "surrogateescape"), ""))
-        driver.write_text(kernel.driver, encoding="utf-8")
-        main.write_text(_MAIN.format(function=kernel.function, counts=1 + sum(map(abs, widths))), encoding="utf-8")
-        command = [toolchain.compiler, "-O1", "-w", f"-I{INCLUDE}", *toolchain.cflags, str(code), "-x", "c"]
-        if compile_problem([*command, str(driver), str(main), "-o", str(program), "-lm"]):
+        program = Path(folder, "program")
+        main = _MAIN.format(function=kernel.function, counts=1 + sum(map(abs, widths)))
+        if not (content := _program(counted, kernel.driver, main, toolchain)):
             return None
+        program.write_bytes(content)
+        program.chmod(0o700)
         try:
             done = run_limited([str(program), str(kernel.size)], timeout=_LONGEST, memory_limit=MEMORY_LIMIT)
         except subprocess.TimeoutExpired:
@@ -77,6 +77,21 @@ def profiled(kernel: MeasuredKernel, text: str, toolchain: Toolchain) -> IRModul
         weights[block] = [*ways, runs - sum(ways)] if width > 0 else [runs - sum(ways), *ways]
         place += abs(width)
     return parse_ir(with_profile(text, module, weights, {number: entered})[0], name=kernel.name)
+
+
+@functools.lru_cache(maxsize=4)  # a kernel's sizes share it
+def _program(ir: str, driver: str, main: str, toolchain: Toolchain) -> bytes:
+    """The program of IR, a driver and a main function; b"" where it does not build."""
+    with tempfile.TemporaryDirectory(prefix="mirenc-") as folder, EmbeddedEngine() as engine:
+        paths = [Path(folder, name) for name in ("kernel.o", "driver.c", "main.c", "program")]
+        # By the LLVM that printed the IR: clang's own may be older.
+        paths[0].write_bytes(engine.compile(ir.encode("utf-8", "surrogateescape"), "", codegen=1))
+        for path, text in zip(paths[1:], (driver, main), strict=False):
+            path.write_text(text, encoding="utf-8")
+        code, *sources, program = map(str, paths)
+        flags = ["-O1", "-w", f"-I{INCLUDE}", *toolchain.cflags]
+        command = [toolchain.compiler, *flags, code, "-x", "c", *sources, "-o", program, "-lm"]
+        return b"" if compile_problem(command) else paths[3].read_bytes()
 
 
 def _counted(text: str, function: str) -> tuple[str, list[int]]:

@@ -1,6 +1,5 @@
 """How loop vectorization is measured: every vector width and interleave count of one loop, on each instruction set."""
 
-import contextlib
 import functools
 import platform
 from collections.abc import Iterator, Sequence
@@ -80,15 +79,14 @@ class VectorizationMethod(Method):
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
         """The loop's mean trip count and how often its branches are taken, to four digits; {} for what nobody knows."""
-        with contextlib.suppress(CompileError):
-            text, loop = self.scalar_ir(kernel, beside := toolchain.beside(kernel.include))
-            if module := profiled(kernel, text, beside):
-                trips = mean_executions(module)[find_loop(module, loop)]
-                told = {"trip_count": trips} if trips else {}
-                if taken := taken_branches(module, loop):
-                    told |= {"taken": taken.share, "rarer": taken.rarer}
-                return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in told.items()}
-        return {}
+        assert kernel.region is not None
+        if (module := profiled(kernel, toolchain.beside(kernel.include))) is None:
+            return {}
+        trips = mean_executions(module)[find_loop(module, kernel.region)]
+        told = {"trip_count": trips} if trips else {}
+        if trips and (taken := taken_branches(module, kernel.region)):
+            told |= {"taken": taken.share, "rarer": taken.rarer}
+        return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in told.items()}
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
         """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""

@@ -1,5 +1,7 @@
 """What one run of a kernel's driver tells about its loop."""
 
+from dataclasses import replace
+
 import pytest
 
 from mirenc.decide.tables.measured import MeasuredKernel
@@ -40,7 +42,9 @@ long mirenc_output(int index, void **data) { *data = a; return index ? -1 : n; }
 def told(line: int, driver: str = DRIVER) -> dict[str, float]:
     method = VectorizationMethod()
     kernel = MeasuredKernel("k", "g", "f", "c", "work", line, 8, {}, SOURCE, driver)
-    return method.run_context(kernel, method.find_compiler(None))
+    toolchain = method.find_compiler(None)
+    ir, region = method.scalar_ir(kernel, toolchain)
+    return method.run_context(replace(kernel, ir=ir, region=region), toolchain)
 
 
 @pytest.mark.needs("clang")
