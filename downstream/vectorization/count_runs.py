@@ -27,10 +27,8 @@ def main(folder: Path, *flags: str) -> None:
     with progress("counting", len(kernels)) as advance:
         for place, (name, kernel) in enumerate(kernels.items()):
             counted = runs.get(name, {})
-            trips, taken = (f"run_{name}" in counted for name in ("trip_count", "taken"))
-            if kernel.region and (not trips or (not taken and has_branches(kernel))):
-                "run_trip_count" not in counted or ("run_taken" not in counted and has_branches(kernel))
-            ):
+            new = [one for one in ("run_trip_count", "run_taken") if one not in counted]
+            if kernel.region and ("run_trip_count" in new or (new and has_branches(kernel))):
                 runs[name] = method.run_context(kernel, toolchain) | counted
             advance()
             if place % 100 == 0:
