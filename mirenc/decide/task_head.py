@@ -1,6 +1,5 @@
 """`TaskHead`: a fitted head of a task, which answers about code that nobody has measured."""
 
-import copy
 import functools
 import json
 import math
@@ -111,9 +110,8 @@ class TaskHead:
         regions; all if left out. ``refused`` is called with the reason for a region that can run with no setting
         (`Task.permitted`); left out, that is raised.
 
-        Raises HeadError: another model; TaskError: a missing, unknown or invalid context feature, or no such region in
-        the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
-        (`Task.dialect`).
+        Raises HeadError: another model; TaskError: a missing, unknown or invalid context feature, no such region in the
+        module; ForeignIRError: code of another kind than the head knows (`Task.dialect`), such as one without a kernel.
         """
         task, encoder = self.task, self._encoder
         self._check_model(encoder)
@@ -300,9 +298,8 @@ class TaskHead:
 
         ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,
         ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. Where no variant is
-        named, the code decides which head answers (`Task.variant_of_code`), else it is the first one. ``task`` is for a
-        head of a task of your own, ``encoder`` one with the head's model and, for example, limits of your own. Raises
-        HeadError: no head, a damaged one, or one that belongs to no task.
+        named, the code decides which head answers (`Task.variant_of_code`), else it is the first one. ``task``: one of
+        your own; ``encoder``: with the head's model. Raises HeadError: none, a damaged one, or one of no task.
         """
         ready = _shipped(name_or_folder)
         folder = next(iter(ready.values()), name_or_folder)
@@ -323,8 +320,7 @@ class TaskHead:
             raise HeadError(
                 f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's own task"
             )
-        task = copy.copy(task)
-        task.context = task.context.beginning(description.context_names)
+        task = task.known_to(description.context_names)
         for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:
                 raise HeadError(

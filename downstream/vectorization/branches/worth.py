@@ -27,11 +27,13 @@ def main() -> None:
         assert found is not None
         loops[found[1]][found[2]] = row
     whole = {name: rows for name, rows in loops.items() if len(rows) == len(RATES)}
-    label, paid = (np.log(table / base[:, None]) for table, base in ((data.known, data.baseline), (data.paid, data.paid_baseline)))
+    label, paid = (
+        np.log(table / base[:, None]) for table, base in ((data.known, data.baseline), (data.paid, data.paid_baseline))
+    )
     label = np.where(np.isfinite(label), label, np.inf)
     gains: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     group = []
-    for name, rows in whole.items():
+    for rows in whole.values():
         group += [data.group[next(iter(rows.values()))]]
         every = label[[*rows.values()]].mean(axis=0).argmin()
         half = label[[rows["50%"], rows["50% in a run"]]].mean(axis=0).argmin()
@@ -52,7 +54,9 @@ def main() -> None:
         cells = [f"{geometric_mean(np.exp(gains[rule][rate])):.3f}" if rate in rates else "" for rate in RATES]
         lines.append([title, f"{np.exp(mean.mean()):.3f} [{low:.3f}, {high:.3f}]", *cells])
     header = ["over LLVM's choice", f"mean of {len(whole)} loops", *RATES]
-    (HERE.parent / "branch_worth.json").write_text(f"{json.dumps({'lines': [header, *lines]}, indent=1)}\n", encoding="utf-8")
+    (HERE.parent / "branch_worth.json").write_text(
+        f"{json.dumps({'lines': [header, *lines]}, indent=1)}\n", encoding="utf-8"
+    )
     print(*lines, sep="\n")
 
 

@@ -40,7 +40,9 @@ def main() -> None:
             raised[:, data.space.default] *= np.exp(SHARPNESS * (margin - 1) * head.head.margin_)
             lines.append([title, f"{100 * margin:.0f}", *_figures(data, raised.argmax(axis=1))])
     header = ["told", "margin, %", "speedup", "share of oracle's gain, %", "changed loops", "slower by 2 %, loops"]
-    (HERE.parent / "caution.json").write_text(f"{json.dumps({'lines': [header, *lines]}, indent=1)}\n", encoding="utf-8")
+    (HERE.parent / "caution.json").write_text(
+        f"{json.dumps({'lines': [header, *lines]}, indent=1)}\n", encoding="utf-8"
+    )
     print(*lines, sep="\n")
 
 
@@ -64,7 +66,12 @@ def _figures(data: TaskData, choice: Int64) -> list[str]:
     speedup, oracle = np.exp(gain.mean()), np.exp(most.mean())
     changed = data.resolve(choice) != data.resolve(data.default)
     slower = (gain < -np.log(1.02)).sum()
-    return [f"{speedup:.3f}", f"{100 * (speedup - 1) / (oracle - 1):.0f}", f"{changed.sum()} of {len(data)}", str(slower)]
+    return [
+        f"{speedup:.3f}",
+        f"{100 * (speedup - 1) / (oracle - 1):.0f}",
+        f"{changed.sum()} of {len(data)}",
+        str(slower),
+    ]
 
 
 if __name__ == "__main__":

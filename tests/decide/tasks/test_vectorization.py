@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import re
@@ -357,6 +356,11 @@ def test_tables_in_one_folder_and_another_suite(tmp_path: Path) -> None:
     for name in ("structure", "family"):
         tested = np.concatenate([test for _, test in TASK.protocol(name).split(both, 0)])
         assert sorted(tested.tolist()) == [*range(len(one))]
+    # Figures are of the parts that are tested.
+    some = both.subset(np.flatnonzero(~both.held_out | (both.part == "avx2")))
+    report = evaluate(TASK, some, protocols=["another_suite"], rows=["compiler"], seeds=[0])
+    assert (report.parts_of("another_suite"), report.parts) == (["avx2"], ["avx2", "sse2"])
+    assert report.to_json()["figures"]["another_suite"]["compiler"]["parts"].keys() == {"avx2"}
 
 
 def test_how_often_branches_are_taken_as_a_question_says_it() -> None:
@@ -377,8 +381,7 @@ def test_how_often_branches_are_taken_as_a_question_says_it() -> None:
 
 def test_a_head_that_is_older_than_branches(tmp_path: Path, encoder: Encoder) -> None:
     """It is asked with the features that it knows, and one that it does not know is refused."""
-    older = copy.copy(TASK)
-    older.context = TASK.context.beginning(TASK.context.names[:4])
+    older = TASK.known_to(TASK.context.names[:4])
     data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5))
     data = replace(data, samples=[replace(one, context=one.context[:4]) for one in data.samples])
     folder = fit_head(older, data, encoder, row="look_ahead").save(tmp_path / "head")
