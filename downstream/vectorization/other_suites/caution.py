@@ -54,7 +54,7 @@ def _asked(head: TaskHead, data: TaskData, tables: Float64, row: int, told: bool
     settings = Settings(data.encoder(data.space.settings), np.arange(len(data.space))[None, :])
     counts = (float(sample.run["trip_count"]),) if told else TRIP_COUNTS
     one = (settings, tables[row][None], np.array([default]))
-    views = [look_ahead_settings(*one, np.array([float(count)]), np.zeros((1, 0))) for count in counts]
+    views = [look_ahead_settings(*one, np.array([float(count)])) for count in counts]
     columns = np.concatenate([encoded, default_columns(tables[row], default)])[None, :]
     return head.head.predict_proba(columns, views)[0]
 

@@ -5,7 +5,7 @@ number of iterations (prologue, vector body, remainder). A head learns what it l
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 import numpy as np
@@ -50,7 +50,7 @@ _TRIP_NAMES = (
     "share of iterations in the remainder",
     "trip count below elements",
 )
-TRIP_COLUMNS = len(_TRIP_NAMES)
+TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES)
 """The last so many columns of settings follow from the trip count; zeros where it is unknown."""
 SETTING_NAMES = (
     *(f"{name}, less the default's" for name in DEFAULT_NAMES),
@@ -123,7 +123,7 @@ def default_columns(table: Float64, default: int) -> Float64:
     return np.nan_to_num(_Columns(table[default, None]).static()[0])
 
 
-def setting_columns(table: Float64, default: int, iterations: float, taken: Float64) -> Float64:
+def setting_columns(table: Float64, default: int, iterations: float, taken: Sequence[float] = ()) -> Float64:
     """Features of each setting of a loop, from `loop_numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
 
     The difference of its code from that of the ``default``, and its rough cost over the default's for a few trip counts
@@ -170,19 +170,20 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
 
 
 def look_ahead_settings(
-    settings: Settings, tables: Float64, default: Int64, iterations: Float64, taken: Float64
+    settings: Settings, tables: Float64, default: Int64, iterations: Float64, taken: Float64 | None = None
 ) -> Settings:
     """Settings with `setting_columns` of each sample appended; those without a known code are left out.
 
     ``tables`` (n, K, NUMBERS), ``default`` (n,) columns, ``iterations`` (n,) trip counts, 0: not known, ``taken``
-    (n, 3) how often branches are taken (`mirenc.decide.loop_task.branches`).
+    (n, 3) how often branches are taken (`mirenc.decide.loop_task.branches`); left out, or (n, 0): no such columns.
     """
     features, row, count = [], np.full_like(settings.row, -1), 0
     for sample, (table, own) in enumerate(zip(tables, settings.row, strict=True)):
         asked = np.flatnonzero((own >= 0) & ~np.isnan(table[:, 0]))
         if default[sample] not in asked:
             asked = np.array([], dtype=np.int64)
-        columns = setting_columns(table, int(default[sample]), float(iterations[sample]), taken[sample])[asked]
+        told = () if taken is None else taken[sample]
+        columns = setting_columns(table, int(default[sample]), float(iterations[sample]), told)[asked]
         row[sample, asked] = count + np.arange(len(asked))
         count += len(asked)
         features.append(np.concatenate([settings.features[own[asked]], columns], axis=1))
