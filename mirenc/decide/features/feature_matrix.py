@@ -40,12 +40,12 @@ ROW_TITLES = {
     "look_ahead_both": "look-ahead + embedding, both",
 }
 """The rows that features can be computed for, and their titles in a table."""
-_TOLD = {"_run": ("trip_count",), "_taken": ("taken", "rarer"), "_told": ("trip_count", "taken", "rarer")}
+TOLD = {"_run": ("trip_count",), "_taken": ("taken", "rarer"), "_told": ("trip_count", "taken", "rarer")}
 """Suffix of a row -> what it also has that only a run tells (`mirenc.decide.context.Feature.from_run`)."""
 ROW_TITLES |= {
     f"{row}{end}": f"{ROW_TITLES[row]} + {words}"
     for row in ("no_code", "compiler", "histogram", "ir2vec", "look_ahead", "look_ahead_both")
-    for end, words in zip(_TOLD, ("trip count", "branches", "trip count and branches"), strict=True)
+    for end, words in zip(TOLD, ("trip count", "branches", "trip count and branches"), strict=True)
 }
 LOOK_AHEAD = ("look_ahead", "look_ahead_both")
 HEAD_ROWS = (*CODE_ROWS, *LOOK_AHEAD)
@@ -77,7 +77,7 @@ def code_row(row: str) -> str:
 
 def _kind_of(row: str) -> tuple[str, tuple[str, ...]]:
     """A row without its suffix, and what it is told by a run."""
-    return next(((row.removesuffix(end), names) for end, names in _TOLD.items() if row.endswith(end)), (row, ()))
+    return next(((row.removesuffix(end), names) for end, names in TOLD.items() if row.endswith(end)), (row, ()))
 
 
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
