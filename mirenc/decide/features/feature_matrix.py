@@ -111,6 +111,8 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
 def context_with_run(task: Task, sample: Sample, told: Sequence[str] | None = None) -> tuple[Any, ...]:
     """A sample's context features, with those that only its run tells (`Sample.run`): all, or those of some names."""
     names = task.context.run_names if told is None else told
+    if not names:
+        return sample.context
     values = dict(zip(task.context.names, sample.context, strict=False))
     values |= {name: value for name, value in sample.run.items() if name in names}
     return tuple(values[name] for name in task.context.names)
@@ -118,8 +120,8 @@ def context_with_run(task: Task, sample: Sample, told: Sequence[str] | None = No
 
 def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
     """Context features of which some are not known."""
-    features = zip(task.context.features, context, strict=True)
-    return tuple(feature.unknown if feature.name in names else value for feature, value in features)
+    unknown = {place: one.unknown for place, one in enumerate(task.context.features) if one.name in names}
+    return tuple(unknown.get(place, value) for place, value in enumerate(context))
 
 
 def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), told: Sequence[str] = ()) -> Float64:

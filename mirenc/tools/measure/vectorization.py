@@ -12,6 +12,7 @@ from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm import IRModule, Region, parse_ir
 from mirenc.llvm.analysis.loop_branches import taken_branches
 from mirenc.llvm.analysis.regions import find_loop
+from mirenc.llvm.analysis.trip_counts import profiled_iterations
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.passes.loop_hint import Hint
@@ -82,9 +83,10 @@ class VectorizationMethod(Method):
         assert kernel.region is not None
         if (module := profiled(kernel, toolchain.beside(kernel.include))) is None:
             return {}
-        trips = mean_executions(module)[find_loop(module, kernel.region)]
-        told = {"trip_count": trips} if trips else {}
-        if trips and (taken := taken_branches(module, kernel.region)):
+        if not profiled_iterations(module, kernel.region):
+            return {}
+        told = {"trip_count": mean_executions(module)[find_loop(module, kernel.region)]}
+        if taken := taken_branches(module, kernel.region):
             told |= {"taken": taken.share, "rarer": taken.rarer}
         return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in told.items()}
 

@@ -358,6 +358,7 @@ def test_tables_in_one_folder_and_another_suite(tmp_path: Path) -> None:
         assert sorted(tested.tolist()) == [*range(len(one))]
     # Figures are of the parts that are tested.
     some = both.subset(np.flatnonzero(~both.held_out | (both.part == "avx2")))
+    some = replace(some, samples=[replace(one, group=f"{one.group} {one.held_out}") for one in some.samples])
     report = evaluate(TASK, some, protocols=["another_suite"], rows=["compiler"], seeds=[0])
     assert (report.parts_of("another_suite"), report.parts) == (["avx2"], ["sse2", "avx2"])
     assert report.to_json()["figures"]["another_suite"]["compiler"]["parts"].keys() == {"avx2"}

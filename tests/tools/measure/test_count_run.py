@@ -16,8 +16,8 @@ void work(int *restrict a, int *restrict b, long n) {
   for (long k = 0; k < n - 3; k++)
     if (k > 0)
       b[k] = a[k];
-  while (a[0] < 0)
-    a[0]++;
+  for (long k = a[0]; k < 0; k++)
+    b[-k] ^= 3;
   for (long k = 0; k < n; k++)
     switch (k & 3) {
     case 0: b[k] = a[k] * 3; break;
