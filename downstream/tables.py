@@ -69,7 +69,9 @@ def speed_lines(record: dict[str, Any], rows: dict[str, dict[str, Any]]) -> list
     if asks_compiler:
         head += ["against the compiler's choice, factor"]
     lines = [head + parts, ["---"] + ["---:"] * (len(head) + len(parts) - 1)]
-    count = record["samples"]
+    # Of a task without such samples, all are tested.
+    folds = [run["fold"] for one in record["protocols"].values() for run in one["seeds"].values()]
+    count = sum(number >= 0 for number in folds[0])
     for row, figures in rows.items():
         low, high = figures["speedup_interval"]
         speedup = f"{figures['speedup_geometric']:.3f} [{low:.3f}, {high:.3f}] ({figures['speedup_arithmetic']:.2f})"

@@ -123,7 +123,8 @@ def places(own: int) -> dict[str, list[int]]:
     """Columns of settings of each group, of which the first ``own`` are the setting's numbers; none: the default's."""
     code, grid = own + _CODE, own + _CODE + len(columns._GRID)
     shape, each, costs = range(own, own + _SHAPE), range(own + _SHAPE, code), range(code, grid)
-    told = range(grid, grid + columns.TRIP_COLUMNS)
+    trip = grid + columns.TAKEN_COLUMNS
+    told = range(trip, trip + columns.TRIP_COLUMNS)
     return {
         "what the trip count tells": [*told],
         "rough costs for eight trip counts": [*costs],
@@ -132,7 +133,7 @@ def places(own: int) -> dict[str, list[int]]:
         "both of these": [*shape, *each],
         "the default's code": [],
         "the setting's numbers": [*range(own)],
-        "all rough costs of settings": [*(own + place for place in _ROUGH), *costs, grid],
+        "all rough costs of settings": [*(own + place for place in _ROUGH), *costs, trip],
     }
 
 
@@ -141,7 +142,8 @@ def without(features: Features, group: str, own: int) -> Features:
     row = f"{features.row} - {group}" if group else features.row
     features = replace(features, row=row, only=MEMBER)
     assert features.settings is not None
-    assert features.settings.features.shape[1] == own + _CODE + len(columns._GRID) + columns.TRIP_COLUMNS
+    width = own + _CODE + len(columns._GRID) + columns.TAKEN_COLUMNS + columns.TRIP_COLUMNS
+    assert features.settings.features.shape[1] == width
     if not group:
         return features
     gone = places(own)[group]

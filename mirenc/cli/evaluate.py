@@ -127,12 +127,12 @@ def _print(report: TaskReport, protocol: str) -> None:
     from mirenc.decide.evaluation.report import row_title
 
     common.print_table(report.table(protocol), width=200)
-    if report.parts and report.data.target == "costs":
+    if (names := report.parts_of(protocol)) and report.data.target == "costs":
         title = "by part, geometric (arithmetic) mean speedup over the default"
-        columns = (Column(part, justify="right") for part in report.parts)
+        columns = (Column(part, justify="right") for part in names)
         parts = Table("row", *columns, title=title, title_justify="left")
         for row in report.rows(protocol):
-            found = (report.figures(protocol, row, part) for part in report.parts)
+            found = (report.figures(protocol, row, part) for part in names)
             cells = (f"{one['speedup_geometric']:.3f} ({one['speedup_arithmetic']:.2f})" for one in found)
             parts.add_row(row_title(row), *cells)
         common.print_table(parts, width=200)

@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
@@ -38,6 +38,8 @@ class Feature:
     of code: row ``no_code`` does not see it, row ``compiler`` sees it and nothing else of the code."""
     from_run: bool = False
     """Whether a run knows it better (`Sample.run`): rows of a report that use it say so."""
+    unknown: Value = 0
+    """The value that stands for not known."""
 
     @property
     def optional(self) -> bool:
@@ -126,6 +128,19 @@ class Context:
         context = copy.copy(self)
         context.task = task or self.task
         return context
+
+    def beginning(self, names: Sequence[str]) -> "Context":
+        """The context of a head that was made before the features after ``names`` were added; else this one."""
+        count = len(names)
+        later = self.features[count:]
+        if tuple(names) != self.names[:count] or not later or not all(feature.optional for feature in later):
+            return self
+        parts = {name: getattr(self, name) for name in ("ir_sources", "from_compiler", "from_machine")}
+
+        def from_ir(module: IRModule, region: Region | None) -> Mapping[str, Any]:
+            return {name: value for name, value in self.from_ir(module, region).items() if name in names}
+
+        return Context(*self.features[:count], encode=self._encode, from_ir=from_ir, **parts).named(self.task)
 
     def _names(self, belongs: Callable[[Feature], bool]) -> tuple[str, ...]:
         return tuple(feature.name for feature in self.features if belongs(feature))

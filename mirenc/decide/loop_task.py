@@ -1,7 +1,7 @@
 """`LoopTask`: a decision about each innermost loop, made by ``#pragma clang loop``.
 
-What is known beside the loop's code: its trip count, the widest vectors of the machine, and what LLVM itself would
-choose. A head may also look ahead: LLVM is asked what each pragma makes of the loop.
+What is known beside the loop's code: its trip count, how often its branches are taken, the machine's widest vectors,
+and what LLVM itself would choose. A head may also look ahead: LLVM is asked what each pragma makes of the loop.
 """
 
 import itertools
@@ -18,6 +18,7 @@ from mirenc.decide.context import Context, Feature
 from mirenc.decide.settings import Setting
 from mirenc.decide.task import Task
 from mirenc.llvm import IRModule, Region, regions_of
+from mirenc.llvm.analysis.loop_branches import taken_branches
 from mirenc.llvm.analysis.trip_counts import known_trip_count
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.ir.functions import attributes_of, is_left_alone
@@ -35,6 +36,8 @@ _NEEDED = {
     "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
 }
 _CPU_INFO = Path("/proc/cpuinfo")
+UNKNOWN = "unknown"
+_BEFORE_BRANCHES = 4  # context features
 # Larger settings are hardly ever best, and take most of the time of a look-ahead.
 _MOST_ELEMENTS = 64
 _PROBES = (None, Hint(2, 1), Hint(1, 2))
@@ -53,13 +56,29 @@ def instruction_sets() -> tuple[str, ...]:
 
 
 def _encode(context: tuple[Any, ...]) -> list[float]:
-    """Whether the trip count is known, its logarithm, that of the vector bits; and LLVM's choice likewise. (6,)."""
+    """Whether the trip count is known, its logarithm, that of the vector bits; LLVM's choice, and branches. (9,)."""
     counts = trip_counts(context[0])
     trips = counts[len(counts) // 2] if counts else 0.0
-    bits, width, count = map(float, context[1:])
+    bits, width, count = map(float, context[1:_BEFORE_BRANCHES])
     known = width > 0 and count > 0
     choice = (np.log2(width), np.log2(count)) if known else (0.0, 0.0)
-    return [float(trips > 0), np.log2(1 + trips), np.log2(bits), float(known), *choice]
+    return [float(trips > 0), np.log2(1 + trips), np.log2(bits), float(known), *choice, *branches(context)]
+
+
+def branches(context: tuple[Any, ...]) -> tuple[float, ...]:
+    """Whether it is known how often branches are taken, and features ``taken`` and ``rarer``; zeros if not. (3,).
+
+    Where only ``taken`` is known, it is taken for that of a single branch. (): a head's context is older than these.
+    Raises ValueError: it is above 1.
+    """
+    if len(context) <= _BEFORE_BRANCHES:
+        return ()
+    taken, rarer = context[_BEFORE_BRANCHES:]
+    if taken == UNKNOWN:
+        return 0.0, 0.0, 0.0
+    if (share := float(taken)) > 1:
+        raise ValueError(f"context feature 'taken' is {taken!r}; it is a share, from 0 to 1")
+    return 1.0, share, min(share, 1 - share) if rarer == UNKNOWN else float(rarer)
 
 
 def trip_counts(value: str | float) -> tuple[float, ...]:
@@ -68,7 +87,11 @@ def trip_counts(value: str | float) -> tuple[float, ...]:
 
 
 def _from_ir(module: IRModule, region: Region | None) -> Mapping[str, Any]:
-    return {} if region is None else {"trip_count": known_trip_count(module, region).iterations}
+    if region is None:
+        return {}
+    taken = taken_branches(module, region) or (UNKNOWN, UNKNOWN)
+    trips = known_trip_count(module, region).iterations
+    return dict(zip(("trip_count", "taken", "rarer"), (trips, *taken), strict=True))
 
 
 def _ir_sources(module: IRModule, region: Region | None) -> Mapping[str, str]:
@@ -87,6 +110,13 @@ def _from_machine() -> Mapping[str, str]:
     return {"vector_bits": str(VECTOR_BITS[found[-1]])} if (found := instruction_sets()) else {}
 
 
+_BRANCHES: dict[str, Any] = {
+    "allowed": (UNKNOWN,),
+    "least": 0,
+    "known_from": "ir",
+    "from_run": True,
+    "unknown": UNKNOWN,
+}
 LOOP_CONTEXT = Context(
     Feature(
         "trip_count",
@@ -108,6 +138,8 @@ LOOP_CONTEXT = Context(
         known_from="compiler",
     ),
     Feature("llvm_count", "interleave count of LLVM's own choice, 0 for not known", least=0, known_from="compiler"),
+    Feature("taken", f"share of the code behind branches that an iteration runs, 0 to 1, or {UNKNOWN}", **_BRANCHES),
+    Feature("rarer", f"times that an iteration takes the rarer way of a branch, or {UNKNOWN}", **_BRANCHES),
     encode=_encode,
     from_ir=_from_ir,
     ir_sources=_ir_sources,

@@ -41,7 +41,8 @@ class Protocol:
 
     def only_unit(self, data: TaskData) -> str:
         """The one unit of all samples, where there is no second to hold out; else ""."""
-        first, *others = np.unique(self.unit(data))
+        held_out = np.where(data.held_out, "held out", "trained on")
+        first, *others = np.unique(held_out if self.over == "held_out" else self.unit(data))
         return "" if others else str(first)
 
     def split(self, data: TaskData, seed: int) -> Iterator[Fold]:

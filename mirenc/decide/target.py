@@ -106,7 +106,9 @@ class CostTarget(Target):
 
     def shape(self, features: Features, rows: Int64) -> DataShape:
         options = {"settings": self.values.shape[1], "shared": self.shared, "default": self.default}
-        return self._shape(features, rows, **options, ahead=features.settings is not None, told=features.asked is None)
+        return self._shape(
+            features, rows, **options, ahead=features.settings is not None, told=len(features.asked or "1") == 1
+        )
 
     def _settings(self, features: Features, rows: Int64) -> Settings:
         return (features.settings or self.settings).take(rows)

@@ -5,6 +5,7 @@ it through the same protocols, baselines and search as the shipped ones (`notebo
 state ``name``, ``title``, the settings (``space``) and its `samples`; everything else has a default.
 """
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -133,6 +134,12 @@ class Task:
         return {}
 
     # -- look-ups ---------------------------------------------------------------------------------------
+    def known_to(self, names: Sequence[str]) -> "Task":
+        """The task as a head knows it that was made with these context features (`Context.beginning`)."""
+        task = copy.copy(self)
+        task.__dict__["context"] = self.context.beginning(names)
+        return task
+
     def machine(self, variant: str, context: tuple[Any, ...] = ()) -> str:
         """The machine a table's costs were measured on (``machines``); "" where the task names none."""
         return next((self.machines[key] for key in (variant, *context) if key in self.machines), "")

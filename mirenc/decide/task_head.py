@@ -22,7 +22,7 @@ from mirenc.decide.estimators.saved_heads import load_head_and_arrays, save_head
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
 from mirenc.decide.features.feature_matrix import HEAD_ROWS, LOOK_AHEAD, code_row, hide_context
 from mirenc.decide.features.look_ahead_features import TRIP_COUNTS, default_columns, look_ahead_settings, loop_numbers
-from mirenc.decide.loop_task import LoopTask
+from mirenc.decide.loop_task import LoopTask, branches
 from mirenc.decide.prediction import Choice, Evidence, PredictedLabels, PredictedNumber, Prediction
 from mirenc.decide.reach import Reach
 from mirenc.decide.registry import READY, get_task, list_tasks, ready_heads as ready_heads
@@ -110,9 +110,8 @@ class TaskHead:
         regions; all if left out. ``refused`` is called with the reason for a region that can run with no setting
         (`Task.permitted`); left out, that is raised.
 
-        Raises HeadError: another model; TaskError: a missing, unknown or invalid context feature, or no such region in
-        the module; ForeignIRError: not the kind of code that the head knows, such as a module without a kernel
-        (`Task.dialect`).
+        Raises HeadError: another model; TaskError: a missing, unknown or invalid context feature, no such region in the
+        module; ForeignIRError: code of another kind than the head knows (`Task.dialect`), such as one without a kernel.
         """
         task, encoder = self.task, self._encoder
         self._check_model(encoder)
@@ -269,7 +268,8 @@ class TaskHead:
             compiled = np.array([loop_numbers(loop) for loop in task.look_ahead(module, region, context)])
             code = np.concatenate([default_columns(compiled, space.default), code]).astype(np.float32)
             view = functools.partial(look_ahead_settings, views[0], compiled[None], np.array([space.default]))
-            views = [view(np.array([float(count)])) for count in task.iterations(context) or TRIP_COUNTS]
+            taken = np.array([branches(context)])
+            views = [view(np.array([float(count)]), taken) for count in task.iterations(context) or TRIP_COUNTS]
             context = hide_context(task, context, task.context.run_names)
         encoded = task.context.encode(context)
         return np.concatenate([encoded, code])[None, :], views, compiled, self.reach.distance(encoded, code)
@@ -297,9 +297,8 @@ class TaskHead:
 
         ``vectorization`` is the head of a task, ``vectorization.look_ahead`` the one that looks ahead,
         ``device_mapping.amd`` that of a variant; anything else, and each `Path`, is a folder. Where no variant is
-        named, the code decides which head answers (`Task.variant_of_code`), else it is the first one. ``task`` is for a
-        head of a task of your own, ``encoder`` one with the head's model and, for example, limits of your own. Raises
-        HeadError: no head, a damaged one, or one that belongs to no task.
+        named, the code decides which head answers (`Task.variant_of_code`), else it is the first one. ``task``: one of
+        your own; ``encoder``: with the head's model. Raises HeadError: none, a damaged one, or one of no task.
         """
         ready = _shipped(name_or_folder)
         folder = next(iter(ready.values()), name_or_folder)
@@ -320,6 +319,7 @@ class TaskHead:
             raise HeadError(
                 f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's own task"
             )
+        task = task.known_to(description.context_names)
         for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:
                 raise HeadError(

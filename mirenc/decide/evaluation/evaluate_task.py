@@ -70,7 +70,8 @@ class Evaluation:
         keep: Callable[[TaskReport], object] | None = None,
     ) -> TaskReport:
         """Fit and ask heads; parameters as those of `evaluate`."""
-        chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or list(self.task.protocols)
+        possible = [protocol for protocol in self.task.protocols if not protocol.only_unit(self.data)]
+        chosen = [self.task.protocol(name) for name in _several("protocols", protocols)] or possible
         work = plan_jobs(target_of(self.data, self.task.select), self.data, self.features, chosen, seeds)
         digests = {job.key: job.digest() for job in work}
         known = {key: result for report in previous for key, result in report.known(digests).items()}

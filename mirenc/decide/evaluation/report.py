@@ -114,6 +114,11 @@ class TaskReport:
         """(n,) whether a fold of the protocol tests each sample."""
         return np.asarray(np.array(self._runs(protocol)[0]["fold"]) >= 0)
 
+    def parts_of(self, protocol: str) -> list[str]:
+        """The `parts` of which a fold of the protocol tests samples."""
+        tested = set(self.data.part[self.tested(protocol)])
+        return [part for part in self.parts if part in tested]
+
     def _runs(self, protocol: str) -> list[dict[str, Any]]:
         return list(self.record["protocols"][protocol]["seeds"].values())
 
@@ -188,12 +193,12 @@ class TaskReport:
     def to_json(self, jobs: int = 1) -> dict[str, Any]:
         """The record with all figures, computed by so many threads: what ``--json`` prints and `save` writes."""
         rows = [(protocol, row) for protocol in self.protocols for row in self.rows(protocol)]
-        asked = [(protocol, row, part) for protocol, row in rows for part in ("", *self.parts)]
+        asked = [(protocol, row, part) for protocol, row in rows for part in ("", *self.parts_of(protocol))]
         with ThreadPoolExecutor(jobs) as pool:
             computed = dict(zip(asked, pool.map(self.figures, *zip(*asked, strict=True)), strict=True))
         figures: dict[str, dict[str, Any]] = {protocol: {} for protocol in self.protocols}
         for protocol, row in rows:
-            parts = {part: computed[protocol, row, part] for part in self.parts}
+            parts = {part: computed[protocol, row, part] for part in self.parts_of(protocol)}
             figures[protocol][row] = {**computed[protocol, row, ""], "parts": parts}
         return {**self.record, "figures": figures}
 

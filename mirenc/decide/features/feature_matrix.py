@@ -19,7 +19,7 @@ from mirenc.decide.features.look_ahead_features import (
     look_ahead_settings,
     look_ahead_tables,
 )
-from mirenc.decide.loop_task import LoopTask
+from mirenc.decide.loop_task import LoopTask, branches
 from mirenc.decide.sample import IRSource, Sample
 from mirenc.decide.task import Task
 from mirenc.decide.task_data import TaskData
@@ -40,15 +40,17 @@ ROW_TITLES = {
     "look_ahead_both": "look-ahead + embedding, both",
 }
 """The rows that features can be computed for, and their titles in a table."""
-RUN = "_run"
-"""Suffix of a row that also has what only a run tells (`mirenc.decide.context.Feature.from_run`)."""
+TOLD = {"_run": ("trip_count",), "_taken": ("taken", "rarer"), "_told": ("trip_count", "taken", "rarer")}
+"""Suffix of a row -> what it also has that only a run tells (`mirenc.decide.context.Feature.from_run`)."""
 ROW_TITLES |= {
-    f"{row}{RUN}": f"{ROW_TITLES[row]} + trip count"
+    f"{row}{end}": f"{ROW_TITLES[row]} + {words}"
     for row in ("no_code", "compiler", "histogram", "ir2vec", "look_ahead", "look_ahead_both")
+    for end, words in zip(TOLD, ("trip count", "branches", "trip count and branches"), strict=True)
 }
 LOOK_AHEAD = ("look_ahead", "look_ahead_both")
 HEAD_ROWS = (*CODE_ROWS, *LOOK_AHEAD)
 """Rows that a head can be fitted on."""
+_SHARE_TOLD = 0.5  # of training samples, those that say how often branches are taken
 _WITHOUT_CODE = ("no_code", "compiler", "hand", "look_ahead")
 _SAME_CODE_AS = {"both_mlp": "both", "look_ahead_both": "both"}
 _ONLY_CANDIDATE = {"both_mlp": "mlp"}
@@ -69,13 +71,18 @@ class Features:
 
 def code_row(row: str) -> str:
     """The row with the same code features, apart from those of a look-ahead."""
-    row = row.removesuffix(RUN)
-    return _SAME_CODE_AS.get(row, row)
+    kind, _ = _kind_of(row)
+    return _SAME_CODE_AS.get(kind, kind)
+
+
+def _kind_of(row: str) -> tuple[str, tuple[str, ...]]:
+    """A row without its suffix, and what it is told by a run."""
+    return next(((row.removesuffix(end), names) for end, names in TOLD.items() if row.endswith(end)), (row, ()))
 
 
 def _why_not(task: Task, data: TaskData | None, row: str) -> str:
     """Why a row cannot be computed; "" if it can."""
-    kind = row.removesuffix(RUN)
+    kind, told = _kind_of(row)
     if kind == "ir2vec" and not ir2vec_available():
         return "row 'ir2vec' needs the IR2Vec wheel. Type: pip install --no-deps IR2Vec==2.1.1"
     if row == "hand" and not task.hand_names:
@@ -84,7 +91,8 @@ def _why_not(task: Task, data: TaskData | None, row: str) -> str:
         return f"task {task.name!r} asks no compiler. Leave out row 'compiler'"
     if row == "no_code" and not task.context.names:
         return f"task {task.name!r} has no context features, so nothing without code. Leave out row 'no_code'"
-    if row.endswith(RUN) and not any(sample.run for sample in (data.samples if data is not None else ())):
+    known = {name for sample in (data.samples if data is not None else ()) for name in sample.run}
+    if not known.issuperset(told):
         return f"row {row!r} needs what only a run tells, and the samples lack it. Leave out the row, or measure anew"
     if kind in LOOK_AHEAD and not isinstance(task, LoopTask):
         return f"task {task.name!r} does not look ahead. Leave out row {row!r}"
@@ -100,25 +108,28 @@ def default_rows(task: Task, data: TaskData | None = None) -> list[str]:
     return [row for row in rows if row != left_out and not _why_not(task, data, row)]
 
 
-def context_with_run(task: Task, sample: Sample) -> tuple[Any, ...]:
-    """A sample's context features, with those that only its run tells (`Sample.run`)."""
-    values = dict(zip(task.context.names, sample.context, strict=False)) | dict(sample.run)
+def context_with_run(task: Task, sample: Sample, told: Sequence[str] | None = None) -> tuple[Any, ...]:
+    """A sample's context features, with those that only its run tells (`Sample.run`): all, or those of some names."""
+    names = task.context.run_names if told is None else told
+    if not names:
+        return sample.context
+    values = dict(zip(task.context.names, sample.context, strict=False))
+    values |= {name: value for name, value in sample.run.items() if name in names}
     return tuple(values[name] for name in task.context.names)
 
 
 def hide_context(task: Task, context: tuple[Any, ...], names: Sequence[str]) -> tuple[Any, ...]:
-    """Context features with 0, not known, for some."""
-    hidden = {task.context.names.index(name) for name in names}
-    return tuple(0 if place in hidden else value for place, value in enumerate(context))
+    """Context features of which some are not known."""
+    unknown = {place: one.unknown for place, one in enumerate(task.context.features) if one.name in names}
+    return tuple(unknown.get(place, value) for place, value in enumerate(context))
 
 
-def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), with_run: bool = False) -> Float64:
-    """Context features of all samples, (n, A), some ``hidden``; ``with_run``: with what only a run tells."""
+def context_matrix(task: Task, data: TaskData, *, hidden: Sequence[str] = (), told: Sequence[str] = ()) -> Float64:
+    """Context features of all samples, (n, A), some ``hidden``; those that are ``told`` by a run."""
     rows = []
     for sample in data.samples:
-        context = context_with_run(task, sample) if with_run else sample.context
         try:
-            rows.append(task.context.encode(hide_context(task, context, hidden)))
+            rows.append(task.context.encode(hide_context(task, context_with_run(task, sample, told), hidden)))
         except TaskError as error:
             raise TaskError(f"sample {sample.name}: {error}") from None
     return np.array(rows, dtype=np.float64)
@@ -144,23 +155,30 @@ def build_features(
         return look_ahead_tables(task, data, encoder, advance)
 
     @functools.cache
-    def looked_ahead(with_run: bool) -> tuple[Settings, tuple[Settings, ...] | None]:
-        """Settings with each sample's code and trip count; and the views of a question that has no trip count."""
+    def looked_ahead(told: tuple[str, ...]) -> tuple[Settings, tuple[Settings, ...]]:
+        """Settings with each sample's code and what its run tells; and the views of a question that is told some."""
         assert isinstance(task, LoopTask)
         view = functools.partial(look_ahead_settings, data.settings, tables(), data.default)
-        contexts = [context_with_run(task, sample) for sample in data.samples]
-        settings = view(np.array([max(task.iterations(context), default=0.0) for context in contexts]))
-        if with_run:
-            return settings, None
-        counts = np.array([max(task.iterations(sample.context), default=0.0) for sample in data.samples])
-        return settings, tuple(view(np.where(counts > 0, counts, count)) for count in TRIP_COUNTS)
+
+        def known(names: Sequence[str] | None) -> tuple[Float64, Float64]:
+            contexts = [context_with_run(task, sample, names) for sample in data.samples]
+            counts = [max(task.iterations(context), default=0.0) for context in contexts]
+            return np.array(counts), np.array([branches(context) for context in contexts])
+
+        counts, taken = known(None)
+        # One head serves both who knows how often branches are taken and who does not.
+        settings = view(counts, taken * (np.random.default_rng(0).random((len(data), 1)) < _SHARE_TOLD))
+        counts, taken = known(told)
+        if "trip_count" in told:
+            return settings, (view(counts, taken),)
+        return settings, tuple(view(np.where(counts > 0, counts, count), taken) for count in TRIP_COUNTS)
 
     result = []
     for row in rows:
-        source, with_run, ahead = code_row(row), row.endswith(RUN), row.startswith(LOOK_AHEAD)
-        # A look-ahead has trip counts in its settings: one, or several views.
+        source, (_, told), ahead = code_row(row), _kind_of(row), row.startswith(LOOK_AHEAD)
+        # A look-ahead has what runs tell in its settings: one, or several views.
         hidden = task.context.run_names if ahead else task.context.compiler_names if source == "no_code" else ()
-        context = context_matrix(task, data, hidden=hidden, with_run=with_run)
+        context = context_matrix(task, data, hidden=hidden, told=told)
         code, settings, asked = np.zeros((len(data), 0)), None, None
         if source == "hand":
             code = np.array([sample.hand for sample in data.samples], dtype=np.float64)
@@ -169,7 +187,7 @@ def build_features(
         if ahead:
             own = [default_columns(table, default) for table, default in zip(tables(), data.default, strict=True)]
             code = np.concatenate([np.array(own), code], axis=1)
-            settings, asked = looked_ahead(with_run)
+            settings, asked = looked_ahead(told)
         matrix = np.concatenate([context, code], axis=1)
         only, note = _ONLY_CANDIDATE.get(row, ""), notes.get(source, "")
         result.append(Features(row, matrix, context.shape[1], only, note, settings, asked))

@@ -5,7 +5,7 @@ number of iterations (prologue, vector body, remainder). A head learns what it l
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
 import numpy as np
@@ -43,17 +43,19 @@ DEFAULT_NAMES = (
     *(f"{name} instructions for each element" for name in CLASSES),
 )
 """The columns of `default_columns`."""
+_TAKEN_NAMES = ("known how often branches are taken", "share of conditional code that runs", "rarer ways an iteration")
 _TRIP_NAMES = (
     "log rough cost over the default's",
     *(f"log2 of {name}" for name in ("1 + trip count", "trip count over elements")),
     "share of iterations in the remainder",
     "trip count below elements",
 )
-TRIP_COLUMNS = len(_TRIP_NAMES)
+TAKEN_COLUMNS, TRIP_COLUMNS = len(_TAKEN_NAMES), len(_TRIP_NAMES)
 """The last so many columns of settings follow from the trip count; zeros where it is unknown."""
 SETTING_NAMES = (
     *(f"{name}, less the default's" for name in DEFAULT_NAMES),
     *(f"log rough cost over the default's for {count} iterations" for count in _GRID),
+    *_TAKEN_NAMES,
     *_TRIP_NAMES,
 )
 """The columns of `setting_columns`."""
@@ -121,11 +123,11 @@ def default_columns(table: Float64, default: int) -> Float64:
     return np.nan_to_num(_Columns(table[default, None]).static()[0])
 
 
-def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
+def setting_columns(table: Float64, default: int, iterations: float, taken: Sequence[float] = ()) -> Float64:
     """Features of each setting of a loop, from `loop_numbers` of each. (K, NUMBERS) -> (K, F), NaN as in ``table``.
 
     The difference of its code from that of the ``default``, and its rough cost over the default's for a few trip counts
-    and for ``iterations``, 0 where these are not known.
+    and for ``iterations``, 0 where these are not known; ``taken`` as `mirenc.decide.loop_task.branches` has it.
     """
     columns = _Columns(table)
     code = columns.static()
@@ -135,7 +137,7 @@ def setting_columns(table: Float64, default: int, iterations: float) -> Float64:
         cost, count = columns.cost(iterations), columns.elements
         turns = (np.log2(iterations / count), iterations % count / iterations, iterations < count)
         trip = np.column_stack([cost - cost[default], np.full(len(table), np.log2(1 + iterations)), *turns])
-    return np.concatenate([code - code[default], grid - grid[default], trip], axis=1)
+    return np.concatenate([code - code[default], grid - grid[default], np.tile(taken, (len(table), 1)), trip], axis=1)
 
 
 def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance: Callable[..., None] | None) -> Float64:
@@ -147,7 +149,9 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
         hashlib.sha256(f"look-ahead {version('llvmlite')} {__version__}".encode()).hexdigest(), kind="look-ahead"
     )
     tables = np.full((len(data), data.width, NUMBERS), np.nan)
-    keys = [cache_key("look-ahead", repr((sample.ir, sample.region, sample.context))) for sample in data.samples]
+    # What a run tells changes no code, so that all data of a loop share it.
+    bits = task.context.names.index("vector_bits")
+    keys = [cache_key("look-ahead", repr((one.ir, one.region, float(one.context[bits])))) for one in data.samples]
     stored = cache.get(keys)
     for row, (sample, key) in enumerate(zip(data.samples, keys, strict=True)):
         if key in stored:
@@ -165,17 +169,21 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
     return tables
 
 
-def look_ahead_settings(settings: Settings, tables: Float64, default: Int64, iterations: Float64) -> Settings:
+def look_ahead_settings(
+    settings: Settings, tables: Float64, default: Int64, iterations: Float64, taken: Float64 | None = None
+) -> Settings:
     """Settings with `setting_columns` of each sample appended; those without a known code are left out.
 
-    ``tables`` (n, K, NUMBERS), ``default`` (n,) columns, ``iterations`` (n,) trip counts, 0: not known.
+    ``tables`` (n, K, NUMBERS), ``default`` (n,) columns, ``iterations`` (n,) trip counts, 0: not known, ``taken``
+    (n, 3) how often branches are taken (`mirenc.decide.loop_task.branches`); left out, or (n, 0): no such columns.
     """
     features, row, count = [], np.full_like(settings.row, -1), 0
     for sample, (table, own) in enumerate(zip(tables, settings.row, strict=True)):
         asked = np.flatnonzero((own >= 0) & ~np.isnan(table[:, 0]))
         if default[sample] not in asked:
             asked = np.array([], dtype=np.int64)
-        columns = setting_columns(table, int(default[sample]), float(iterations[sample]))[asked]
+        told = () if taken is None else taken[sample]
+        columns = setting_columns(table, int(default[sample]), float(iterations[sample]), told)[asked]
         row[sample, asked] = count + np.arange(len(asked))
         count += len(asked)
         features.append(np.concatenate([settings.features[own[asked]], columns], axis=1))

@@ -5,11 +5,12 @@ A folder with ``machine.json``, ``kernels.parquet`` (a row a kernel), ``samples.
 A task whose costs come from such a folder is a `MeasuredTask`.
 """
 
+import hashlib
 import itertools
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -209,11 +210,18 @@ class MeasuredTask(Task):
     part_context: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
     def load(self, data_dir: str | Path | None = None, variant: str = "") -> TaskData:
-        """Read a table. Raises TaskError: as `read_measured` and `samples_of`; no folder is named."""
+        """Read a table, or all in the folders of one. Raises TaskError: as `read_measured`, `samples_of`; no folder."""
         self.check_variant(variant)
         if data_dir is None:
             raise TaskError(f"mirenc comes without costs for {self.name}. {_how_to_measure(self.name)}")
-        return self.samples_of(read_measured(data_dir, self.name))
+        root = Path(data_dir)
+        several = [] if (root / MACHINE).exists() else sorted(path.parent for path in root.glob(f"*/{MACHINE}"))
+        first, *others = [self.samples_of(read_measured(folder, self.name)) for folder in several or [root]]
+        if not others:
+            return first
+        hashes = hashlib.sha256(" ".join(data.content_hash for data in (first, *others)).encode())
+        samples = [sample for data in (first, *others) for sample in data.samples]
+        return replace(first, samples=samples, content_hash=hashes.hexdigest())
 
     def samples_of(self, table: MeasuredTable) -> TaskData:
         """Those not dropped. Raises TaskError: none; a context feature, region or setting that table or task lacks."""
@@ -223,11 +231,14 @@ class MeasuredTask(Task):
             found = f"{len(table.samples)} samples, and all were dropped"
             raise TaskError(f"the table has {found}. Measure on a quiet machine")
         samples = [self._sample(sample, table.kernels[sample.kernel], space) for sample in kept]
+        if table.machine.get("held_out"):  # to be tested on only
+            samples = [replace(sample, held_out=True) for sample in samples]
         return TaskData(samples, space, table.content_hash, machine=table.title)
 
     def _sample(self, sample: MeasuredSample, kernel: MeasuredKernel, shared: Space | None) -> Sample:
         title = f"{sample.kernel} {sample.part}".strip()
-        known = {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
+        known = {feature.name: feature.unknown for feature in self.context.features if feature.from_run}
+        known |= {**kernel.context, "part": sample.part, **self.part_context.get(sample.part, {})}
         known |= self.sample_context(sample)
         if lost := [feature for feature in self.context.names if feature not in known]:
             found = f"the table has no context feature {lost[0]!r}; it has {', '.join(known)}"
@@ -249,7 +260,7 @@ class MeasuredTask(Task):
             suite=kernel.family,
             part=sample.part,
             reported=reported,
-            run={name: known[RUN + name] for name in self.context.run_names if known.get(RUN + name)},
+            run={name: known[RUN + name] for name in self.context.run_names if RUN + name in known},
         )
 
     def table_space(self, table: MeasuredTable) -> Space | None:

@@ -29,8 +29,14 @@ class Vectorization(LoopTask, MeasuredTask):
     )
     part_context = {part: {"vector_bits": bits} for part, bits in VECTOR_BITS.items()}
     protocols = (
-        Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5),
-        Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None),
+        Protocol("structure", "5 folds of whole structures", lambda data: data.group, folds=5, over="rest"),
+        Protocol("family", "leave one family of structures out", lambda data: data.suite, folds=None, over="rest"),
+        Protocol(
+            "another_suite",
+            "trained on the generator's loops, another suite's",
+            lambda data: data.group,
+            over="held_out",
+        ),
     )
     baselines = {"llvm": 0}
     select = "speedup"

@@ -5,7 +5,6 @@ one module share the compiler's start. Static functions that the loop's function
 caller would change what is inlined.
 """
 
-import itertools
 import re
 from collections.abc import Sequence
 
@@ -19,13 +18,6 @@ _SYMBOL = re.compile(rf"@({_NAME})")
 _NODE = re.compile(r'"[^"\n]*"|!(\d+)\b')
 _NODE_LINE = re.compile(r"!(\d+) = ")
 _LOOP = re.compile(r"!(\d+) = distinct !\{!\1, !(\d+)")
-# The first target of clang's conditional back edge is the header.
-_BACK_EDGE = (
-    r"^  br (?:label %(?P<always>[\w.$-]+)|i1 (?P<condition>\S+), label %(?P<header>[\w.$-]+), label \S+),"
-    r"[^\n]*!llvm\.loop !{node}$"
-)
-_TYPED_POINTER = re.compile(r"^define .*\w\*", re.MULTILINE)  # clang up to 14, which knows no other
-_COUNTERS = "@mirenc_header = global i64 0\n@mirenc_back = global i64 0"
 _LOCATION = re.compile(r"!(\d+) = !DILocation\(line: (\d+),(?: column: (\d+),)? scope: !(\d+)")
 
 
@@ -112,38 +104,6 @@ class HintedLoop:
         for place, (label, hint) in enumerate(copies, 1):
             lines += self._copy(label, hint, place * step)
         return "\n".join(lines)
-
-    def counted(self) -> tuple[str, bool]:
-        """IR text whose globals ``mirenc_header`` and ``mirenc_back`` count the loop's header and its back edges.
-
-        With it, whether the loop is left at its end (``do``), so that its header is its body.
-        """
-        body = "\n".join(self._bodies[self.function])
-        number = itertools.count()
-        pointer = "i64*" if _TYPED_POINTER.search(body) else "ptr"
-
-        def count(counter: str, step: str) -> str:
-            one, two = (f"%mirenc.{next(number)}" for _ in range(2))
-            added = f"  {one} = load i64, {pointer} @{counter}\n  {two} = add i64 {one}, {step}\n"
-            return f"{added}  store i64 {two}, {pointer} @{counter}\n"
-
-        back = re.compile(_BACK_EDGE.format(node=self._loop), re.MULTILINE)
-        edges = list(back.finditer(body))
-        headers = {edge["always"] or edge["header"] for edge in edges}
-
-        def counted_edge(edge: re.Match[str]) -> str:
-            if edge["always"]:
-                return count("mirenc_back", "1") + edge[0]
-            taken = f"%mirenc.{next(number)}"
-            return f"  {taken} = zext i1 {edge['condition']} to i64\n" + count("mirenc_back", taken) + edge[0]
-
-        body = back.sub(counted_edge, body)
-        for header in headers:
-            start = re.compile(rf"^{re.escape(header)}:[^\n]*\n(?:  \S+ = phi [^\n]*\n)*", re.MULTILINE)
-            body = start.sub(lambda match: match[0] + count("mirenc_header", "1"), body)
-        others = [line for name, lines in self._bodies.items() if name != self.function for line in lines]
-        lines = [*self._rest, _COUNTERS, *others, body, *self._nodes.values(), ""]
-        return "\n".join(lines), any(edge["condition"] for edge in edges)
 
     def _copy(self, label: str, hint: Hint | None, shift: int) -> list[str]:
         """A copy's functions and nodes, nodes numbered from ``shift`` on."""

@@ -245,8 +245,9 @@ class TimedRun(Run):
                 raise build
             known = self.journal.kernels.get(kernel.name)
             counted = known is not None and _same_code(known, kernel)
-            context = known.context if known and counted else self.method.run_context(kernel, self.objects.toolchain)
-            measured = replace(kernel, ir=build.ir, region=_region(build), context={**context, **kernel.context})
+            measured = replace(kernel, ir=build.ir, region=_region(build))
+            context = known.context if known and counted else self.method.run_context(measured, self.objects.toolchain)
+            measured = replace(measured, context={**context, **kernel.context})
         except MirencError as error:
             measured, sample = kernel, MeasuredSample(kernel.name, part, dropped=one_line(f"not built: {error}"))
         else:

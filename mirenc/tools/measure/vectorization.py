@@ -1,6 +1,5 @@
 """How loop vectorization is measured: every vector width and interleave count of one loop, on each instruction set."""
 
-import contextlib
 import functools
 import platform
 from collections.abc import Iterator, Sequence
@@ -8,19 +7,23 @@ from pathlib import Path
 
 from mirenc.base.errors import CompileError, TaskError, ToolchainError
 from mirenc.decide.loop_task import instruction_sets
-from mirenc.decide.tables.measured import MeasuredKernel
+from mirenc.decide.tables.measured import RUN, MeasuredKernel
 from mirenc.decide.tasks.vectorization import Vectorization
 from mirenc.llvm import IRModule, Region, parse_ir
+from mirenc.llvm.analysis.loop_branches import taken_branches
+from mirenc.llvm.analysis.regions import find_loop
+from mirenc.llvm.analysis.trip_counts import profiled_iterations
 from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.dialect import SCALAR_LOOPS
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure.building import build_driver, c_sources, ir_of, user_source
-from mirenc.tools.measure.count_trips import mean_trip_count
+from mirenc.tools.measure.count_run import profiled
 from mirenc.tools.measure.hints import HintedLoop
 from mirenc.tools.measure.loops import generate
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build
 from mirenc.tools.measure.vector_variants import COMMON_FLAGS, build_variants, hinted_ir
+from mirenc.tools.profile.loops import mean_executions
 from mirenc.tools.run.compilers import Toolchain, find_clang
 
 _TASK = Vectorization()
@@ -76,11 +79,16 @@ class VectorizationMethod(Method):
         return Build((default, *hinted), copy, driver, text, region.symbol, region.header)
 
     def run_context(self, kernel: MeasuredKernel, toolchain: Toolchain) -> dict[str, float]:
-        """The loop's mean trip count to four digits; {} if it is never entered or cannot be counted."""
-        with contextlib.suppress(CompileError):
-            if count := mean_trip_count(kernel, toolchain.beside(kernel.include)):
-                return {"run_trip_count": float(f"{count:.4g}")}
-        return {}
+        """The loop's mean trip count and how often its branches are taken, to four digits; {} for what nobody knows."""
+        assert kernel.region is not None
+        if (module := profiled(kernel, toolchain.beside(kernel.include))) is None:
+            return {}
+        if not profiled_iterations(module, kernel.region):
+            return {}
+        told = {"trip_count": mean_executions(module)[find_loop(module, kernel.region)]}
+        if taken := taken_branches(module, kernel.region):
+            told |= {"taken": taken.share, "rarer": taken.rarer}
+        return {f"{RUN}{name}": float(f"{value:.4g}") for name, value in told.items()}
 
     def scalar_ir(self, kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, Region]:
         """IR for the heads, without source lines, and the loop in it. A `CompileError` where no such loop is left."""

@@ -13,7 +13,7 @@ from mirenc.llvm.ir.module import IRModule
 _SCALE = 1 << 10  # the sum of a predicted branch's weights; so few digits, since equal weights share a node
 _LARGEST = (1 << 32) - 1  # of a weight
 _REST = r"(?:[^;\"\r\n]|\"[^\"\n]*\")*"  # of a line, without a comment
-_FORK = re.compile(rf"^[ \t]+(?:br i1 |switch (?:[^\[\"]|\"[^\"]*\")*\[(?:[^\]\"]|\"[^\"]*\")*\]){_REST}", re.MULTILINE)
+FORK = re.compile(rf"^[ \t]+(?:br i1 |switch (?:[^\[\"]|\"[^\"]*\")*\[(?:[^\]\"]|\"[^\"]*\")*\]){_REST}", re.MULTILINE)
 _DEFINED = re.compile(r"^define .*?^\}", re.MULTILINE | re.DOTALL)
 _NODE = re.compile(r"^!(\d+) = ", re.MULTILINE)
 
@@ -34,7 +34,7 @@ def counted_weights(module: IRModule, flow: Flow) -> Weights:
     """Weights of all branches and switches of which a flow says where they go."""
     starts = module.arrays.successor_start.tolist()
     found = {}
-    for block in _forks(module, range(module.block_count)):
+    for block in forks(module, range(module.block_count)):
         counts = flow.edges[starts[block] : starts[block + 1]] * flow.told[block]
         weights = np.rint(counts / max(1.0, counts.max() / _LARGEST)).astype(np.int64)
         if weights.any():
@@ -63,10 +63,10 @@ def with_profile(
         end = place
 
     for number, body in enumerate(bodies):
-        found = list(_FORK.finditer(text, *body.span()))
+        found = list(FORK.finditer(text, *body.span()))
         function = functions[number] if len(bodies) == len(functions) else -1
         head = module.headers[function]
-        blocks = _forks(module, range(head.first_block, head.last_block)) if function >= 0 else []
+        blocks = forks(module, range(head.first_block, head.last_block)) if function >= 0 else []
         if len(found) != len(blocks):
             seen = f"function {number + 1} has {len(found)} lines with branches, but LLVM finds {len(blocks)} in it"
             raise IRFileError(f"{module.name}: {seen}. Give the IR as LLVM prints it (llvm-dis, opt -S)")
@@ -87,7 +87,7 @@ def with_profile(
     return "".join([*pieces, text[end:].rstrip("\n"), "\n", *lines]), written
 
 
-def _forks(module: IRModule, blocks: range) -> list[int]:
+def forks(module: IRModule, blocks: range) -> list[int]:
     """Those blocks that end with a branch of two ways or a switch."""
     arrays = module.arrays
     last = {block: module.forms[arrays.form[arrays.block_start[block + 1] - 1]].opcode for block in blocks}

@@ -14,7 +14,7 @@ from mirenc.base.errors import TaskError
 from mirenc.decide.context import Context
 from mirenc.decide.features import feature_matrix as features
 from mirenc.decide.features.code_features import CODE_ROWS, CodeReader, code_vector
-from mirenc.decide.features.feature_matrix import LOOK_AHEAD, ROW_TITLES, RUN, build_features, default_rows
+from mirenc.decide.features.feature_matrix import LOOK_AHEAD, ROW_TITLES, TOLD, build_features, default_rows
 from mirenc.decide.features.opcode_histogram import opcode_histogram
 from mirenc.decide.settings import Space
 from mirenc.decide.task import Task
@@ -23,7 +23,7 @@ from mirenc.encoder import Encoder
 from mirenc.llvm import parse_ir
 from mirenc.llvm.analysis.regions import regions_of
 
-AHEAD = [row for row in ROW_TITLES if row.endswith(RUN) or row in LOOK_AHEAD]
+AHEAD = [row for row in ROW_TITLES if row.endswith(tuple(TOLD)) or row in LOOK_AHEAD]
 OWN_ROWS = [row for row in ROW_TITLES if row not in ("ir2vec", "compiler", *AHEAD)]
 
 

@@ -51,7 +51,7 @@ def test_an_epilogue_takes_what_is_left_by_its_lanes() -> None:
 
 def test_the_default_has_no_difference_and_unknown_counts_say_nothing() -> None:
     table = np.array([loop_numbers(SCALAR), loop_numbers(FOUR)])
-    known, unknown = setting_columns(table, 0, 10), setting_columns(table, 0, 0)
+    known, unknown = (setting_columns(table, 0, count, (0, 0, 0)) for count in (10, 0))
     assert np.isfinite(known).all()
     code = len(default_columns(table, 0))
     assert not known[0, :-4].any()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -66,11 +68,12 @@ def read(folder: Path, text: str, name: str = "loops.c", *flags: str) -> IRModul
 @pytest.mark.needs("C compiler")
 def test_innermost_loops_by_line(tmp_path: Path) -> None:
     module = read(tmp_path, LOOPS)
+    unknown = {"taken": "unknown", "rarer": "unknown"}
     found = {(loop.symbol, loop.line): TASK.context.from_ir(module, loop) for loop in TASK.regions(module)}
     assert found == {
-        ("sum", 4): {"trip_count": 0},
-        ("nest", 10): {"trip_count": 100},
-        ("nest", 12): {"trip_count": 0},
+        ("sum", 4): {"trip_count": 0, **unknown},
+        ("nest", 10): {"trip_count": 100, **unknown},
+        ("nest", 12): {"trip_count": 0, **unknown},
     }
     assert TASK.regions(parse_ir("define void @f() {\n  ret void\n}")) == []
 
@@ -193,7 +196,8 @@ def test_a_table_becomes_samples(tmp_path: Path) -> None:
     TASK.check_data(data)
     assert len(data) == 24
     # LLVM's own choice is what the table says that the default became: here no loop was vectorised.
-    assert {sample.context for sample in data.samples} == {(0, 128, 1, 1), (0, 256, 1, 1)}
+    unknown = ("unknown", "unknown")
+    assert {sample.context for sample in data.samples} == {(0, 128, 1, 1, *unknown), (0, 256, 1, 1, *unknown)}
     assert np.unique(TASK.protocol("family").unit(data)).tolist() == ["family0", "family1", "family2"]
     assert len(np.unique(TASK.protocol("structure").unit(data))) == 12
     assert data.samples[0].region is not None
@@ -273,13 +277,13 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
         wanted = told if name.endswith("_run") and not ahead else untold
         assert row.matrix[0, :2].tolist() == pytest.approx(wanted)
         assert (row.settings is not None) == ahead
-        assert (row.asked is not None) == (ahead and not name.endswith("_run"))
+        assert len(row.asked or ()) == ahead * (1 if name.endswith("_run") else len(TRIP_COUNTS))
     assert rows["look_ahead"].settings
     assert rows["look_ahead"].asked
     counts = {one.features[0, -4] for one in rows["look_ahead"].asked}
     assert counts == {np.log2(1 + count) for count in TRIP_COUNTS}
     assert rows["look_ahead"].settings.features[0, -4] == np.log2(49.5)
-    assert rows["no_code_run"].matrix[0, 3:].tolist() == [0, 0, 0]  # nor what LLVM chose
+    assert rows["no_code_run"].matrix[0, 3:].tolist() == 6 * [0]  # nor what LLVM chose, nor branches
     settings = rows["look_ahead"].settings
     assert settings
     # Settings of more than 64 elements are not compiled; each sample has rows of its own for the others.
@@ -293,9 +297,28 @@ def test_rows_that_look_ahead_and_are_told_what_the_run_knows(tmp_path: Path, ti
     assert np.array_equal(again.settings.features, settings.features)
 
 
+def test_rows_that_are_told_how_often_branches_are_taken(tmp_path: Path, tiny: Encoder) -> None:
+    data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5, run_taken=0.9, run_rarer=0.25))
+    names = [f"{row}_{told}" for row in ("histogram", "look_ahead") for told in ("run", "taken", "told")]
+    rows = {row.row: row for row in build_features(TASK, data, names, tiny)}
+    trips = [1.0, np.log2(49.5)]
+    for name, found in (("run", [*trips, 0, 0, 0]), ("taken", [0, 0, 1, 0.9, 0.25]), ("told", [*trips, 1, 0.9, 0.25])):
+        matrix = rows[f"histogram_{name}"].matrix
+        assert matrix[0, [0, 1, 6, 7, 8]].tolist() == pytest.approx(found)
+        # One that looks ahead is told by its settings, beside their code.
+        asked = rows[f"look_ahead_{name}"].asked
+        assert asked
+        assert {tuple(view.features[0, -8:-5]) for view in asked} == {tuple(found[2:])}
+        assert len(asked) == (len(TRIP_COUNTS) if name == "taken" else 1)
+        # In training, some samples are not: one head serves who knows it and who does not.
+        settings = rows[f"look_ahead_{name}"].settings
+        assert settings
+        assert {tuple(row) for row in settings.features[:, -8:-5]} == {(0, 0, 0), (1, 0.9, 0.25)}
+
+
 def test_a_table_without_runs_has_no_such_rows(tmp_path: Path, tiny: Encoder) -> None:
     data = TASK.load(made_table(tmp_path / "table", TRIPLE))
-    assert not [row for row in default_rows(TASK, data) if row.endswith("_run")]
+    assert not [row for row in default_rows(TASK, data) if row.endswith(("_run", "_taken", "_told"))]
     with pytest.raises(TaskError, match="only a run tells"):
         build_features(TASK, data, ["histogram_run"], tiny)
 
@@ -318,8 +341,60 @@ def test_a_head_that_looks_ahead(tmp_path: Path, encoder: Encoder) -> None:
     assert unknown.choice == unknown.default
 
 
+def test_tables_in_one_folder_and_another_suite(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    first, second = (made_table(folder / name) for name in ("first", "second"))
+    record = json.loads((second / "machine.json").read_text())
+    (second / "machine.json").write_text(json.dumps(record | {"held_out": True}))
+    one, both = TASK.load(first), TASK.load(folder)
+    assert len(both) == 2 * len(one)
+    assert both.held_out.tolist() == [False] * len(one) + [True] * len(one)
+    assert both.content_hash != one.content_hash
+    assert {TASK.protocol(name).only_unit(one) for name in ("structure", "family")} == {""}
+    assert TASK.protocol("another_suite").only_unit(one) == "trained on"
+    for name in ("structure", "family"):
+        tested = np.concatenate([test for _, test in TASK.protocol(name).split(both, 0)])
+        assert sorted(tested.tolist()) == [*range(len(one))]
+    # Figures are of the parts that are tested.
+    some = both.subset(np.flatnonzero(~both.held_out | (both.part == "avx2")))
+    some = replace(some, samples=[replace(one, group=f"{one.group} {one.held_out}") for one in some.samples])
+    report = evaluate(TASK, some, protocols=["another_suite"], rows=["compiler"], seeds=[0])
+    assert (report.parts_of("another_suite"), report.parts) == (["avx2"], ["sse2", "avx2"])
+    assert report.to_json()["figures"]["another_suite"]["compiler"]["parts"].keys() == {"avx2"}
+
+
+def test_how_often_branches_are_taken_as_a_question_says_it() -> None:
+    given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0", "trip_count": "0"}
+
+    def encoded(**told: str) -> list[float]:
+        return TASK.context.encode(
+            TASK.context.parse({**given, "taken": "unknown", "rarer": "unknown", **told})
+        ).tolist()
+
+    assert encoded()[-3:] == [0, 0, 0]
+    assert encoded(taken="0.9")[-3:] == pytest.approx([1, 0.9, 0.1])
+    assert encoded(taken="0")[-3:] == [1, 0, 0]
+    assert encoded(taken="0.9", rarer="1.5")[-3:] == [1, 0.9, 1.5]
+    with pytest.raises(TaskError, match=r"'taken' is 50\.0; it is a share, from 0 to 1"):
+        encoded(taken="50")
+
+
+def test_a_head_that_is_older_than_branches(tmp_path: Path, encoder: Encoder) -> None:
+    """It is asked with the features that it knows, and one that it does not know is refused."""
+    older = TASK.known_to(TASK.context.names[:4])
+    data = TASK.load(made_table(tmp_path / "table", TRIPLE, run_trip_count=48.5))
+    data = replace(data, samples=[replace(one, context=one.context[:4]) for one in data.samples])
+    folder = fit_head(older, data, encoder, row="look_ahead").save(tmp_path / "head")
+    head = TaskHead.load(folder, encoder=encoder)
+    (answer,) = head.predict(TRIPLE + IR.format(body="%y = mul i32 %x, 99"), {"vector_bits": 256})
+    assert answer.context.keys() == {"trip_count", "vector_bits", "llvm_width", "llvm_count"}
+    with pytest.raises(TaskError, match="no context 'taken'"):
+        head.predict(TRIPLE, {"vector_bits": 256, "taken": 0.5})
+
+
 def test_a_trip_count_that_is_known_about() -> None:
-    given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0"}
+    given = {"vector_bits": "256", "llvm_width": "0", "llvm_count": "0", "taken": "unknown", "rarer": "unknown"}
     contexts = [TASK.context.parse({"trip_count": text, **given}) for text in ("<8", "<32", "12.5", "0", ">=256")]
     assert [context[0] for context in contexts] == ["<8", "<32", 12.5, 0, ">=256"]
     assert [TASK.iterations(context) for context in contexts[2:4]] == [(12.5,), ()]

@@ -1,0 +1,67 @@
+"""`taken_branches`: how much of an innermost loop's conditional code an iteration runs, by weights of its branches.
+
+Vectorized, such code runs in every iteration, under a mask; scalar, it is jumped over, and a branch may be foretold
+wrongly. Which is cheaper is decided by the data.
+"""
+
+from collections.abc import Callable, Sequence
+from graphlib import TopologicalSorter
+from typing import NamedTuple
+
+import numpy as np
+
+from mirenc.llvm.analysis.loops import find_loops
+from mirenc.llvm.analysis.profile import branch_weights
+from mirenc.llvm.analysis.regions import Region, find_loop
+from mirenc.llvm.ir.module import IRModule
+
+_ROUNDING = 1e-9
+
+
+class Taken(NamedTuple):
+    """Of a loop whose branches all have weights."""
+
+    share: float  # of the instructions in blocks that not every iteration runs, those that one runs
+    rarer: float  # times that an iteration takes another than the most frequent way of a branch
+
+
+def taken_branches(
+    module: IRModule, loop: Region, weights: Callable[[IRModule, int], Sequence[int]] = branch_weights
+) -> Taken | None:
+    """Means over the iterations of a loop without loops inside it; None: no block is conditional, or weights lack.
+
+    ``weights`` are those of the ways at the end of a block, [] for none. Ways out of the loop do not count: means are
+    those of iterations that another one follows.
+    """
+    forest, row = find_loops(module), find_loop(module, loop)
+    if row < 0 or (forest.parent == row).any():
+        return None
+    starts, header = module.arrays.successor_start, int(forest.header[row])
+    inside = np.flatnonzero(forest.innermost == row).tolist()
+    ways = {block: module.arrays.successor[starts[block] : starts[block + 1]].tolist() for block in inside}
+    order = TopologicalSorter(dict.fromkeys(inside, ()))
+    for block, targets in ways.items():
+        for target in {*targets} & ways.keys() - {header}:
+            order.add(target, block)
+    runs = dict.fromkeys(inside, 0.0) | {header: 1.0}
+    evenly, rarer = dict(runs), 0.0  # split evenly, only what every path passes through runs once
+    for block in order.static_order():
+        found = dict.fromkeys((target for target in ways[block] if target in ways), 0)
+        told = list(weights(module, block)) if len(found) > 1 else [1] * len(ways[block])
+        for target, weight in zip(ways[block], told, strict=False):
+            if target in found:
+                found[target] += weight
+        total = sum(found.values())
+        if found and not total:
+            if runs[block]:
+                return None
+            total = 1  # never reached, and so without weights
+        for target, weight in found.items():
+            if target != header:
+                runs[target] += runs[block] * weight / total
+                evenly[target] += evenly[block] / len(found)
+        rarer += runs[block] * (1 - max(found.values()) / total) if found else 0.0
+    size = np.diff(module.arrays.block_start)
+    conditional = [block for block in inside if evenly[block] < 1 - _ROUNDING]
+    every = sum(int(size[block]) for block in conditional)
+    return Taken(sum(runs[block] * int(size[block]) for block in conditional) / every, rarer) if every else None
