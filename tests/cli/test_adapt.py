@@ -102,7 +102,9 @@ def test_what_cannot_be_fitted_says_why(run: Run, model_dir: Path, code: Path, t
     for number in range(33):
         text = program(number, optimised=True)
         (tmp_path / "alone" / f"{number}.ll").write_text(text, encoding="utf-8")
-    run("models", "adapt", tmp_path / "alone", "-n", "mine", "--pairs", *own).failed("0 pairs of modules at two levels; a map needs at least 16")
+    run("models", "adapt", tmp_path / "alone", "-n", "mine", "--pairs", *own).failed(
+        "0 pairs of modules at two levels; a map needs at least 16"
+    )
     (tmp_path / "alone" / "bad.ll").write_text("nonsense\n", encoding="utf-8")
     result = run("models", "adapt", tmp_path / "alone", "-n", "mine", *own)
     assert result.code == 1
