@@ -201,7 +201,7 @@ def test_wrong_inputs_are_refused_with_what_to_type(run: Run, tmp_path: Path) ->
     (tmp_path / "a.bc").write_bytes(llvmlite.binding.parse_assembly(one.read_text()).as_bitcode())
     run("profile", tmp_path / "a.bc", "-o", output).failed("llvm-dis")
     for text, message in (
-        (b"\xfflprofi\x81\x00", "is no text. Type: llvm-profdata merge -text"),
+        (b"\xfflprofi\x81\x00", "is not text. Type: llvm-profdata merge -text"),
         (b"int main(void);\n", "is not a profile"),
         (b"f\n# Func Hash:\n1\n# Num Counters:\n1\n# Counter Values:\n2\n", "of clang's front end"),
         (b"f:10:1\n 1: 10\n !CFGChecksum: 5\n", "by probe or calling context"),

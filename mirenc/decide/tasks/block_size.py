@@ -216,9 +216,9 @@ class BlockSize(MeasuredTask):
             tuner,
         ]
         if answer.context.get("cuda"):
-            tries = [f"block_x={x} block_y={y}" for x, y in CUDA_TRIES[int(str(answer.context["dimensions"]))]]
+            tries = [f"block_x={x} block_y={y}" for x, y in CUDA_TRIES[2 if answer.context["dimensions"] == 2 else 1]]
             if {answer.default, *tries} <= set(answer.expected):
-                lines.insert(0, f"measure {tries[0]} and {tries[1]}: {TRIES_WORTH}")
+                lines.insert(0, f"to be sure, measure {tries[0]} and {tries[1]}: {TRIES_WORTH}")
             lines.append(ON_ANOTHER_GPU)
         if not expected["matters"]:
             lines.insert(0, f"block size does not matter here: {answer.default} is expected within 3 % of the best")

@@ -190,12 +190,12 @@ def test_two_shapes_are_to_be_measured_where_a_cuda_kernel_permits_them(most: in
         preference=expected,
         expected=expected,
         region=None,
-        context={"n": 64, "dimensions": 1, "cuda": 1},
+        context={"n": 64.0, "dimensions": 1.0, "cuda": 1.0},
         machine="",
         distance=0.5,
         evidence=Evidence("default", None),
     )
-    line = f"measure block_x=64 block_y=1 and block_x=512 block_y=1: {TRIES_WORTH}"
+    line = f"to be sure, measure block_x=64 block_y=1 and block_x=512 block_y=1: {TRIES_WORTH}"
     assert (line in TASK.remarks(found)) == (most == 1024)
 
 
