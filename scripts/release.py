@@ -132,8 +132,9 @@ def write(root: Path, version: str, date: datetime.date) -> list[str]:
     changes = root / "CHANGELOG.md"
     before, _, rest = changes.read_text(encoding="utf-8").partition(UNRELEASED)
     # What stands before the first heading is about what is not released yet.
-    first = rest.index("\n### ")
-    changes.write_text(f"{before}{UNRELEASED}\n## [{version}] - {date}\n{rest[first:]}", encoding="utf-8")
+    section, mark, older = rest.partition("\n## ")
+    section = section[max(section.find("\n### "), 0) :]
+    changes.write_text(f"{before}{UNRELEASED}\n## [{version}] - {date}\n{section}{mark}{older}", encoding="utf-8")
     return [*VERSIONS, "CHANGELOG.md"]
 
 

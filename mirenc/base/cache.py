@@ -91,6 +91,7 @@ class Cache:
         self, digest: str, *, kind: str = "", folder: Path | None = None, max_bytes: int = DEFAULT_CACHE_BYTES
     ) -> None:
         self.digest = digest
+        kind = re.sub(r"[^\w. -]|^\.", "_", kind)  # a model's own name, which must lead out of no folder
         self.path = (folder or cache_folder()) / f"{kind and f'{kind}.'}{digest[:32]}.sqlite"
         self.max_bytes = max_bytes
         self.largest = max_bytes // 10  # bytes of an entry: a larger one is not kept

@@ -110,7 +110,10 @@ class Encoder:
     @property
     def features_digest(self) -> str:
         """Digest of all that features come from (`ModelFiles.features_digest`): heads and records are keyed by it."""
-        return self.digest if self.hide_names or self.files.config.taught is None else self.files.features_digest
+        if self.files.config.taught is None:
+            return self.digest
+        digest = self.files.features_digest
+        return hashlib.sha256(f"{digest} names hidden".encode()).hexdigest() if self.hide_names else digest
 
     @property
     def tokenizer(self) -> Any:

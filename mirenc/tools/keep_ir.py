@@ -32,6 +32,9 @@ def run_compiler(words: Sequence[str]) -> NoReturn:
     What goes wrong with the IR is a warning, and never the build's.
     """
     command = [*words[1:]] if words[:1] == ["--"] else [*words]
+    if not command:
+        print("mirenc: error: no compiler is named. Type: mirenc cc COMPILER ...", file=sys.stderr)
+        sys.exit(2)
     for number in (signal.SIGINT, signal.SIGPIPE, signal.SIGXFSZ):  # which Python set, and the compiler would inherit
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -124,7 +127,12 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
     front += LANGUAGE_FLAGS[call.language]
     flags = list(call.flags)
     for _ in range(2):
-        words = [*front, *words_of(flags), call.source, "-o", part]
+        words = [*front, *words_of(flags)]
+        if "ziglang" in compiler:
+            from mirenc.llvm.inputs.compile_source import spelled_for
+
+            words = spelled_for(compiler, words)
+        words += [call.source, "-o", part]
         place: Any = {"cwd": call.directory, "stdin": subprocess.DEVNULL, "timeout": _SECONDS}
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, **place)
         if done.returncode == 0:
@@ -134,7 +142,9 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
             break
         flags = [flag for flag in flags if flag not in refused]
     lines = [line for line in done.stderr.splitlines() if "error: " in line] or [f"exit code {done.returncode}"]
-    raise CompileError(problem or f"{os.path.basename(compiler[0])} refuses it: {lines[0]}")
+    raise CompileError(
+        problem or f"{'zig cc' if 'ziglang' in compiler else os.path.basename(compiler[0])} refuses it: {lines[0]}"
+    )
 
 
 def _warn(source: str, error: Exception) -> None:

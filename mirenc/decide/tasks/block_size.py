@@ -221,7 +221,7 @@ class BlockSize(MeasuredTask):
                 lines.insert(0, f"to be sure, measure {tries[0]} and {tries[1]}: {TRIES_WORTH}")
             lines.append(ON_ANOTHER_GPU)
         if not expected["matters"]:
-            lines.insert(0, f"block size does not matter here: {answer.default} is expected within 3 % of the best")
+            lines.insert(0, f"the default is good enough here: {answer.default} is expected within 3 % of the best")
         return lines
 
     def details(self, answer: Choice) -> dict[str, Any]:

@@ -27,7 +27,9 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 
 def library() -> Any:
     """huggingface_hub. Raises MissingExtraError: it is not installed."""
-    with needs("hub", "a name like ORG/NAME is that of a model on a hub, which needs huggingface_hub"):
+    with needs(
+        "hub", "a name like ORG/NAME that is no folder here is that of a model on a hub, which needs huggingface_hub"
+    ):
         import huggingface_hub.errors
         import huggingface_hub.utils  # which none of its lazy names is
     return huggingface_hub
@@ -61,6 +63,8 @@ class HubModel(NamedTuple):
         except library().errors.LocalEntryNotFoundError:
             return None
         whole = all((folder / name).is_file() for name in (*REQUIRED, SUMS, *(released_sums(folder) or ())))
+        if self.digest and not _COMMIT.fullmatch(self.revision or "") and whole and _digest(folder) != self.digest:
+            return None  # the hub may have the one that is asked for
         return self._checked(folder) if whole else None
 
     def fetch(self) -> Path:
@@ -111,7 +115,10 @@ class HubModel(NamedTuple):
             raise ModelError(f"{self.at}: {other[0]} and {SUMS} do not agree: that {what}. Tell its maker")
         for name, expected in sums.items():
             if (found := sum_of(folder / name)) != expected:
-                library().scan_cache_dir(folder.parents[2]).delete_revisions(folder.name).execute()
+                damaged = (folder / name).resolve()  # a link into the cache's blobs, or a file where links cannot be
+                (folder / name).unlink()
+                if damaged.parent == (folder.parents[1] / "blobs").resolve():
+                    damaged.unlink(missing_ok=True)
                 raise ModelError(
                     f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {found[:12]}..., expected "
                     f"{expected[:12]}...). It was not kept. Type it again; if that does not help, tell its maker"

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 from mirenc.base.errors import ConfigError, ModelError
-from mirenc.encoder.weights.checksums import SUMS
+from mirenc.encoder.weights.checksums import OPTIONAL, REQUIRED, SUMS
 from mirenc.encoder.weights.hub import HubModel, brief, library
 from mirenc.encoder.weights.store import load_files, verify_files
 
@@ -31,7 +31,14 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
         raise ConfigError(f"a repository cannot be called {repo!r}. Type ORG/NAME, as a hub has it, without a revision")
     if output.is_dir() and any(output.iterdir()):
         raise ConfigError(f"{output}: has files already. Name a new folder, or type: rm -r {output}")
+    cards = library().ModelCardData
     files, names = load_files(name_or_dir), [*verify_files(name_or_dir), SUMS]
+    there = {name for name in (*REQUIRED, *OPTIONAL, SUMS) if (files.folder / name).is_file()}
+    if other := sorted(there ^ set(names)):
+        advice = f"Call mirenc.encoder.weights.seal({str(files.folder)!r}) for a list of the model's own files"
+        raise ModelError(
+            f"{files.folder}: {SUMS} does not list exactly the model's files: {', '.join(other)}. {advice}"
+        )
     output.mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copyfile(files.folder / name, output / name)
@@ -39,7 +46,7 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
     text = card.read_text(encoding="utf-8") if card.is_file() else f"# {files.name}\n"
     tags = ["mirenc", "llvm", "llvm-ir", "code", "embeddings"]
     facts = {"license": licence or None, "library_name": "mirenc", "pipeline_tag": "feature-extraction", "tags": tags}
-    about = library().ModelCardData(**facts).to_yaml()
+    about = cards(**facts).to_yaml()
     use = _USE.format(repo=repo, pin=f"{repo}#{files.digest}")
     (output / "README.md").write_text(f"---\n{about}\n---\n\n{text}{use}", encoding="utf-8")
     return [*names, "README.md"]

@@ -92,8 +92,7 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     sources = sorted(walk_sources(folder, _SUFFIXES))
     ir = find_inputs(folder)
     objects, without = object_inputs(folder, ir)
-    kept = any(_OBJECT.search(path.stem) for path in ir)  # x.o.bc: `mirenc cc` warned where it could keep none
-    if without and not kept and report is not None:
+    if without and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
     # Damaged objects alone hide no sources, as nobody knows whether bitcode was in them.
     if ir or any(file.part and not file.part.problem for file in objects):
@@ -136,7 +135,7 @@ def object_inputs(
             inputs += [path_input(path)] * (error.errno == errno.EACCES)
             continue
         found += [(path, part) for part in parts]
-        without += empty
+        without += empty and with_ir.isdisjoint((path, path.with_suffix("")))
     loose = {(path.name, part.size): part for path, part in found if not part.label}
     for path, part in found:
         twin = loose.get((part.label.rpartition("/")[2], part.size))

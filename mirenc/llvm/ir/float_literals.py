@@ -8,6 +8,7 @@ from fractions import Fraction
 # Width of exponent and mantissa, without the bit of x86_fp80 that says that a number is normal.
 _FORMATS = {"half": (5, 10), "bfloat": (8, 7), "float": (8, 23), "double": (11, 52), "x86_fp80": (15, 63)}
 _FORMATS["fp128"] = (15, 112)
+_FARTHEST = 40_000  # powers of two and of ten
 _NUMBER = r"0x[0-9a-fA-F]+(?:\.[0-9a-fA-F]*)?p[-+]?\d+|\d+\.\d*(?:e[-+]?\d+)?"
 _TOKEN = re.compile(
     r'[%@!$c]?"[^"]*"|;[^\n]*|[%@!$][-\w.$]+|(?<![\w.])(?:'  # strings, comments and names are skipped
@@ -47,8 +48,11 @@ def _magnitude(word: str, exponent: int, mantissa: int) -> int:
         return top | quiet * (word == "qnan")
     if "nan(" in word:
         return top | quiet * (word[0] != "s") | int(word.partition("(")[2][:-1], 0)
-    digits, _, power = word.removeprefix("0x").partition("p")
-    if power:
+    digits, mark, power = word.removeprefix("0x").partition("p" if word.startswith("0x") else "e")
+    # So far from 1 it is infinity or zero in every format; the number itself could have more digits than memory.
+    if mark and abs(int(power[:20])) > _FARTHEST + 4 * len(word):
+        return 0 if power.startswith("-") or not digits.strip("0.") else top
+    if word.startswith("0x"):
         whole, _, fraction = digits.partition(".")
         value = Fraction(int(whole + fraction, 16)) * Fraction(2) ** (int(power) - 4 * len(fraction))
     else:

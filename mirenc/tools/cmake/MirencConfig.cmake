@@ -32,7 +32,6 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 find_program(MIRENC_EXECUTABLE mirenc DOC "The command mirenc")
-set(_MIRENC_SCRIPT "${CMAKE_CURRENT_LIST_FILE}")
 if(NOT MIRENC_EXECUTABLE)
   set(Mirenc_FOUND FALSE)
   set(Mirenc_NOT_FOUND_MESSAGE "mirenc is not on PATH. Activate its environment, or give -DMIRENC_EXECUTABLE=PATH")
@@ -68,7 +67,7 @@ function(_mirenc_ir target)
   get_target_property(folder ${target} BINARY_DIR)
   add_custom_target(${target}_ir
     COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DOBJECTS=${list}" "-DBASE=${folder}/CMakeFiles/${target}.dir"
-            "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${target}.ir" -P "${_MIRENC_SCRIPT}"
+            "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${target}.ir" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
     COMMENT "IR of ${target}" VERBATIM)
   add_dependencies(${target}_ir ${target})
 endfunction()

@@ -63,7 +63,7 @@ def _lines(run: Tuning) -> list[str]:
         f"{run.user.count} builds; {order.rounds} rounds of a comparison, in turns; 95 % intervals, of {clock} time"
     )
     rule = "Kept is what is faster by more than interval and noise, twice, with the same output"
-    take = [f"To to use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
+    take = [f"To use the result, type: {run.case.take_over(run.folder, PATCH)}"] if run.kept else []
     return [f"{summary(run)}.", f"{asked}; {method}. {rule}.", *run.unread, *take]
 
 

@@ -268,7 +268,7 @@ def test_an_answer_says_whether_it_matters_and_what_to_try(default: float, matte
     assert details["matters"] is matters
     assert details["loss"][space.names[space.default]] == pytest.approx(default - 1)
     assert details["restriction"].startswith("(block_size_x, block_size_y) in [(1, 1), (16, 16), ")
-    assert any(line.startswith("block size does not matter here: block_x=16") for line in remarks) is not matters
+    assert any(line.startswith("the default is good enough here: block_x=16") for line in remarks) is not matters
     assert any(repr(details["restriction"]) in line for line in remarks)
     assert (ON_ANOTHER_GPU in remarks) == cuda
     assert json.dumps(details)
