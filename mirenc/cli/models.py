@@ -75,12 +75,12 @@ def verify(name: Name = None) -> None:
 @app.command()
 def fetch(
     name: Annotated[
-        str, Argument(metavar="ORG/NAME[@REVISION]", help="Model of a hub; a commit, tag or branch of it.")
+        str, Argument(metavar="ORG/NAME[@REVISION]", help="Model on a hub. REVISION is a commit, tag or branch.")
     ],
 ) -> None:
     """Fetch a model from a hub into huggingface_hub's cache, check it, and print the name that pins it.
 
-    Without a revision the newest commit is taken, and from then on ORG/NAME means that one on this machine.
+    Without a revision, the newest commit is taken. From then on, ORG/NAME stands for that commit on this machine.
 
     mirenc models fetch org/name
     mirenc models fetch org/name@v1
@@ -133,7 +133,7 @@ def evaluate(
     *,
     options: common.Reading,
 ) -> None:
-    """Measure on a folder of IR how well a model does its training tasks and finds functions, and compare baselines.
+    """Measure on IR how well a model does its training tasks and how well it finds functions, beside baselines.
 
     mirenc models evaluate mirenc-tiny --ir builds
     mirenc models evaluate mirenc-tiny --ir builds --json

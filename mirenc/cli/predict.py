@@ -86,8 +86,8 @@ def predict(
 ) -> None:
     """Ask a trained model (head) for a decision about your code, such as a vector width or a predicted size.
 
-    An answer says for which machine it is, and how often such answers were right on code that was not trained on. Files
-    that fail are listed on stderr; the others are answered, and the exit code is 1.
+    An answer says for which machine it is, and how often such answers were right on code that the head was not
+    trained on. Files that fail are listed on stderr; the others are answered, and the exit code is 1.
 
     mirenc predict vectorization foo.ll
     mirenc predict device_mapping kernel.cl -c transfer=1048576,wgsize=128
