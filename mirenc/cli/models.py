@@ -69,7 +69,7 @@ def verify(name: Name = None) -> None:
     typer.echo(f"{title}: {len(checked)} files as released")
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
-        typer.echo(f"{title}: golden vectors reproduced (largest difference {worst:.1e} of their length)")
+        typer.echo(f"{title}: vectors of golden.json reproduced (largest difference: {worst:.1e} times their norm)")
 
 
 @app.command()
@@ -160,7 +160,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
         table.add_row(*row)
     common.print_table(table)
     own = figures["baselines"].endswith("this folder")
-    note = ", whose statements they know, so their figures are too good; the model has none of its own" if own else ""
+    note = ", as the model has none. They know these statements, so their figures are too good" if own else ""
     size = f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct"
     typer.echo(f"{size}. Baselines {figures['baselines']}{note}.")
 

@@ -187,7 +187,7 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
         trained = TaskHead.load(folder, task)
         if variant and trained.variant != variant:
             raise HeadError(
-                f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
+                f"the head {folder} is for {task.name} ({trained.variant or 'without a variant'}), not for {variant}. "
                 f"Leave --variant out, or give --head the folder of a head for {variant}"
             )
         if look_ahead is not None:
