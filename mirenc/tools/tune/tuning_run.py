@@ -211,7 +211,7 @@ class Tuning(Run):
             if not turns.dropped:
                 self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
             if not turns.faster(1):
-                self.say("with all settings together, the program is not faster by more than the noise; none is kept")
+                self.say("with the best settings together, the program is not faster by more than noise; none is kept")
                 self.kept = {}
 
     def close(self) -> None:
