@@ -50,7 +50,7 @@ FINDINGS = {
     "mirenc fit": r"(?m)^Use it: ",
     "mirenc graph": r"(?s)^digraph .*getelementptr",
     "mirenc models list": r"(?m)^mirenc-fast .*\(default\)$",
-    "mirenc models verify": "golden vectors reproduced",
+    "mirenc models verify": "vectors of golden.json reproduced",
     "mirenc predict device_mapping": r"(?m)^ *(?:cpu|gpu) .*\d",
     "mirenc predict vectorization": r"(?m)^foo\.c:\d+: saxpy",
     "mirenc predict openmp": r"expected: default [\d.]+ us",

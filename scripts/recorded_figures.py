@@ -312,7 +312,7 @@ def weak_gains() -> Iterator[str]:
     yield f"significantly better ({accuracy_gain(nvidia)}), but"
     yield f"do not run significantly faster ({gain(nvidia)})"
     over_compiler = gain(rows_of("vectorization/structure")["both"], "_over_compiler").removeprefix("x ")
-    yield f"the loops are {over_compiler} times as fast as with that head"
+    yield f"the loops are {over_compiler} times as fast as with the head that knows only LLVM's choice"
 
 
 def limits() -> Iterator[str]:

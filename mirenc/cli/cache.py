@@ -12,7 +12,7 @@ from mirenc.cli import common
 def cache(
     limit: Annotated[
         str | None,
-        Option(metavar="SIZE", help="Shrink the cache to SIZE, such as 2GB; what was not used for longest goes first."),
+        Option(metavar="SIZE", help="Delete what was used least recently, until the cache has SIZE, such as 2GB."),
     ] = None,
     clear: Annotated[bool, Option("--clear", help="Delete all of it.")] = False,
 ) -> None:

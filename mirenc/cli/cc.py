@@ -10,9 +10,9 @@ SETTINGS = {"ignore_unknown_options": True, "allow_interspersed_args": False}  #
 def cc(command: Annotated[list[str], Argument(metavar="COMPILER", help="The compiler and its arguments.")]) -> None:
     """Run your build's compiler unchanged, and keep the LLVM IR of each source beside its object: x.o.bc beside x.o.
 
-    Give it to a build, as in make CC="mirenc cc clang". The IR is made by a second compilation, with the flags that
-    make the program and at the same -O level. Where it cannot be made, a warning says so, and the build goes on. If the
-    compiler is no clang, the IR is made by the first clang on PATH.
+    Give it to a build, as in make CC="mirenc cc clang". A second compilation makes the IR, at the same -O level and
+    with the same flags, except those for debug information, sanitizers, coverage, profiles, LTO and the like. Where it
+    cannot be made, a warning says so; the build goes on. If the compiler is no clang, the first clang on PATH makes it.
 
     The environment variable MIRENC_IR names a folder for the IR, as an absolute path.
 

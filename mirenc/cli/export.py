@@ -38,7 +38,7 @@ def export(
     """Write a head as one file of C99 without dependencies, or the encoders of a model as ONNX.
 
     The C code gives the answers of the head: a choice, and a score for each possible choice. A comment at its top says
-    how to call it. Heads can be exported if their inputs are plain numbers about the code, but not vectors of a model.
+    how to call it. Heads that need vectors of a model cannot be exported as C; heads on plain numbers about code can.
 
     mirenc export vectorization.look_ahead --c out && cc -O2 out/*.c -lm -o test && ./test
     mirenc export mirenc-fast --onnx out && python -m mirenc.encoder.onnx_runtime out mirenc-fast foo.ll

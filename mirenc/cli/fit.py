@@ -39,8 +39,8 @@ def fit(
     log: Annotated[
         bool | None,
         Option(
-            help="Fit log(1 + label). [default: on if no label is negative and the 90th percentile of the labels "
-            "exceeds both 10 and 10 times the 10th percentile]"
+            help="Fit log(1 + label). [default: on if no label is negative, and the 90th percentile of the labels "
+            "is above 10 and also above ten times their 10th percentile]"
         ),
     ] = None,
     form: Annotated[common.FormChoice | None, Option(help=f"{common.FORM_HELP} auto: plain. [default: auto]")] = None,

@@ -37,7 +37,7 @@ def label(
 
     The table has the labels for the tasks pass_list, size_after, oz_benefit and pass_fires (see `mirenc tasks`). Use it
     with `mirenc evaluate TASK --data FOLDER` and `mirenc fit TASK --data FOLDER`. Nothing is timed, so the same command
-    gives the same table anywhere. After Ctrl-C, it goes on. --budget counts from when all sources are compiled.
+    gives the same table anywhere. After Ctrl-C the same command goes on. --budget starts once all sources are compiled.
 
     mirenc label src -o table --lists 5
     mirenc label foo.ll bar.ll -o small --lists 5

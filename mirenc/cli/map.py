@@ -31,8 +31,8 @@ def map(
 ) -> None:
     """Draw INDEX as a page of HTML in which alike functions or files are near each other.
 
-    Each point shows its nearest neighbours in all of INDEX. Points are coloured by the first folder in which paths
-    differ, or by file. The page needs no network. It shows a sample if there are more than 5,000 points (--most).
+    Points are coloured by the first folder in which paths differ, or by file. The page needs no network. It shows a
+    sample if there are more than 5,000 points (--most). The nearest neighbours of a point are searched in all of INDEX.
 
     mirenc map functions.npz -o map.html
     mirenc map src --level module -o map.html

@@ -69,18 +69,18 @@ def verify(name: Name = None) -> None:
     typer.echo(f"{title}: {len(checked)} files as released")
     if (folder / "golden.json").is_file():
         worst = check_golden(folder)
-        typer.echo(f"{title}: golden vectors reproduced (largest difference {worst:.1e} of their length)")
+        typer.echo(f"{title}: vectors of golden.json reproduced (largest difference: {worst:.1e} times their norm)")
 
 
 @app.command()
 def fetch(
     name: Annotated[
-        str, Argument(metavar="ORG/NAME[@REVISION]", help="Model of a hub; a commit, tag or branch of it.")
+        str, Argument(metavar="ORG/NAME[@REVISION]", help="Model on a hub. REVISION is a commit, tag or branch.")
     ],
 ) -> None:
     """Fetch a model from a hub into huggingface_hub's cache, check it, and print the name that pins it.
 
-    Without a revision the newest commit is taken, and from then on ORG/NAME means that one on this machine.
+    Without a revision, the newest commit is taken. From then on, ORG/NAME stands for that commit on this machine.
 
     mirenc models fetch org/name
     mirenc models fetch org/name@v1
@@ -133,7 +133,7 @@ def evaluate(
     *,
     options: common.Reading,
 ) -> None:
-    """Measure on a folder of IR how well a model does its training tasks and finds functions, and compare baselines.
+    """Measure on IR how well a model does its training tasks and how well it finds functions, beside baselines.
 
     mirenc models evaluate mirenc-tiny --ir builds
     mirenc models evaluate mirenc-tiny --ir builds --json
@@ -160,7 +160,7 @@ def _show_figures(figures: dict[str, Any]) -> None:
         table.add_row(*row)
     common.print_table(table)
     own = figures["baselines"].endswith("this folder")
-    note = ", whose statements they know, so their figures are too good; the model has none of its own" if own else ""
+    note = ", as the model has none. They know these statements, so their figures are too good" if own else ""
     size = f"{data['statements']:,} statements, {data['distinct_statements']:,} of them distinct"
     typer.echo(f"{size}. Baselines {figures['baselines']}{note}.")
 

@@ -86,8 +86,8 @@ def predict(
 ) -> None:
     """Ask a trained model (head) for a decision about your code, such as a vector width or a predicted size.
 
-    An answer says for which machine it is, and how often such answers were right on code that was not trained on. Files
-    that fail are listed on stderr; the others are answered, and the exit code is 1.
+    An answer says for which machine it is, and how often such answers were right on code that the head was not
+    trained on. Files that fail are listed on stderr; the others are answered, and the exit code is 1.
 
     mirenc predict vectorization foo.ll
     mirenc predict device_mapping kernel.cl -c transfer=1048576,wgsize=128
@@ -187,7 +187,7 @@ def _head(task: Task, folder: Path | None, variant: str, look_ahead: bool | None
         trained = TaskHead.load(folder, task)
         if variant and trained.variant != variant:
             raise HeadError(
-                f"the head in {folder} is for {trained.variant or 'the one table'} of {task.name}, not for {variant}. "
+                f"the head {folder} is for {task.name} ({trained.variant or 'without a variant'}), not for {variant}. "
                 f"Leave --variant out, or give --head the folder of a head for {variant}"
             )
         if look_ahead is not None:

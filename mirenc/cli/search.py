@@ -79,7 +79,7 @@ def search(
 
     for query in queries:
         if Path(query).suffix in VECTOR_SUFFIXES and not os.path.isdir(query):
-            swapped = f"{query} is a file of vectors, which is searched in, not for"
+            swapped = f"{query} is a file of vectors, so it can be the INDEX, but not the QUERY"
             raise ConfigError(f"{swapped}. Type: mirenc search FILE {query}")
     check_outputs(output or ())
     wanted = None if function is None else _pattern(function)

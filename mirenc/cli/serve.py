@@ -41,8 +41,8 @@ def inliner(
     again only for sources that have changed. With --replay it does not search at all.
 
     During the build, the variables CC and CXX, and the commands cc, c++, gcc, g++, clang and clang++ on PATH, run this
-    compiler. If your build calls another name, pass it CC=FOLDER/bin/cc; that compiler also works outside of mirenc
-    serve. -Oz is used whatever level the build asks for.
+    compiler. If your build calls its compiler by another name, pass CC=FOLDER/bin/cc to the build; that compiler also
+    works outside of mirenc serve. -Oz is used whatever level the build asks for.
 
     LLVM's verifier checks that each module is well-formed IR. Run your own tests to see that the program still behaves
     as before.

@@ -55,8 +55,8 @@ def suggest(
     """List pass lists that may make code smaller than -Oz does, in the order in which to try them; --try runs them.
 
     The lists are the same for all code, because choosing them for each piece of code saved no more. The first lists
-    were found by compiling many functions; for each list there is code that it makes smaller than -Oz and every earlier
-    list do. Then come six lists that people try by hand: -Os, -Oz twice, -Oz with gvn-hoist, with gvn-sink, with both,
+    were found by compiling many functions. Each of them makes some code smaller than -Oz and all lists before it do.
+    Then come six lists that people try by hand: -Os, -Oz twice, -Oz with gvn-hoist, with gvn-sink, with both,
     and -Oz without inlining.
 
     Sources are compiled with -Oz -Xclang -disable-llvm-passes. --try compares the sizes of the object files, that is,

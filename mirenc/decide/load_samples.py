@@ -79,7 +79,7 @@ def join_same_code(samples: Sequence[Sample]) -> list[Sample]:
     hashes = []
     for sample in samples:
         if sample.ir is None:
-            raise TaskError(f"sample {sample.name} has no IR to compare. Leave the sample out, or give its IR")
+            raise TaskError(f"sample {sample.name} has no IR to compare with the others'. Leave it out, or give its IR")
         try:
             ir = sample.ir if isinstance(sample.ir, (str, bytes)) else Path(sample.ir).read_bytes()
             hashes.append(_statements_hash(ir))

@@ -33,6 +33,6 @@ def read(path: Path, identity: dict[str, Any], *, device: torch.device) -> dict[
         reason = str(error).partition("\n")[0] or "cut off"
         raise ModelError(f"{path}: damaged ({reason}). Start in another folder without --resume") from None
     if any(payload.get(name, value) != value for name, value in identity.items()):
-        advice = f"Resume with those it was started with ({path.parent}/config.json has the configuration)"
+        advice = f"Resume with those that the run was started with ({path.parent}/config.json has its configuration)"
         raise ConfigError(f"{path.parent}: its checkpoint is of another configuration or corpus. {advice}")
     return payload

@@ -142,9 +142,8 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
             break
         flags = [flag for flag in flags if flag not in refused]
     lines = [line for line in done.stderr.splitlines() if "error: " in line] or [f"exit code {done.returncode}"]
-    raise CompileError(
-        problem or f"{'zig cc' if 'ziglang' in compiler else os.path.basename(compiler[0])} refuses it: {lines[0]}"
-    )
+    name = "zig cc" if "ziglang" in compiler else os.path.basename(compiler[0])
+    raise CompileError(problem or f"{name} refuses it: {lines[0]}")
 
 
 def _warn(source: str, error: Exception) -> None:

@@ -30,7 +30,7 @@ def test_an_announced_model_is_used_by_its_name(run: Run, site: Path, ir: Path, 
     assert run("models", "show", "random").ok().out == "# random\n\n"
     first, second = run("models", "verify", "random").ok().out.splitlines()
     assert first == "random: 5 files as released"  # not the package's name
-    assert second.startswith("random: golden vectors reproduced")
+    assert second.startswith("random: vectors of golden.json reproduced")
     index = tmp_path / "x.npz"
     run("embed", "--model", "random", "-o", index, ir).ok()
     run("search", ir, index).ok()  # the vectors know their model, and it is found

@@ -244,7 +244,7 @@ def test_swapped_arguments_are_told(run: Run, model_dir: Path, folder: Path, tmp
     run("embed", "--model", model_dir, "-o", index, folder).ok()
     for words in ((index, O0 / "sorting.ll"), (O0 / "sorting.ll", index, folder)):
         run("search", "--model", model_dir, *words).failed(
-            f"{index} is a file of vectors, which is searched in, not for. Type: mirenc search FILE {index}"
+            f"{index} is a file of vectors, so it can be the INDEX, but not the QUERY. Type: mirenc search FILE {index}"
         )
 
 

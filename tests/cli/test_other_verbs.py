@@ -397,7 +397,7 @@ def test_models_show_and_verify(run: Run, model_dir: Path) -> None:
     assert run("models", "show", model_dir).ok().out == "# random\n\n"
     lines = run("models", "verify", model_dir).ok().out.splitlines()
     assert lines[0] == "random: 5 files as released"
-    assert lines[1].startswith("random: golden vectors reproduced (largest difference ")
+    assert lines[1].startswith("random: vectors of golden.json reproduced (largest difference: ")
     run("models", "show", "none").failed("unknown model 'none'")
 
 

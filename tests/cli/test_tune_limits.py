@@ -138,7 +138,7 @@ def test_a_setting_that_hangs_is_ended_and_not_tried_again(run: Run, runs: Runs,
     assert living(str(runs.project)) == []
     assert runs.hung == 1
     (line,) = [one for one in done.err.splitlines() if "ended after" in one]
-    assert f"{setting}: ended after 2 s, with all it started; the default takes 1 s" in line
+    assert f"{setting}: ended after 2 s, together with every process that it started; the default takes 1 s" in line
     settings = tried(runs)
     (hanging,) = [one for directive, one in settings.items() if setting in directive]
     assert (hanging["gain"], hanging["problem"], hanging["limit"]) == (None, "ended after 2 s", 2.0)
@@ -176,7 +176,7 @@ def test_a_build_that_hangs_is_ended(run: Run, runs: Runs, monkeypatch: pytest.M
     monkeypatch.setattr("mirenc.tools.tune.build.run_shell", build)
     done = run(*words(runs, "vectorization", "nothing"))
     assert done.code == 0, done.err
-    assert "ended after 70 s, with all it started; the default's build takes 7 s" in done.err
+    assert "ended after 70 s, together with every process that it started; the default's build takes 7 s" in done.err
     assert builds[0] == math.inf
     assert set(builds[1:]) == {70.0}
     first, *others = tried(runs).values()

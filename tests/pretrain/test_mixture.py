@@ -98,7 +98,7 @@ def test_a_map_is_not_fitted_on_what_the_run_holds_out(trainer: Trainer, program
     (found,) = fit_maps(trainer, maps_on(tmp_path))
     assert (found["rows"], found["pairs"], found["projects"]) == (48, 24, ["other"])
     shutil.rmtree(tmp_path / "other")
-    with pytest.raises(ConfigError, match="that the run does not hold out"):
+    with pytest.raises(ConfigError, match="no module in it is usable"):
         fit_maps(trainer, maps_on(tmp_path))
 
 
@@ -117,9 +117,9 @@ def test_a_corpus_may_be_a_domain_if_its_tokenizer_is_the_runs(
     files = [file for file in files if file.relative_to(ir_folder).parts[0] in held_out]
     build_corpus(files, ir_folder, tmp_path / "held_out", tokenizer=corpus.tokenizer)
     for wrong, complaint in (
-        (tmp_path / "held_out", "has no project that the run does not hold out"),
-        (tmp_path / "other", "not built with the tokenizer of the run's"),
-        (tmp_path / "nowhere", "has no module that can be read"),
+        (tmp_path / "held_out", "the run holds out all of its projects"),
+        (tmp_path / "other", "built with another tokenizer than the run's corpus"),
+        (tmp_path / "nowhere", "no module in it is usable"),
     ):
         with pytest.raises(ConfigError, match=complaint):
             fit_maps(trainer, maps_on(wrong, corpus=1))

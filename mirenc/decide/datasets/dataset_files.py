@@ -122,7 +122,7 @@ def read_archive(folder: Path, name: str) -> dict[str, bytes]:
                 raise DatasetError(f"{path}: holds {member} twice. Pack it again")
             size += len(data)
             if size > _MAX_ARCHIVE or len(members) == _MAX_MEMBERS:
-                found = f"has more than {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB; no archive of a dataset has"
+                found = f"has over {_MAX_MEMBERS} files or {_MAX_ARCHIVE >> 20} MiB, more than any dataset's archive"
                 raise DatasetError(f"{path}: {found}. Remove what does not belong to the dataset")
             members[member] = data
     return dict(sorted(members.items()))

@@ -65,7 +65,7 @@ class PairHead(Reducing, CostRegressor, kind="pairs"):
         self.setting_spread_[settings.features.shape[1] - self.unseen :] = np.inf
         sample, column = np.nonzero(np.isfinite(costs) & (settings.row >= 0))
         if len(sample) == 0:
-            raise HeadError("no cost belongs to a setting. Give a row of `settings` for each measured setting")
+            raise HeadError("no finite cost is of a setting in `settings`. Give each measured setting a row there")
         setting = settings.row[sample, column]
         logs = np.log(costs[sample, column])
         sample_effect, _ = additive_effects(logs, sample, setting, len(costs), len(settings.features))

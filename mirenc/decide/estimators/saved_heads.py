@@ -197,7 +197,7 @@ def widened(arrays: Arrays, types: Mapping[str, str]) -> dict[str, NDArray[Any]]
     """Reverse `narrowed`. Raises AttributeError, TypeError or ValueError: types that are none of numbers."""
     kinds = {name: np.dtype(kind) for name, kind in types.items()}
     if not all(kind.kind in _NARROW for kind in kinds.values()):
-        raise ValueError("'types' names types that are not types of numbers")
+        raise ValueError("'types' lists a type that is not numeric")
     return {name: array.astype(kinds[name]) if name in kinds else array for name, array in arrays.items()}
 
 

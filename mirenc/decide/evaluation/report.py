@@ -291,10 +291,10 @@ def load_report(path: str | Path, task: Task, data: TaskData) -> TaskReport:
         advice = f"Make it with `mirenc evaluate ... -o {path}`"
         raise TaskError(f"record {path} cannot be read: {error}. {advice}") from None
     if not isinstance(content, dict) or content.get("format_version") != FORMAT:
-        advice = "Make the record with this release's `mirenc evaluate`"
-        raise TaskError(f"record {path} has no format_version {FORMAT}. {advice}")
+        raise TaskError(f"record {path} has no format_version {FORMAT}. Make it with this release's `mirenc evaluate`")
     source = (content.get("task"), content.get("data_hash"), content.get("samples"))
     figures = content.pop("figures", None)
     if source != (task.name, data.content_hash, len(data)) or not TaskReport(content, task, data).proves(figures):
-        raise TaskError(f"record {path} is of task {source[0]!r} or of other data. Evaluate again")
+        found = f"record {path} (task {source[0]!r}) was made of another task than {task.name!r}, or of other data"
+        raise TaskError(f"{found}. Evaluate again")
     return TaskReport(content, task, data)

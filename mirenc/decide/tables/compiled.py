@@ -162,7 +162,7 @@ def _sizes(table: Any, shape: tuple[int, ...]) -> Sizes:
     """Rows (of Arrow) in the order of pieces, and lists, as arrays of that shape. Raises ValueError: another order."""
     for name, expected in zip(("piece", "list"), np.indices(shape).reshape(len(shape), -1), strict=False):
         if not np.array_equal(table[name].to_numpy(), expected):
-            raise ValueError(f"rows of column {name!r} are not {shape} in order")
+            raise ValueError(f"column {name!r} does not number the rows in the order of a table of shape {shape}")
     # Nothing becomes NaN.
     numbers = [table[name].to_numpy().astype(np.float64).reshape(shape) for name in ("instructions", "code_bytes")]
     encoded = table["status"].combine_chunks().dictionary_encode()
@@ -211,8 +211,8 @@ def read_piece_ir(folder: str | Path, pieces: Sequence[Piece]) -> list[str]:
             texts |= {found: text for found, text in rows if found in wanted}
     except FileNotFoundError:
         raise TaskError(
-            f"{path}: this file of the table is missing, because IR is not published. Make the table again as "
-            "machine.json says: mirenc label SOURCES -o FOLDER"
+            f"{path}: this file of the table is missing; tables are published without it. To get it, make the "
+            "table again with the settings in machine.json: mirenc label SOURCES -o FOLDER"
         ) from None
     except (OSError, KeyError, TypeError, pa.ArrowException) as error:
         raise TaskError(f"{path}: the file of IR is damaged ({error}). {MAKE_ONE}") from None

@@ -110,8 +110,8 @@ def _space(columns: list[str], table: str) -> Space:
         if found is None or not 0 <= int(found[6]) < 16:
             raise TaskError(
                 f"{table}: column {column!r} does not name a configuration. Name it as in {_DEFAULT}, eight parts "
-                "joined by _: optimisation level, number of threads, of nodes for threads, of nodes for pages, thread "
-                "mapping, hyper-threading (0 or 1), prefetcher mask (0 to 15), page policy"
+                "joined by _: optimisation level, how many threads, on how many NUMA nodes they run, how many NUMA "
+                "nodes hold pages, thread mapping, hyper-threading (0 or 1), prefetcher mask (0 to 15), page policy"
             )
         mask = [int(found[6]) >> bit & 1 for bit in range(4)]
         settings.append((*map(int, found.group(1, 2, 3)), found[4], int(found[5]), *mask, found[7]))

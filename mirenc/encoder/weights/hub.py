@@ -27,9 +27,7 @@ _COMMIT = re.compile("[0-9a-f]{40}")
 
 def library() -> Any:
     """huggingface_hub. Raises MissingExtraError: it is not installed."""
-    with needs(
-        "hub", "a name like ORG/NAME that is no folder here is that of a model on a hub, which needs huggingface_hub"
-    ):
+    with needs("hub", "a name like ORG/NAME that is no folder here is a model on a hub, which needs huggingface_hub"):
         import huggingface_hub.errors
         import huggingface_hub.utils  # which none of its lazy names is
     return huggingface_hub

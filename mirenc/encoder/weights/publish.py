@@ -36,9 +36,7 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
     there = {name for name in (*REQUIRED, *OPTIONAL, SUMS) if (files.folder / name).is_file()}
     if other := sorted(there ^ set(names)):
         advice = f"Call mirenc.encoder.weights.seal({str(files.folder)!r}) for a list of the model's own files"
-        raise ModelError(
-            f"{files.folder}: {SUMS} does not list exactly the model's files: {', '.join(other)}. {advice}"
-        )
+        raise ModelError(f"{files.folder}: {SUMS} does not list just the model's files: {', '.join(other)}. {advice}")
     output.mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copyfile(files.folder / name, output / name)

@@ -134,8 +134,8 @@ def _check_parts(folder: Path, config: ModelConfig, tokenizer: IRTokenizer, stor
     for what, (value, expected) in pairs.items():
         if value != expected:
             raise ModelError(
-                f"{folder}: {what} is {value}, the model's {expected}: they do not belong together. "
-                "Install the model again"
+                f"{folder}: {what}: found {value}, but config.json needs {expected}. The files of this folder do "
+                "not belong together. Install the model again"
             )
     for name, array in weights.items():
         if stored[name].dtype.kind != "f" or not np.isfinite(array).all():

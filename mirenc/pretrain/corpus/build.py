@@ -188,7 +188,7 @@ def _read_parts(
         for chunk, _ in zip(chunks, finished, strict=True):
             advance(len(chunk))
     except BrokenProcessPool:
-        found = f"{root}: a reading process was ended from outside, as a system short of memory does"
+        found = f"{root}: a process that reads files was killed from outside, as a system does when memory runs out"
         advice = "What was read is kept: type the same again, with fewer --jobs (Python: jobs=)"
         raise IRResourceError(f"{found}. {advice}") from None
     finally:

@@ -130,8 +130,8 @@ def bag_vectors(bags: Sequence[Mapping[str, int]]) -> sp.csr_matrix:
 def retrieval_figures(pairs: Sequence[FunctionPair]) -> Figures:
     """Recall and reciprocal rank of text, graph, both and two baselines without model; a `NoFigureError`: too few."""
     if len(pairs) < _FEW:
-        wanted = f"at least {MIN_INSTRUCTIONS} instructions at both {QUERY} and {CANDIDATE}; {_FEW} are needed"
-        raise NoFigureError(f"{len(pairs)} different functions of {wanted}")
+        wanted = f"have {MIN_INSTRUCTIONS} instructions or more at {QUERY} and at {CANDIDATE}"
+        raise NoFigureError(f"only {len(pairs)} different functions {wanted}; {_FEW} such functions are needed")
     figures: Figures = {"functions": len(pairs), "files": len({pair.files for pair in pairs})}
     queries, candidates = [pair.query for pair in pairs], [pair.candidate for pair in pairs]
     for part in ("text", "graph", "both"):

@@ -163,7 +163,7 @@ class _Building:
         command = [*self.command, *options, *map(str, self.assembly), "-o", str(self.library), "-lm"]
         if problem := compile_problem(command, _LONGEST):
             found = f"{self.stem.name}: the variants cannot be linked: {problem}"
-            raise CompileError(f"{found}. Define in the source what it uses, or do not use it")
+            raise CompileError(f"{found}. Define in the source every name that it uses, or remove the uses")
         for path in self.assembly:
             path.unlink()
 

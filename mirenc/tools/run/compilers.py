@@ -109,8 +109,8 @@ def clang_of(version: str, compiler: str | None = None) -> str:
     if shutil.which(name) is None:
         if compiler:
             raise ToolchainError(f"compiler {name!r} is not on PATH. Give the path of a clang with --compiler")
-        found = f"{name} is not on PATH, and LLVM {version} runs the passes. Type: apt-get install {name}"
-        raise ToolchainError(f"{found}, or name with --compiler a clang that is not newer than this LLVM, or give IR")
+        found = f"passes run in LLVM {version}, so sources need a clang that is not newer, and {name} is not on PATH"
+        raise ToolchainError(f"{found}. Type: apt-get install {name}, or name such a clang by --compiler, or give IR")
     return name
 
 

@@ -149,7 +149,7 @@ class Tuning(Run):
         # Of one thread, the processor's time is the same beside other work; of several, it counts waiting too.
         self.clock = self.case.clock or ("wall" if first.cpu > _SEVERAL * first.wall else "cpu")
         if first.cpu < _SHORT:
-            self.say(f"warning: a run takes {first.cpu:.3f} s, so most of it is its start. Give the program more work")
+            self.say(f"warning: a run takes {first.cpu:.3f} s, mostly for its start-up. Give the program more work")
         wanted, top = {path.resolve() for path in self.order.files}, self.place.resolve()
 
         def ours(place: Place) -> bool:
@@ -211,7 +211,7 @@ class Tuning(Run):
             if not turns.dropped:
                 self.whole = turns.gain(1), turns.gain(1, clock="wall"), turns.noise
             if not turns.faster(1):
-                self.say("all together is not faster by more than the noise, so nothing is kept")
+                self.say("with the best settings together, the program is not faster by more than noise; none is kept")
                 self.kept = {}
 
     def close(self) -> None:
@@ -322,7 +322,7 @@ class Tuning(Run):
         """A setting that cannot be a candidate; one that was ended is reported, recorded, and not tried again."""
         if not isinstance(problem, OverLimitError):
             return Tried(directive, problem=str(problem))
-        self.say(f"{place.title}: {directive}: {problem}, with all it started; {default}")
+        self.say(f"{place.title}: {directive}: {problem}, together with every process that it started; {default}")
         setting = Tried(directive, problem=str(problem), limit=problem.seconds)
         self.journal.write({"place": place.key, "ended": asdict(setting)})
         return setting
@@ -348,14 +348,14 @@ class Tuning(Run):
         if any(map(variant.same_as, others)):
             return "the same code as with another"
         self.user.restore(variant)
-        return "" if self._said() == self.expected else "another output"
+        return "" if self._said() == self.expected else "its output or exit code differs from the original build's"
 
     def _in_turns(self, variants: Sequence[Variant], seed: Sequence[int]) -> Turns:
         def once(number: int) -> Ended:
             self.user.restore(variants[number])
             done = self._timed(self.order.run)
             if number and (done.code or not (self.order.check or done.output == self.expected[1])):
-                raise WrongRunError("another output")
+                raise WrongRunError("its output or exit code differs from the original build's")
             return done
 
         return Turns.run(len(variants), once, self.order.rounds, (self.plan.seed, *seed), self.clock)

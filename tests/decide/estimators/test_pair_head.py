@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused() -> None:
         clone(RIDGE).fit(features, costs[1:], shared(120))
     with pytest.raises(HeadError, match=r"for each sample, a row of .* and a row of .* are needed"):
         clone(RIDGE).fit(features, costs[:, 1:], shared(120))
-    with pytest.raises(HeadError, match="no cost belongs to a setting"):
+    with pytest.raises(HeadError, match="no finite cost is of a setting"):
         clone(RIDGE).fit(features, costs, Settings(NUMBERS, np.full((120, 8), -1)))
     fitted = clone(RIDGE).fit(features, costs, shared(120))
     with pytest.raises(HeadError, match="with 8 columns; settings need one row for each sample, and 1 columns"):

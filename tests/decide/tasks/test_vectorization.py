@@ -93,7 +93,7 @@ def test_a_trip_count_says_where_it_comes_from() -> None:
     (branch,) = re.findall(r"  br i1 .*", text)
     weighted = parse_ir(text.replace(branch, f"{branch}, !prof !0") + '!0 = !{!"branch_weights", i32 8, i32 8}\n')
     (loop,) = TASK.regions(weighted)
-    assert TASK.context.from_ir(weighted, loop) == {"trip_count": 2}
+    assert TASK.context.from_ir(weighted, loop) == {"trip_count": 2, "taken": "unknown", "rarer": "unknown"}
     assert TASK.context.ir_sources(weighted, loop) == {"trip_count": "branch weights"}
 
 
@@ -116,16 +116,21 @@ def test_a_setting_is_a_pragma() -> None:
 
 
 def test_context() -> None:
-    assert TASK.context.encode((0, 128, 0, 0)).tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0]
-    assert TASK.context.encode((63, 512, 8, 4)).tolist() == [1.0, 6.0, 9.0, 1.0, 3.0, 2.0]
-    assert TASK.context.encode((63, 512, 1, 1)).tolist() == [1.0, 6.0, 9.0, 1.0, 0.0, 0.0]
+    def encoded(*context: object) -> list[float]:
+        return TASK.context.encode(context).tolist()  # type: ignore[no-any-return]
+
+    assert encoded(0, 128, 0, 0, "unknown", "unknown") == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert encoded(63, 512, 8, 4, 0.9, "unknown") == [1.0, 6.0, 9.0, 1.0, 3.0, 2.0, 1.0, 0.9, pytest.approx(0.1)]
+    assert encoded(63, 512, 1, 1, 0.5, 0.25) == [1.0, 6.0, 9.0, 1.0, 0.0, 0.0, 1.0, 0.5, 0.25]
     assert TASK.context.parse_question({"vector_bits": "256"}) is None
     known = {"vector_bits": "256", "trip_count": "8"}
     assert TASK.context.parse_question(known) is None
-    assert TASK.context.parse_question({**known, "llvm_width": "4", "llvm_count": "2"}) == (8.0, 256.0, 4.0, 2.0)
-    for context in ((-1, 128, 1, 1), (0, 0, 1, 1), (0, 128, -1, 1)):
-        with pytest.raises(TaskError, match=r"context feature '(trip_count|vector_bits|llvm_width)' is .*; allowed: "):
-            TASK.context.encode(context)
+    known |= {"llvm_width": "4", "llvm_count": "2"}
+    assert TASK.context.parse_question(known) == (8.0, 256.0, 4.0, 2.0, "unknown", "unknown")
+    for context in ((-1, 128, 1, 1), (0, 0, 1, 1), (0, 128, -1, 1), (0, 128, 1, 1, -0.5)):
+        names = "trip_count|vector_bits|llvm_width|taken"
+        with pytest.raises(TaskError, match=rf"context feature '({names})' is .*; allowed: "):
+            encoded(*context, *["unknown"] * (6 - len(context)))
 
 
 def test_what_no_pass_touches_is_refused() -> None:
@@ -227,27 +232,27 @@ def test_what_llvm_would_choose_is_asked_where_it_is_not_given(
         return {("f", "%again"): (8, 4)}
 
     monkeypatch.setattr(loop_task, "vectorizer_choices", choices)
-    seen: list[list[float]] = []
+    seen: list[list[object]] = []
     monkeypatch.setattr(
         TASK.context,
         "encode",
-        lambda context: seen.append([*context]) or np.zeros(6),  # type: ignore[func-returns-value]
+        lambda context: seen.append([*context]) or np.zeros(9),  # type: ignore[func-returns-value]
     )
     ir = IR.format(body="%y = mul i32 %x, 3")
     head.predict(ir, {"vector_bits": "256"})
-    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 8.0, 4.0])
+    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 8.0, 4.0, "unknown", "unknown"])
     head.predict(ir, {"vector_bits": "256", "llvm_width": "2", "llvm_count": "1"})
-    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 2.0, 1.0])
+    assert (asked, seen[-1]) == ([256], [0.0, 256.0, 2.0, 1.0, "unknown", "unknown"])
 
 
 def test_only_rows_with_code_know_what_llvm_would_choose(tmp_path: Path, tiny: Encoder) -> None:
     data = TASK.load(made_table(tmp_path / "table"))
     assert "compiler" in default_rows(TASK, data)
     found = {row.row: row for row in build_features(TASK, data, ["no_code", "compiler", "histogram"], tiny)}
-    assert found["no_code"].matrix[0].tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0]
+    assert found["no_code"].matrix[0].tolist() == [0.0, 0.0, 7.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     for row in ("compiler", "histogram"):
-        assert found[row].matrix[0, :6].tolist() == [0.0, 0.0, 7.0, 1.0, 0.0, 0.0]
-    assert found["compiler"].matrix.shape == (24, 6)
+        assert found[row].matrix[0, :9].tolist() == [0.0, 0.0, 7.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+    assert found["compiler"].matrix.shape == (24, 9)
 
 
 def test_code_is_also_compared_with_the_compilers_own_choice(tmp_path: Path, tiny: Encoder) -> None:

@@ -114,8 +114,8 @@ class OpenCLRunner(GpuRunner):
         self._open(cell)
         kernel = self._kernel(cell)
         local = self.driver.local_bytes(self.size, block)
-        if local > self.device.local_mem_size:
-            raise CellRefusedError(f"{local} bytes of local memory, and the device has {self.device.local_mem_size}")
+        if local > (most := self.device.local_mem_size):
+            raise CellRefusedError(f"the kernel needs {local} bytes of local memory, and the device has {most}")
         for index, argument in enumerate(self.driver.arguments):
             if argument.kind == "local":
                 kernel.set_arg(index, self.cl.LocalMemory(max(local, 1)))
