@@ -244,7 +244,7 @@ def test_damaged_maps_are_refused(encoder: Encoder, own: WhiteningMap) -> None:
 # -- too little ----------------------------------------------------------------------------------------
 def test_too_few_different_modules(encoder: Encoder, code: Path) -> None:
     files = sorted(code.rglob("*.ll"))[: MIN_ROWS - 1]
-    with pytest.raises(ConfigError, match=r"31 different modules in 31 files; a map needs 32 or more"):
+    with pytest.raises(ConfigError, match=r"31 different modules in 31 files; a map needs at least 32"):
         fit_map(encoder, files)
     with pytest.raises(ConfigError, match=r"1 different modules in 40 files"):
         fit_map(encoder, [files[0]] * 40)

@@ -88,7 +88,7 @@ def test_the_wheel_reads_a_module_that_llvm_22_printed() -> None:
 
 def test_a_function_without_a_body_is_refused() -> None:
     for name in ("outside", "nobody"):
-        with pytest.raises(TaskError, match=f"no function {name!r} with a body"):
+        with pytest.raises(TaskError, match=name):
             function_text(parse_ir(MODULE).text, name)
 
 

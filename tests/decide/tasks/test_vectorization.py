@@ -126,6 +126,8 @@ def test_context() -> None:
     known = {"vector_bits": "256", "trip_count": "8"}
     assert TASK.context.parse_question(known) is None
     known |= {"llvm_width": "4", "llvm_count": "2"}
+    assert TASK.context.parse_question(known) is None  # the IR may say how often branches are taken
+    known |= {"taken": "unknown", "rarer": "unknown"}
     assert TASK.context.parse_question(known) == (8.0, 256.0, 4.0, 2.0, "unknown", "unknown")
     for context in ((-1, 128, 1, 1), (0, 0, 1, 1), (0, 128, -1, 1), (0, 128, 1, 1, -0.5)):
         names = "trip_count|vector_bits|llvm_width|taken"
