@@ -212,7 +212,8 @@ def test_a_head_is_asked_about_the_trip_counts_that_it_learned_from(kernels: lis
     for kernel in [*constant[:: len(constant) // 12], *others[:: len(others) // 12], *uneven]:
         module = scalar_loops(kernel.source, Toolchain(compiler))
         loop = next(one for one in task.regions(module) if (one.symbol, one.line) == (kernel.function, kernel.line))
-        assert task.context.from_ir(module, loop) == kernel.context, kernel.name
+        found = task.context.from_ir(module, loop)
+        assert found == {**kernel.context, "taken": "unknown", "rarer": "unknown"}, kernel.name
 
 
 def test_all_ranges_of_trip_counts_and_few_millions(kernels: list[MeasuredKernel]) -> None:
