@@ -94,7 +94,7 @@ class _Ensemble(Head):
         if len(self.members) > 1 or self._ALWAYS_HOLDS_OUT:
             folds = np.unique(inner)
             if len(folds) < 2:
-                raise ConfigError(f"`part` gives {len(folds)} inner folds; to choose among members takes two or more")
+                raise ConfigError(f"`part` gives {len(folds)} inner folds; two are needed to choose among members")
             held_out = {
                 name: self._held_out(member, features, target, settings, inner, asked) for name, member in self.members
             }

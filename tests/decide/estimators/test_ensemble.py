@@ -182,7 +182,7 @@ def test_a_member_is_asked_with_the_settings_of_the_rows_held_out() -> None:
 
 def test_one_part_is_not_enough_to_choose_by() -> None:
     features, costs = table()
-    with pytest.raises(ConfigError, match="`part` gives 1 inner folds; to choose among members takes two or more"):
+    with pytest.raises(ConfigError, match="`part` gives 1 inner folds; two are needed"):
         EnsembleHead(own()).fit(features, costs, part=np.zeros(40))
 
 

@@ -198,7 +198,7 @@ def test_a_reading_process_that_is_killed_is_one_line(
     monkeypatch.setattr(build_module, "_CHUNK", 2)
     monkeypatch.setattr(build_module, "_start_process", _kill_process)  # as a system short of memory does
     files = sorted((ir_folder / "alpha").rglob("*.ll"))
-    with pytest.raises(IRResourceError, match=r"ended from outside.*--jobs"):
+    with pytest.raises(IRResourceError, match=r"killed from outside.*--jobs"):
         build_corpus(files, ir_folder, tmp_path / "c", SMALL, jobs=2)
 
 
