@@ -213,7 +213,7 @@ def test_a_head_of_another_task_is_refused(trained: TaskHead, tmp_path: Path) ->
 
 
 def test_a_row_without_the_model_makes_no_head(task: Task, encoder: Encoder) -> None:
-    with pytest.raises(TaskError, match="features \(row\) 'no_code'; available: text, graph, both"):
+    with pytest.raises(TaskError, match=r"features \(row\) 'no_code'; available: text, graph, both"):
         fit_head(task, task.load(), encoder, row="no_code")
 
 
