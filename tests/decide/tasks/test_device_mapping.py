@@ -105,7 +105,7 @@ def test_a_variant_names_its_table(tmp_path: Path) -> None:
             ({"dataset": "B", column: text}, rf"record 2 \(npb-3\.3-BT-add/B\): column '{column}' is '{text}'")
             for column, text in (("runtime_cpu", ""), ("transfer", "nan"), ("wgsize", "fast"), ("mem", "inf"))
         ),
-        ({"benchmark": "npb-3.3-CG-zero"}, r"record 2 \(npb-3\.3-CG-zero/A\): no IR of this kernel"),
+        ({"benchmark": "npb-3.3-CG-zero"}, r"record 2 \(npb-3\.3-CG-zero/A\): kernels_ir has no IR of this kernel"),
     ],
 )
 def test_a_broken_row_is_named(change: dict[str, str], message: str, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
         ("scale:4 n=100", 4, 100),
         ("scale:4 n=1000", 4, 1000),
     ]
-    assert kernels[0].context == {"trip_count": 0}
+    assert kernels[0].context == {"trip_count": 0, "taken": "unknown", "rarer": "unknown"}
     folder = tmp_path / "build"
     folder.mkdir()
     build = METHOD.build(kernels[0], METHOD.parts()[0], folder, METHOD.find_compiler(None))
