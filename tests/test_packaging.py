@@ -78,6 +78,15 @@ def test_a_release_sets_versions_and_moves_the_changelog(checkout: Path) -> None
 
 
 @pytest.mark.needs("git")
+def test_changes_without_a_heading_are_moved_whole(checkout: Path) -> None:
+    text = "# Changelog\n\n## [Unreleased]\n\n- Important.\n\n## [0.1.0] - 2025-01-01\n\n### Added\n\n- B.\n"
+    (checkout / "CHANGELOG.md").write_text(text)
+    write(checkout, "91.2.3", DATE)
+    moved = "\n## [91.2.3] - 2026-11-28\n\n- Important.\n\n## [0.1.0] - 2025-01-01\n\n### Added\n\n- B.\n"
+    assert (checkout / "CHANGELOG.md").read_text().endswith(moved)
+
+
+@pytest.mark.needs("git")
 def test_a_release_refuses_what_is_not_ready(checkout: Path) -> None:
     assert check_tree(checkout, "0.0.1") == [
         f"0.0.1 is not after {mirenc.__version__}, or has a tag. Name a later version"

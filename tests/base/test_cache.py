@@ -42,6 +42,12 @@ def test_more_keys_than_sqlite_takes_in_a_query(tmp_path: Path) -> None:
     assert cache.get(many) == {key: key[:4] for key in many[::2]}
 
 
+def test_a_model_s_name_leads_out_of_no_folder(tmp_path: Path) -> None:
+    cache = Cache("d" * 64, kind="../../escaped/x", folder=tmp_path)
+    assert cache.path.parent == tmp_path
+    assert Cache("d" * 64, kind="mirenc-fast unnamed", folder=tmp_path).path.name.startswith("mirenc-fast unnamed.")
+
+
 def test_another_digest_is_another_cache(tmp_path: Path) -> None:
     (key,) = keys(1)
     Cache(DIGEST, folder=tmp_path).put({key: b"one"})

@@ -117,3 +117,15 @@ def test_literals_are_the_same_numbers(newer: str, older: str) -> None:
 def test_llvm_reads_them(kind: str, number: str) -> None:
     text = f"define {kind} @f({kind} %x) {{\n  %r = fadd {kind} %x, {number}\n  ret {kind} %r\n}}\n"
     assert parse_ir(text).instruction_count == 2
+
+
+@pytest.mark.parametrize(
+    ("newer", "older"),
+    [
+        ("float 1.0e99999999", "float 0x7FF0000000000000"),
+        ("double -0x1p-9999999999", "double 0x8000000000000000"),
+        ("float 0.0e99999999999", "float 0x0000000000000000"),
+    ],
+)
+def test_an_exponent_far_out_of_range_is_not_computed(newer: str, older: str) -> None:
+    assert older_literals(newer) == older
