@@ -27,7 +27,7 @@ from typing import Any
 from debian_recipe import Package, Recipe, RecipeLimits, read_recipe
 
 from mirenc.base.errors import IRFileError, MirencError, ToolchainError
-from mirenc.llvm.inputs.compile_commands import Report
+from mirenc.llvm.inputs.input import Report
 from mirenc.llvm.inputs.projects import header_flags, header_folders
 from mirenc.llvm.sources.compile_programs import CHUNK, Advance, Choices, Program, compile_chunk, run_quietly
 from mirenc.llvm.sources.ir_folder import FAILURES, IRFolder, IRRecord, Key, digest
