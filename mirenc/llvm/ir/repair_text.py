@@ -26,7 +26,27 @@ _STRING_OF_ASM = re.compile(r'^[ \t]+(?="[^"\n]*"$)', re.MULTILINE)
 
 
 CHANGED_INTRINSIC = re.compile(
-    r"^Intrinsic has incorrect (?:argument|return) type!\nptr @llvm\.([\w.-]+)$", re.MULTILINE
+    r"^(?:Intrinsic has incorrect (?:argument|return) type!\nptr |The splice index exceeds .*\n.*)@llvm\.([\w.-]+)",
+    re.MULTILINE,
+)
+_BLOCK_ARGUMENT = re.compile(r'\blabel (%(?:"[^"\n]*"|[-\w$.]+))')
+_FUNCTION_NAME = re.compile(r'^define [^@\n]*(@(?:"[^"\n]*"|[-\w$.]+))')
+# What the verifiers of LLVM 20 to 22 refuse and LLVM 19's does not: words of the refusal, what is replaced in the text
+# and by what, and the warning.
+_NEW_RULES = (
+    (
+        "calling convention does not permit calls",
+        re.compile(r"(?<=\b(?:call|voke) )(?:amdgpu|spir|ptx)_(?:kernel|cs\w*|gfx\w*) "),
+        "",
+        "it calls kernels; their calls are read without the calling convention",
+    ),
+    ("!memprof MemInfoBlock", re.compile(r", !memprof !\d+"), "", "its memory profile is left out"),
+    (
+        "cannot use argument of naked function",
+        re.compile(r"\bnaked (?=[^\n\"]*[{}]$)", re.MULTILINE),
+        '"none" ',
+        "it uses arguments of naked functions, which are read without that attribute",
+    ),
 )
 NEWEST_READ = 22  # LLVM of the oldest llvmlite that mirenc installs with
 
@@ -63,12 +83,33 @@ def repair(text: str, refusal: IRParseError) -> Repair | None:
             text = re.sub(rf"@llvm\.{re.escape(name)}(?![\w.-])", f"@llvm.old.{name}", text)
         what = f"intrinsics that LLVM {NEWEST_READ} has in another form are read as functions (@llvm.{min(names)})"
         return Repair(text, False, what)
+    for words, pattern, replacement, what in _NEW_RULES:
+        if words in refusal.diagnostic:
+            return Repair(pattern.sub(replacement, text), False, what)
     if refusal.line is None or refusal.column is None:
         return None
     line, start = place_of(text, refusal.line, refusal.column)
+    if _BLOCK_ARGUMENT.match(line, start):
+        return Repair(_with_block_addresses(text), False, "blocks that it passes to assembly are passed as addresses")
     if _DEBUG_NODE.match(line) or _RECORD.match(line):
         return Repair(without_debug_information(text), True, f"its debug information is left out ({refusal})")
     return _without_modifier(text, line, start)
+
+
+def _with_block_addresses(text: str) -> str:
+    """Text in which inline assembly gets ``ptr blockaddress(@f, %b)`` for ``label %b``, as LLVM 20 and later want it."""
+    function = ""
+
+    def passed(argument: re.Match[str]) -> str:
+        return f"ptr blockaddress({function}, {argument[1]})"
+
+    lines = text.split("\n")
+    for at, line in enumerate(lines):
+        if named := _FUNCTION_NAME.match(line):
+            function = named[1]
+        elif " asm " in line:
+            lines[at] = _BLOCK_ARGUMENT.sub(passed, line)
+    return "\n".join(lines)
 
 
 def place_of(text: str, number: int, column: int) -> tuple[str, int]:

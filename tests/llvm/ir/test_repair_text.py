@@ -21,6 +21,21 @@ SEGMENTS = f"""define void @f(<vscale x 1 x i8> %v, ptr %p, i64 %n) {{
 }}
 declare {_TWO} @llvm.riscv.vlseg2.nxv1i8.i64(<vscale x 1 x i8>, <vscale x 1 x i8>, ptr, i64)
 """
+KERNEL = "declare spir_kernel void @k()\n"
+MEMORY_PROFILE = "declare i32 @g(i32)\n" + '!0 = !{!1}\n!1 = !{!2, !"notcold", i64 100}\n!2 = !{i64 1}\n'
+SPLICE = """define <2 x i1> @f(<2 x i1> %a, <2 x i1> %b, i32 %n) {
+  %v = call <2 x i1> @llvm.experimental.vp.splice.v2i1(<2 x i1> %a, <2 x i1> %b, i32 5, <2 x i1> %a, i32 %n, i32 %n)
+  ret <2 x i1> %v
+}
+declare <2 x i1> @llvm.experimental.vp.splice.v2i1(<2 x i1>, <2 x i1>, i32 immarg, <2 x i1>, i32, i32)
+"""
+BLOCKS = """define void @"f\\22"() {{
+  br label %l
+l:
+  call void asm sideeffect "b ${{0:l}}", "X"({})
+  ret void
+}}
+"""
 FLAGS = '!llvm.module.flags = !{!0}\n!0 = !{i32 2, !"Debug Info Version", i32 3}\n'
 DEBUG = """define i32 @f(i32 %a) !dbg !4 {
     #dbg_value(i32 %a, !7, !DIExpression(), !5)
@@ -66,6 +81,42 @@ DEBUG = """define i32 @f(i32 %a) !dbg !4 {
             SEGMENTS.replace("@llvm.riscv", "@llvm.old.riscv"),
             "intrinsics that LLVM 22 has in another form are read as functions (@llvm.riscv.vlseg2.nxv1i8.i64)",
             id="intrinsic of another signature",
+        ),
+        pytest.param(
+            KERNEL + "define void @h() {\n  tail call spir_kernel void @k()\n  ret void\n}\n",
+            KERNEL + "define void @h() {\n  tail call void @k()\n  ret void\n}\n",
+            "it calls kernels",
+            id="call of a kernel",
+        ),
+        pytest.param(
+            BODY.replace(") {", ") naked nounwind {"),
+            BODY.replace(") {", ') "none" nounwind {'),
+            "arguments of naked functions",
+            id="argument of a naked function",
+        ),
+        pytest.param(
+            BODY.replace(") {", ") #0 {") + "attributes #0 = { naked }\n",
+            BODY.replace(") {", ") #0 {") + 'attributes #0 = { "none" }\n',
+            "arguments of naked functions",
+            id="argument of a naked function, attribute in a group",
+        ),
+        pytest.param(
+            CALLS.replace("%a)\n  ret", "%a), !memprof !0\n  ret") + MEMORY_PROFILE,
+            CALLS + MEMORY_PROFILE,
+            "its memory profile is left out",
+            id="memory profile of LLVM 19",
+        ),
+        pytest.param(
+            SPLICE,
+            SPLICE.replace("@llvm.", "@llvm.old."),
+            "intrinsics that LLVM 22 has in another form are read as functions",
+            id="splice beyond its vector",
+        ),
+        pytest.param(
+            BLOCKS.format("label %l"),
+            BLOCKS.format(r'ptr blockaddress(@"f\22", %l)'),
+            "blocks that it passes to assembly",
+            id="block passed to assembly",
         ),
         pytest.param(
             BODY.replace(") {", ") #0 {") + "attributes #0 = { brand_new }\n",
