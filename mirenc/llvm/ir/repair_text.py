@@ -97,7 +97,7 @@ def repair(text: str, refusal: IRParseError) -> Repair | None:
 
 
 def _with_block_addresses(text: str) -> str:
-    """Text in which inline assembly gets ``ptr blockaddress(@f, %b)`` for ``label %b``, as LLVM 20 and later want it."""
+    """Text in which assembly gets ``ptr blockaddress(@f, %b)`` for ``label %b``, as LLVM 20 and later want it."""
     function = ""
 
     def passed(argument: re.Match[str]) -> str:
