@@ -163,7 +163,8 @@ def look_ahead_tables(task: LoopTask, data: TaskData, encoder: Encoder, advance:
             except MirencError as error:
                 raise TaskError(f"sample {sample.name}: {error}") from None
             tables[row] = [loop_numbers(code) for code in task.look_ahead(module, sample.region, sample.context)]
-            cache.put({key: tables[row].astype(np.float32).tobytes()})
+            stored[key] = tables[row].astype(np.float32).tobytes()
+            cache.put({key: stored[key]})
         if advance is not None:
             advance(1, total=len(data), note="look-ahead")
     return tables

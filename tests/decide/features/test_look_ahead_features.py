@@ -1,5 +1,8 @@
 """What a head sees of a look-ahead: costs worked out by hand, and settings that nothing is known of."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,7 @@ from mirenc.decide.features.look_ahead_features import (
     SETTING_NAMES,
     default_columns,
     look_ahead_settings,
+    look_ahead_tables,
     loop_numbers,
     setting_columns,
 )
@@ -79,3 +83,31 @@ def test_a_setting_that_nothing_is_known_of_is_not_asked_for() -> None:
     assert not default_columns(tables(None, SCALAR)[0], 0).any()
     assert np.isnan(loop_numbers(None)).all()
     assert len(loop_numbers(None)) == len(loop_numbers(FOUR)) == NUMBERS
+
+
+def test_a_loop_with_other_data_is_compiled_once() -> None:
+    """Three samples of two loops, of which two differ in what their runs tell alone."""
+    compiled: list[str] = []
+
+    def compile_settings(module: str, region: None, context: tuple[Any, ...]) -> list[LoopCode | None]:
+        compiled.append(module)
+        return [SCALAR, FOUR if module == "first" else None]
+
+    task = SimpleNamespace(
+        context=SimpleNamespace(names=("trip_count", "vector_bits")),
+        read_sample=lambda encoder, ir: ir,
+        look_ahead=compile_settings,
+    )
+
+    class Data(SimpleNamespace):
+        def __len__(self) -> int:
+            return len(self.samples)
+
+    samples = [
+        SimpleNamespace(name=name, ir=name, region=None, context=(trips, 256))
+        for name, trips in (("first", 10), ("first", 3), ("second", 10))
+    ]
+    tables = look_ahead_tables(*cast(Any, (task, Data(samples=samples, width=2), None, None)))
+    assert compiled == ["first", "second"]
+    assert np.array_equal(tables[0], tables[1])
+    assert np.isnan(tables[2, 1]).all()
