@@ -5,8 +5,8 @@ import errno
 import os
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,9 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 _HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
 _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
 _MOST_HEADER_FOLDERS = 150
+# Seconds between IR of `mirenc cc` and an object that is newer, from which on it was compiled again: tools that edit an
+# object, and copies of both, take less.
+_AGAIN = 10
 
 
 def is_project(value: object) -> bool:
@@ -65,11 +68,15 @@ def archive_inputs(path: Path, report: Report | None = None, options: ReadOption
 
     Without ``report`` a warning counts the members without bitcode.
     """
-    report = report or (lambda line: warnings.warn(line, LeftOutWarning, stacklevel=4))
+    report = report or _warn
     parts, without = file_parts(path)
     if parts and without:
         report(_left_out(f"{path}: {without} of its members", without))
     return [part_input(path, part) for part in parts]
+
+
+def _warn(line: str) -> None:
+    warnings.warn(line, LeftOutWarning, stacklevel=4)
 
 
 def part_input(path: Path, part: Part) -> Input:
@@ -90,7 +97,12 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     headers searched after the system's. Raises as `expand_inputs`.
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
-    ir = find_inputs(folder)
+    every = find_inputs(folder)
+    ir = current_ir(every)
+    if left_over := sorted({*every} - {*ir}):
+        what = f"{len(left_over)} {'is' if len(left_over) == 1 else 'are'} left out, such as {left_over[0]}"
+        why = "their objects are gone, or were compiled again without it. To read them all the same, name them"
+        (report or _warn)(f"{folder}: of the files that `mirenc cc` wrote, {what}: {why}")
     objects, without = object_inputs(folder, ir)
     if without and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
@@ -113,16 +125,42 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     return [replace(file, flags=flags[file.language], folder=str(root)) for file in files] or objects
 
 
+def current_ir(ir: Sequence[Path]) -> list[Path]:
+    """IR files without what is left over of `mirenc cc`: an ``x.o.bc`` that is older than ``x.o``, or has none.
+
+    Where none has its object, as in a copy of the IR, nothing is left over for that.
+    """
+    newer = {path: _newer(path) for path in ir if path.name.endswith((".o.bc", ".obj.bc"))}
+    some = any(seconds is not None for seconds in newer.values())
+    left_over = {path for path, seconds in newer.items() if (some if seconds is None else seconds > _AGAIN)}
+    return [path for path in ir if path not in left_over]
+
+
+def _newer(ir: Path) -> float | None:
+    """Seconds by which the object of an ``x.o.bc`` is newer: ``x.o``, or libtool's ``x.lo``; None: it is gone."""
+    made = ir.with_suffix("")
+    # Of what was compiled and linked at once: the program, which is ``prog`` of ``prog-x.o.bc``.
+    programs = [ir.with_name(made.name[: dash.start()]) for dash in re.finditer("(?<=.)-", made.name)]
+    for several in ((made, made.with_suffix(".lo")), programs):
+        # Links are not followed: they may lead out of the folder.
+        files = [one for one in several if one.is_symlink() or one.is_file()]
+        if files:
+            return max(one.lstat().st_mtime for one in files) - ir.lstat().st_mtime
+    return None
+
+
 def object_inputs(
     folder: Path, ir: Iterable[Path], wanted: Callable[[Path], bool] = Path.is_file
 ) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
-    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), and a member of
-    an archive beside that object. Only files that are ``wanted`` are opened.
+    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), libtool's
+    ``.libs/x.o`` beside ``x.o``, and a member of an archive beside that object. Only files that are ``wanted`` are
+    opened.
     """
     plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
     with_ir = {path.with_suffix("") for path in plain}  # x of x.bc, x.o of x.o.bc
+    with_ir |= {*map(_shared, with_ir)}
     candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
@@ -136,13 +174,22 @@ def object_inputs(
             continue
         found += [(path, part) for part in parts]
         without += empty and with_ir.isdisjoint((path, path.with_suffix("")))
-    loose = {(path.name, part.size): part for path, part in found if not part.label}
+    with_ir |= {_shared(path) for path, _ in found}
+    loose: dict[tuple[str, int], list[Part]] = defaultdict(list)
     for path, part in found:
-        twin = loose.get((part.label.rpartition("/")[2], part.size))
-        copied = part.label and twin and not part.problem and bytes_of(part) == bytes_of(twin)
+        if not part.label:
+            loose[path.name, part.size].append(part)
+    for path, part in found:
+        twins = loose[part.label.rpartition("/")[2], part.size] if part.label and not part.problem else ()
+        copied = any(bytes_of(part) == bytes_of(twin) for twin in twins)
         if not copied and (part.label or with_ir.isdisjoint((path, path.with_suffix("")))):
             inputs.append(part_input(path, part))
     return inputs, without
+
+
+def _shared(path: Path) -> Path:
+    """What libtool makes of an object's source for shared libraries."""
+    return path.parent / ".libs" / path.name
 
 
 def command_inputs(path: Path, report: Report | None = None, options: ReadOptions | None = None) -> list[Input]:
@@ -157,7 +204,7 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     from mirenc.llvm.inputs.compiler_flags import words_of
 
     options = options or ReadOptions()
-    report = report or (lambda line: warnings.warn(line, LeftOutWarning, stacklevel=3))
+    report = report or _warn
     commands = read_commands(path, SOURCE_LANGUAGES, report)
     compilers = {}
     for language in {command.language for command in commands}:
