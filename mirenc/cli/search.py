@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mirenc.search import Maker, VectorTable
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
+_RIVALS = 4  # nearest rows among which one should be no copy of the first
 _OUTPUT = "Also write the results to a file: .json, .jsonl (a line for each query file), .csv (a line for each result)."
 
 
@@ -134,17 +135,19 @@ def find_nearest(
 
     ``folder`` holds the table's file; ``failed`` is called with the error of each file that cannot be embedded.
     """
-    from mirenc.search.confidence import shares_right
+    from mirenc.search.confidence import rivals, shares_right
     from mirenc.search.queries import nearest_of_files, queries_of
     from mirenc.search.self_match import own_first, own_rows
 
     asked = queries_of(encoder, files, table, wanted, failed, whole_files=by_file, progress=True)
-    for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
+    for one, (rows, cosines) in nearest_of_files(
+        asked, table, max(k, _RIVALS), by_file=by_file, approximate=approximate
+    ):
         symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
         own = own_rows(table, one.file, symbols, known, folder)
         rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
-        right = shares_right(encoder, table.maker, cosines, len(table), one.instructions, symbols)
+        right = shares_right(encoder, table.maker, rivals(table, rows, cosines), len(table), one.instructions, symbols)
         each = zip(one.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
         found = [Found(region.name, region.symbol, share, matches_of(table, *near)) for region, share, *near in each]
         yield one.file, found

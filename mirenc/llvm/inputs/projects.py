@@ -137,16 +137,14 @@ def current_ir(ir: Sequence[Path]) -> list[Path]:
 
 
 def _newer(ir: Path) -> float | None:
-    """Seconds by which the object of an ``x.o.bc`` is newer: ``x.o``, or libtool's ``x.lo``; None: it is gone."""
+    """Seconds by which the object of an ``x.o.bc`` is newer: ``x.o``, else libtool's ``x.lo``; None: it is gone."""
     made = ir.with_suffix("")
     # Of what was compiled and linked at once: the program, which is ``prog`` of ``prog-x.o.bc``.
     programs = [ir.with_name(made.name[: dash.start()]) for dash in re.finditer("(?<=.)-", made.name)]
-    for several in ((made, made.with_suffix(".lo")), programs):
-        # Links are not followed: they may lead out of the folder.
-        files = [one for one in several if one.is_symlink() or one.is_file()]
-        if files:
-            return max(one.lstat().st_mtime for one in files) - ir.lstat().st_mtime
-    return None
+    # Links are not followed: they may lead out of the folder.
+    objects = (one for one in (made, made.with_suffix(".lo"), *programs) if one.is_symlink() or one.is_file())
+    made_at = next((one.lstat().st_mtime for one in objects), None)
+    return None if made_at is None else made_at - ir.lstat().st_mtime
 
 
 def object_inputs(

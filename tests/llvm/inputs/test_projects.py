@@ -39,6 +39,7 @@ def write(folder: Path, *files: str, data: bytes = ONE, age: float = 0) -> None:
 def test_ir_whose_object_is_gone_or_newer_is_left_out(tmp_path: Path) -> None:
     write(tmp_path, "sub/x.o", "again.o", "edited.o", "prog", "lib-a.lo", data=b"native")
     write(tmp_path, "sub/x.o.bc", "gone.o.bc", "prog-p.o.bc", "lib-a.o.bc", "other.bc")
+    write(tmp_path, "sub/x.lo", data=b"native", age=-60)  # of zlib's build, not libtool's
     write(tmp_path, "edited.o.bc", age=5)  # strip ran on the object, or it was copied later
     write(tmp_path, "again.o.bc", age=60)
     found, said = names(tmp_path)
