@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, ForeignIRError
+from mirenc.base.errors import ConfigError, ForeignIRError, ToolchainError
 from mirenc.cli import common
 
 if TYPE_CHECKING:
@@ -95,7 +96,11 @@ def suggest(
         engine, outcome, inlining, version = None, None, None, trained.llvm
         if attempt:
             limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
-            engine = find_engine(pipelines, prefer=trained.llvm, **limits)
+            try:
+                engine = find_engine(pipelines, prefer=trained.llvm, **limits)
+            except ToolchainError as error:
+                without = f"mirenc suggest {shlex.quote(file)}"
+                raise ToolchainError(f"{error}. To print the lists without running them, type: {without}") from None
             version = stack.enter_context(engine).version
         code = read_code(file, function=function, options=options, version=version or None)
         for remark in code.remarks:
