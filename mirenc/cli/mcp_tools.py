@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -57,7 +58,7 @@ def _pattern(function: str) -> re.Pattern[str]:
 
 
 def _has(given: Input, wanted: re.Pattern[str]) -> bool:
-    """Whether an input defines a function that is called like that; every one is, by a pattern of no name."""
+    """Whether an input defines a function that is called like that."""
     regions = regions_of(read_ir(given, options=_OPTIONS), "function").regions
     return any(wanted.search(one.name) or wanted.search(one.symbol) for one in regions)
 
@@ -341,15 +342,12 @@ class Tools:
     def _check(self, function: str) -> None:
         """Raise ConfigError where no file can have such a function, before an index of all of them is made."""
         files, part = self._folders.every(_OPTIONS), html.unescape(function).partition("...")[0].encode()
-
-        def mentions(one: Input) -> bool:
-            return part in load_input(one, _OPTIONS).data
-
-        for may_have in (mentions, partial(_has, wanted=_pattern(function))):
-            for one in files:
-                with contextlib.suppress(MirencError):  # the index says so
-                    if one.language or may_have(one):  # sources are not compiled twice
-                        return
+        for is_quick, one in product((True, False), files):
+            with contextlib.suppress(MirencError):  # the index says so; and sources are not compiled twice
+                if one.language or (
+                    part in load_input(one, _OPTIONS).data if is_quick else _has(one, _pattern(function))
+                ):
+                    return
         found = f"no function like {function!r} in {len(files)} files, such as {files[0].name}"
         raise ConfigError(f"{found}. Type another name; explain_ir lists those of a file")
 

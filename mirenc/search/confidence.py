@@ -70,8 +70,8 @@ def rivals(table: VectorTable, rows: Int64, cosines: Float32) -> Float64:
     for near, each in zip(rows.tolist(), cosines.tolist(), strict=True):
         pairs = zip(near, each, strict=True)
         others = [cosine for row, cosine in pairs if symbols[row] != symbols[near[0]] or abs(cosine - each[0]) > _COPY]
-        rest = each[-1] if len(near) < len(table) else 0.0  # where all are copies: the next is no nearer
-        seconds.append(others[0] if others else rest)
+        # Where all are copies, the next is no nearer than the last, if there is one.
+        seconds.append([*others, each[-1] if len(near) < len(table) else 0][0])
     return np.column_stack([cosines[:, 0], seconds])
 
 

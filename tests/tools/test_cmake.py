@@ -158,8 +158,8 @@ WRONG = {
     "mirenc_index(none)": "there is no target none. Name one that is added before this call",
     "mirenc_index(headers)": "headers compiles nothing (INTERFACE_LIBRARY)",
     "mirenc_diff(parts)": "it has no BASELINE. Give another build",
-    "mirenc_index(parts)": "there is a target parts_index. Call mirenc_index once for parts",
-    "add_custom_target(other_ir)\nadd_library(other lib/one.c)\nmirenc_index(other)": "there is a target other_ir.",
+    "mirenc_index(parts)": "a target parts_index or parts_ir already. Call mirenc_index once for parts",
+    "add_custom_target(other_ir)\nadd_library(other lib/one.c)\nmirenc_index(other)": "or other_ir already",
     "mirenc_index(parts FILE x)": "unknown arguments: FILE;x. Allowed: OUTPUT, OPTIONS",
 }
 

@@ -99,11 +99,10 @@ class HubModel(NamedTuple):
                 f"{self.at}: is no model of mirenc: it has {has}, and no {', '.join(missing)}. Weights are read from "
                 "model.safetensors alone, never from a pickle. `mirenc models publish` writes what belongs there"
             )
-        said = [sizes[name] for name in _FILES if name in sizes]
-        if (size := sum(filter(None, said))) > _LARGEST:
+        if (size := sum(sizes.get(name) or 0 for name in _FILES)) > _LARGEST:
             found = f"has {size / 1e6:,.0f} MB, and at most {_LARGEST / 1e6:,.0f} are fetched"
             raise ModelError(f"{self.at}: {found}. Ask its maker for a smaller one")
-        return _LARGEST if None in said else size
+        return _LARGEST if None in sizes.values() else size
 
     def _checked(self, folder: Path) -> Path:
         """The folder. Raises ModelError: SHA256SUMS, or the digest in the name, are of another. Damage is not kept."""
@@ -148,23 +147,15 @@ class HubModel(NamedTuple):
 
 
 def _bounded(most: int, model: str) -> type:
-    """A progress bar of huggingface_hub, which is told of bytes before they are written: it refuses more than ``most``.
-
-    Raises ModelError then, so that what was fetched of the file is deleted.
-    """
+    """A progress bar of huggingface_hub, told of bytes before they are written. ModelError: more than ``most``."""
 
     class Bounded(library().utils.tqdm):  # type: ignore[misc]
-        def __init__(self, *words: Any, **options: Any) -> None:
-            self.left = most if options.get("unit") == "B" else sys.maxsize  # others count files
-            super().__init__(*words, **options)
+        received = 0
 
         def update(self, n: float | None = 1) -> Any:
-            self.left -= int(n or 0)
-            if self.left < 0:
-                found = f"the hub sends more than the {most:,} bytes that it said"
-                raise ModelError(
-                    f"{model}: {found}. Nothing of that file was kept. Check HF_ENDPOINT, or tell its maker"
-                )
+            self.received += int(n or 0)
+            if self.received > most:
+                raise ModelError(f"{model}: the hub sends more than the {most:,} bytes that it said. Tell its maker")
             return super().update(n)
 
     return Bounded

@@ -46,8 +46,8 @@ endif()
 
 # Compiles a target by `mirenc cc`, and makes a target TARGET_ir that gathers its IR in the folder TARGET.ir.
 #
-# TARGET_${verb} is what the caller will make. Sets in the caller: `target`, which is no ALIAS, `ir`, the folder from the
-# current binary folder, and `gather`, options of cmake for this file as a script.
+# TARGET_${verb} is what the caller will make. Sets there `target`, which is no ALIAS, `ir`, the folder from the current
+# binary folder, and `gather`, the options that run this file as a script.
 function(_mirenc_ir target verb)
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(multi_config OR NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
@@ -66,23 +66,19 @@ function(_mirenc_ir target verb)
     message(FATAL_ERROR "mirenc: ${target} compiles nothing (${type}). Name a program or library of this build")
   endif()
   get_target_property(place ${target} MIRENC_PLACE) # of an earlier call, perhaps in another folder
-  foreach(made ${verb} ir)
-    if(TARGET ${target}_${made} AND NOT (place AND made STREQUAL ir))
-      message(FATAL_ERROR "mirenc: there is a target ${target}_${made}. Call mirenc_${verb} once for ${target}, and give "
-                          "no target of your own such a name")
-    endif()
-  endforeach()
-  get_target_property(folder ${target} BINARY_DIR)
-  set(here "${CMAKE_CURRENT_BINARY_DIR}")
-  if(NOT place)
-    set(place "${here}")
+  if(TARGET ${target}_${verb} OR (TARGET ${target}_ir AND NOT place))
+    message(FATAL_ERROR "mirenc: there is a target ${target}_${verb} or ${target}_ir already. Call mirenc_${verb} once "
+                        "for ${target}, and give no target of your own such a name")
+  elseif(NOT place)
+    set(place "${CMAKE_CURRENT_BINARY_DIR}")
   endif()
-  file(RELATIVE_PATH ir "${here}" "${place}/${target}.ir")
+  get_target_property(folder ${target} BINARY_DIR)
+  file(RELATIVE_PATH ir "${CMAKE_CURRENT_BINARY_DIR}" "${place}/${target}.ir")
   set(gather "-DTARGET=${target}" "-DOBJECTS=${place}/${target}.objects" "-DFOLDER=${place}/${target}.ir"
              "-DBASE=${folder}/CMakeFiles/${target}.dir" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
-  foreach(name target ir gather)
-    set(${name} "${${name}}" PARENT_SCOPE)
-  endforeach()
+  set(target ${target} PARENT_SCOPE)
+  set(ir "${ir}" PARENT_SCOPE)
+  set(gather "${gather}" PARENT_SCOPE)
   if(TARGET ${target}_ir)
     return()
   endif()
