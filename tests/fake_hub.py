@@ -12,7 +12,7 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ class FakeHub:
     named: list[str] = field(default_factory=list)  # instead of the newest commits, once each
     sizes: dict[str, int] = field(default_factory=dict)  # that are said of files, whatever they have
     sent: dict[str, bytes] = field(default_factory=dict)  # instead of files' content: damage on the way
+    overlong: str = ""  # a file of which 100 MiB are sent
+    pieces: int = 0  # MiB of it that were sent
 
     def commit(self, repo: str, files: Files) -> str:
         """A new commit; its name."""
@@ -139,7 +141,19 @@ def serving() -> Iterator[FakeHub]:
 
         def stored(self, where: str, org: str, name: str, sha: str, file: str) -> None:
             data = hub.sent.get(file, hub.commits[f"{org}/{name}"][sha][file])
-            self.answer(200, data, ETag=f'"{hashlib.sha1(data).hexdigest()}"', X_Repo_Commit=sha)
+            if file == hub.overlong and self.command == "GET":
+                self.overlong()
+            else:
+                self.answer(200, data, ETag=f'"{hashlib.sha1(data).hexdigest()}"', X_Repo_Commit=sha)
+
+        def overlong(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(100 << 20))
+            self.end_headers()
+            self.close_connection = True
+            with suppress(OSError):  # the client has gone away
+                for hub.pieces in range(100):
+                    self.wfile.write(bytes(1 << 20))
 
         def do_POST(self) -> None:
             """Make a repository, or take a commit of small files."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # What each kind of source takes of the options that not all of them take.
 _TAKES = {"ir": (), **dict.fromkeys(("commands", "sources"), ("--levels", "--compiler", "--cflags", "--cuda-path"))}
+_FORMS = "LLVM passes to run first; values as for `mirenc embed --form`. Can be repeated. [default: plain]"
 
 app = typer.Typer(help="Build corpora for pre-training.", no_args_is_help=True)
 
@@ -141,13 +142,7 @@ def functions(
     ],
     output: Annotated[Path, Option("--output", "-o", help="Folder for the functions.", file_okay=False)],
     tokenizer: Annotated[str, Option(help="Tokenizer of the training run: a file, or the name or folder of a model.")],
-    forms: Annotated[
-        list[str] | None,
-        Option(
-            "--in-form",
-            help="LLVM passes to run first; values as for `mirenc embed --form`. Can be repeated. [default: plain]",
-        ),
-    ] = None,
+    forms: Annotated[list[str] | None, Option("--in-form", help=_FORMS)] = None,
     *,
     options: common.Reading,
 ) -> None:

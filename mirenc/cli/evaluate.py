@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from mirenc.decide.task import Task
     from mirenc.decide.task_data import TaskData
 
+_PROTOCOL = "A protocol, such as kernel, which holds out whole kernels. Can be repeated. [default: all]"
+
 
 def evaluate(
     task: common.TaskName = None,
@@ -24,14 +26,7 @@ def evaluate(
     data: common.Data = None,
     ir_dir: common.IRDir = None,
     variant: common.Variant = "",
-    protocol: Annotated[
-        list[str] | None,
-        Option(
-            "--protocol",
-            "-p",
-            help="A protocol, such as kernel, which holds out whole kernels. Can be repeated. [default: all]",
-        ),
-    ] = None,
+    protocol: Annotated[list[str] | None, Option("--protocol", "-p", help=_PROTOCOL)] = None,
     row: Annotated[
         list[str] | None,
         Option(

@@ -13,7 +13,7 @@ from mirenc.llvm import ReadOptions
 from mirenc.llvm.inputs.containers import THIN, split_name
 from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.llvm.inputs.input import Input, path_input
-from mirenc.llvm.inputs.projects import expand_inputs, object_inputs
+from mirenc.llvm.inputs.projects import current_ir, expand_inputs, object_inputs
 
 _NO_IR = "no IR or bitcode in it. Give a file or folder with some"
 _NOT_COMPILED = ", or let the user start `mirenc mcp --compile`, which compiles sources"
@@ -73,7 +73,7 @@ class Folders:
         if self.compiles:
             inputs = list(expand_inputs([path], say, options))
         elif path.is_dir():
-            ir = list(filter(self._is_readable, find_inputs(path)))
+            ir = current_ir(list(filter(self._is_readable, find_inputs(path))))
             inputs = [*map(path_input, ir), *object_inputs(path, ir, self._is_readable)[0]]
         else:
             files = filter(self._is_readable, [path])

@@ -3,6 +3,7 @@
 Text from files is data: it has the type `Text`, which escapes and shortens it.
 """
 
+import contextlib
 import html
 import os
 import re
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -32,6 +34,7 @@ from mirenc.encoder.weights import search_model
 from mirenc.llvm import ReadOptions, read_ir, regions_of
 from mirenc.llvm.inputs.containers import HEAD, kind_of_container
 from mirenc.llvm.inputs.input import Input
+from mirenc.llvm.ir.read import load_input
 from mirenc.search import VectorTable, index
 from mirenc.search.builds import functions_of
 from mirenc.search.queries import FileQueries, nearest_of_files
@@ -52,6 +55,12 @@ def as_data(text: object, longest: int = 120) -> str:
 def _pattern(function: str) -> re.Pattern[str]:
     """Names with a text in them, which may be one of `as_data`."""
     return re.compile(".*".join(map(re.escape, html.unescape(function).split("...", 1))))
+
+
+def _has(given: Input, wanted: re.Pattern[str]) -> bool:
+    """Whether an input defines a function that is called like that."""
+    regions = regions_of(read_ir(given, options=_OPTIONS), "function").regions
+    return any(wanted.search(one.name) or wanted.search(one.symbol) for one in regions)
 
 
 def _values(names: Mapping[str, str]) -> list[str]:
@@ -223,16 +232,19 @@ class Tools:
         self, file: _File = "", code: _Code = "", function: _Name = "", k: _K = 5, start: _Start = 0, limit: _Limit = 10
     ) -> SearchAnswer:
         """Find the functions in the index that are most like each function of a file, or of some IR."""
-        given, (table, skipped) = self._given(file, code), self._index()
-        found = find_nearest(self._encoder, table, [given], _pattern(function), _Skipped(1).add, k=k)
-        rows = [one for _, several in found for one in several]
-        if not rows:
+        given, wanted = self._given(file, code), _pattern(function)
+        if not _has(given, wanted):  # which is said before the index is made
             raise ConfigError(f"no function like {function!r} in {given.name}. Give another name, or no name")
+        table, skipped = self._index()
+        found = find_nearest(self._encoder, table, [given], wanted, _Skipped(1).add, k=k)
+        rows = [one for _, several in found for one in several]
         page = rows[start : start + limit]
         return SearchAnswer(rows=page, skipped=skipped, indexed=len(table)).fit(start, len(rows))
 
     def similar_functions(self, function: _Name, k: _K = 5, start: _Start = 0, limit: _Limit = 10) -> SearchAnswer:
         """Find the functions in the index that are most like one in it, which is given by its name."""
+        if self._indexed is None and not self._vectors:
+            self._check(function)
         table, skipped = self._index()
         names, wanted = [*zip(table.names, table.labels["symbol"], strict=True)], _pattern(function)
         own = [row for row, both in enumerate(names) if any(map(wanted.fullmatch, both))]
@@ -326,6 +338,18 @@ class Tools:
         if len(inputs) > 1:
             raise ConfigError(f"{file}: contains {len(inputs)} files, such as {inputs[0].name}. Name one of these")
         return inputs[0]
+
+    def _check(self, function: str) -> None:
+        """Raise ConfigError where no file can have such a function, before an index of all of them is made."""
+        files, part = self._folders.every(_OPTIONS), html.unescape(function).partition("...")[0].encode()
+        for is_quick, one in product((True, False), files):
+            with contextlib.suppress(MirencError):  # the index says so; and sources are not compiled twice
+                if one.language or (
+                    part in load_input(one, _OPTIONS).data if is_quick else _has(one, _pattern(function))
+                ):
+                    return
+        found = f"no function like {function!r} in {len(files)} files, such as {files[0].name}"
+        raise ConfigError(f"{found}. Type another name; explain_ir lists those of a file")
 
     def _index(self) -> tuple[VectorTable, list[str]]:
         """The index, and the errors of files that are left out of it; it is made again where a file has changed.

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 _INPUTS = "First a task's name (`mirenc tasks`) or the folder of a head that `mirenc fit LABELS` wrote; give neither "
 _INPUTS += "if you use --task-file. Then IR or source files, folders of either, compile_commands.json, or - for stdin."
 
+_VARIANT = "Shipped head, such as amd (`mirenc tasks`). [default: the first; in task block_size, h200 for CUDA]"
+_LEVEL = "Answer for each function or for the module, in tasks that can do either. [default: function]"
+_OUTPUT = "Write the answers to a file, too: LLVM's remarks (.opt.yaml) or SARIF (.sarif). Can be repeated."
+
 
 @common.reads
 def predict(
@@ -39,23 +43,11 @@ def predict(
     ] = None,
     head: Annotated[Path | None, Option(help="Folder of a head for TASK (`mirenc fit`). [default: shipped]")] = None,
     task_file: common.TaskFile = None,
-    variant: Annotated[
-        str,
-        Option(
-            help="Shipped head, such as amd (`mirenc tasks`). [default: the first; in task block_size, h200 for CUDA]"
-        ),
-    ] = "",
+    variant: Annotated[str, Option(help=_VARIANT)] = "",
     function: Annotated[
         str | None, Option("--function", "--kernel", help="Answer for this function or kernel only.")
     ] = None,
-    level: Annotated[
-        str,
-        Option(
-            "--level",
-            "-l",
-            help="Answer for each function or for the module, in tasks that can do either. [default: function]",
-        ),
-    ] = "",
+    level: Annotated[str, Option("--level", "-l", help=_LEVEL)] = "",
     restrict: Annotated[
         Path | None,
         Option(metavar="FILE", help="Only for task block_size: write the best shapes as a Kernel Tuner restriction."),
@@ -71,15 +63,7 @@ def predict(
     apply: Annotated[
         Path | None, Option(metavar="FOLDER", help="Write copies of the sources, with the answers in them as pragmas.")
     ] = None,
-    output: Annotated[
-        list[Path] | None,
-        Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write the answers to a file, too: LLVM's remarks (.opt.yaml) or SARIF (.sarif). Can be repeated.",
-        ),
-    ] = None,
+    output: Annotated[list[Path] | None, Option("--output", "-o", metavar="FILE", help=_OUTPUT)] = None,
     model: common.Model = None,
     *,
     options: common.Reading,

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from mirenc.search import Maker, VectorTable
 
 _QUERY = "IR or source files, folders of either, compile_commands.json, or - for stdin."
+_FUNCTION = "Only functions of QUERY whose name, plain or mangled, matches."
+_RERANK = "Re-rank the best 50 functions: prefer one whose file resembles the query's file."
+_RERANKED = "[default: on for functions, off with --approximate]"
+_APPROXIMATE = "Search INDEX, a .parquet file, approximately: by an HNSW graph that is stored in the same folder."
+_RIVALS = 4  # nearest rows among which one should be no copy of the first
 _OUTPUT = "Also write the results to a file: .json, .jsonl (a line for each query file), .csv (a line for each result)."
 
 
@@ -34,12 +39,7 @@ def search(
         common.LevelName | None,
         Option("--level", "-l", help="What is searched. [default: the level of the vectors; module for a folder]"),
     ] = None,
-    function: Annotated[
-        str | None,
-        Option(
-            "--function", "-f", metavar="REGEX", help="Only functions of QUERY whose name, plain or mangled, matches."
-        ),
-    ] = None,
+    function: Annotated[str | None, Option("--function", "-f", metavar="REGEX", help=_FUNCTION)] = None,
     output: Annotated[
         list[Path] | None, Option("--output", "-o", metavar="FILE", help=f"{_OUTPUT} Can be repeated.")
     ] = None,
@@ -48,20 +48,9 @@ def search(
     whitening_map: common.Map = None,
     hide_names: common.HideNames = False,
     form: common.FormName = "auto",
-    rerank: Annotated[
-        bool | None,
-        Option(
-            help="Re-rank the best 50 functions: prefer one whose file resembles the query's file. [default: on for "
-            "functions, off with --approximate]"
-        ),
-    ] = None,
+    rerank: Annotated[bool | None, Option(help=f"{_RERANK} {_RERANKED}")] = None,
     approximate: Annotated[
-        bool,
-        Option(
-            "--approximate",
-            help="Search INDEX, a .parquet file, approximately: by an HNSW graph that is stored in the same folder. "
-            "Meant for a million rows or more.",
-        ),
+        bool, Option("--approximate", help=f"{_APPROXIMATE} Meant for a million rows or more.")
     ] = False,
     *,
     options: common.Reading,
@@ -134,17 +123,19 @@ def find_nearest(
 
     ``folder`` holds the table's file; ``failed`` is called with the error of each file that cannot be embedded.
     """
-    from mirenc.search.confidence import shares_right
+    from mirenc.search.confidence import rivals, shares_right
     from mirenc.search.queries import nearest_of_files, queries_of
     from mirenc.search.self_match import own_first, own_rows
 
     asked = queries_of(encoder, files, table, wanted, failed, whole_files=by_file, progress=True)
-    for one, (rows, cosines) in nearest_of_files(asked, table, max(k, 2), by_file=by_file, approximate=approximate):
+    for one, (rows, cosines) in nearest_of_files(
+        asked, table, max(k, _RIVALS), by_file=by_file, approximate=approximate
+    ):
         symbols = [region.symbol for region in one.regions]
         known = sorted({*rows.ravel().tolist()}) if approximate else range(len(table))
         own = own_rows(table, one.file, symbols, known, folder)
         rows, cosines = own_first((rows, cosines), own, one.vectors, table.vectors)
-        right = shares_right(encoder, table.maker, cosines, len(table), one.instructions, symbols)
+        right = shares_right(encoder, table.maker, rivals(table, rows, cosines), len(table), one.instructions, symbols)
         each = zip(one.regions, right, rows[:, :k].tolist(), cosines[:, :k].tolist(), strict=True)
         found = [Found(region.name, region.symbol, share, matches_of(table, *near)) for region, share, *near in each]
         yield one.file, found

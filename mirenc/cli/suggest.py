@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from mirenc.base.errors import ConfigError, ForeignIRError
+from mirenc.base.errors import ConfigError, ForeignIRError, ToolchainError
 from mirenc.cli import common
 
 if TYPE_CHECKING:
@@ -21,18 +22,15 @@ if TYPE_CHECKING:
 
 _SUFFIXES = (".bc", ".ll", ".o")
 _OUTPUT = "With --try: write the smallest module as bitcode (.bc), text (.ll) or an object file (.o)."
+_COUNT = "How many learned pass lists to take; six lists made by hand always follow."
+_BUDGET = "With --inline: total number of compilations. [default: 20 more than -Oz and the lists need]"
 _INLINING = 20  # compilations for inlining, beside those for lists
 
 
 @common.reads
 def suggest(
     file: Annotated[str, Argument(metavar="INPUT", help="C, C++, or IR on which no pass has run; - is IR on stdin.")],
-    count: Annotated[
-        int,
-        Option(
-            "--lists", "-k", help="How many learned pass lists to take; six lists made by hand always follow.", min=1
-        ),
-    ] = 10,
+    count: Annotated[int, Option("--lists", "-k", help=_COUNT, min=1)] = 10,
     function: Annotated[str | None, Option(help="Extract this function and compile it alone.")] = None,
     head: Annotated[
         Path | None, Option(help="Folder of a head (`mirenc fit pass_list`). [default: the shipped one]")
@@ -41,12 +39,7 @@ def suggest(
     inline: Annotated[
         bool, Option("--inline", help="With --try: then try other inlining decisions with the best list.")
     ] = False,
-    budget: Annotated[
-        int | None,
-        Option(
-            help="With --inline: total number of compilations. [default: 20 more than -Oz and the lists need]", min=1
-        ),
-    ] = None,
+    budget: Annotated[int | None, Option(help=_BUDGET, min=1)] = None,
     output: Annotated[Path | None, Option("--output", "-o", help=_OUTPUT)] = None,
     as_json: common.JSON = False,
     *,
@@ -95,7 +88,11 @@ def suggest(
         engine, outcome, inlining, version = None, None, None, trained.llvm
         if attempt:
             limits: dict[str, Any] = {"timeout": options.timeout, "memory_limit": options.memory_limit}
-            engine = find_engine(pipelines, prefer=trained.llvm, **limits)
+            try:
+                engine = find_engine(pipelines, prefer=trained.llvm, **limits)
+            except ToolchainError as error:
+                without = f"mirenc suggest {shlex.quote(file)}"
+                raise ToolchainError(f"{error}. To print the lists without running them, type: {without}") from None
             version = stack.enter_context(engine).version
         code = read_code(file, function=function, options=options, version=version or None)
         for remark in code.remarks:

@@ -45,8 +45,7 @@ class LabelReport:
     ``figures`` by row: of classes accuracy, balanced_accuracy, macro_f1 and accuracy_interval; of numbers r2, mae, rmse
     and median_error (`mirenc.decide.metrics.number_figures`), spearman and mae_interval; of both, ``gain``: what the
     embedding is better by, with its interval (balanced accuracy; share of the mean absolute error that is saved, of
-    logarithms where these are fitted).
-    Intervals hold 95 % of bootstrap samples of whole groups.
+    logarithms where these are fitted). Intervals hold 95 % of bootstrap samples of whole groups.
     """
 
     head: CustomHead

@@ -300,12 +300,7 @@ class Encoder:
         return self._stream(inputs, options, batch_size, jobs, progress)
 
     def _embed_options(
-        self,
-        level: Level | tuple[Level, ...],
-        purpose: Purpose,
-        form: Form | None,
-        function: str | None,
-        whiten: bool,
+        self, level: Level | tuple[Level, ...], purpose: Purpose, form: Form | None, function: str | None, whiten: bool
     ) -> EmbedOptions:
         levels = (level,) if isinstance(level, str) else tuple(level)
         read = replace(self.options, form=form or self.form(purpose, levels))

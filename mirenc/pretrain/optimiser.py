@@ -21,10 +21,7 @@ class Optimiser:
     """
 
     def __init__(
-        self,
-        parts: Sequence[nn.Module],
-        config: PretrainConfig,
-        extra: Sequence[tuple[list[nn.Parameter], float]] = (),
+        self, parts: Sequence[nn.Module], config: PretrainConfig, extra: Sequence[tuple[list[nn.Parameter], float]] = ()
     ) -> None:
         self.parameters = [parameter for part in parts for parameter in part.parameters()]
         inner: list[nn.Parameter] = []

@@ -62,8 +62,7 @@ def fit_maps(trainer: Trainer, maps: MapsConfig | None = None) -> list[dict[str,
     domains: list[tuple[str, float, _Rows]] = []
     if maps.corpus:
         domains.append((OWN, maps.corpus, _corpus_rows(trainer, trainer.corpus, trainer.train_modules)))
-    for domain in maps.domains:
-        domains.append((Path(domain.folder).resolve().name, domain.weight, _domain_rows(trainer, domain)))
+    domains += [(Path(one.folder).resolve().name, one.weight, _domain_rows(trainer, one)) for one in maps.domains]
     for part in ("text", "graph"):
         # Of a text-only model of a corpus without graphs, the graph's map stays the identity.
         moments = [(moments_of(*parts[part]), weight) for _, weight, (parts, _) in domains if len(parts[part][0])]

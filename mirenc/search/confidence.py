@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mirenc.base.arrays import Float64
+from mirenc.base.arrays import Float32, Float64, Int64
 from mirenc.encoder import Encoder
 from mirenc.encoder.options import SEARCH_FORM
-from mirenc.search.table import Maker
+from mirenc.search.table import Maker, VectorTable
 
 # By model and language: coefficients of `features_of`, then the intercept; from pretrain/calibration.json.
 _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
@@ -23,6 +23,8 @@ _COEFFICIENTS: dict[str, dict[str, tuple[float, ...]]] = {
         "Rust": (1.985, -0.0404, -0.3526, 1.2906, -7.5915),
     }
 }
+_COPY = 1e-4
+_COPY = 1e-4  # by which the cosine of a copy differs at most
 _NEAR, _GAP = 0.01, 0.002  # keep the logarithms finite for a cosine of 1 and for equal ones
 _RUST = re.compile(r"_R[CMXYNIB]|.*17h[0-9a-f]{16}E")
 _FORTRAN = re.compile(r"_Q|.*_$")
@@ -56,6 +58,21 @@ def shares_right(
     coefficients = map(by_language.get, map(language_of, symbols))
     rows_and_weights = zip(features_of(near, rows, instructions), coefficients, strict=True)
     return [None if weights is None else float(probability(row[None], weights)[0]) for row, weights in rows_and_weights]
+
+
+def rivals(table: VectorTable, rows: Int64, cosines: Float32) -> Float64:
+    """Cosines (q, 2) of the first answers, and of the next after each that is no copy of it, for `shares_right`.
+
+    A copy has the first answer's symbol and cosine, as where a source is compiled for a static and a shared library: it
+    makes the answer no less sure. Shapes of ``rows`` and ``cosines``: (q, k).
+    """
+    symbols, seconds = table.labels["symbol"], []
+    for near, each in zip(rows.tolist(), cosines.tolist(), strict=True):
+        pairs = zip(near, each, strict=True)
+        others = [cosine for row, cosine in pairs if symbols[row] != symbols[near[0]] or abs(cosine - each[0]) > _COPY]
+        # Where all are copies, the next is no nearer than the last, if there is one.
+        seconds.append([*others, each[-1] if len(near) < len(table) else 0][0])
+    return np.column_stack([cosines[:, 0], seconds])
 
 
 def features_of(cosines: ArrayLike, rows: int, instructions: ArrayLike) -> Float64:

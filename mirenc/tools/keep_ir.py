@@ -110,8 +110,10 @@ def _place_of(made: Path) -> Path:
         from mirenc.base.errors import ConfigError
 
         raise ConfigError(f"{FOLDER}={folder} has another meaning in each folder. Give an absolute path")
-    below = os.path.relpath(made, os.path.dirname(folder.rstrip("/")))
-    below = str(made).lstrip("/") if below.startswith(os.pardir) else below
+    above, own = os.path.split(folder.rstrip("/"))
+    below = os.path.relpath(made, above)
+    # Nothing is compiled in the folder for IR itself, so a path that begins with its name is no other object's.
+    below = f"{own}{os.path.normpath(made)}" if below.startswith(os.pardir) else below
     return type(made)(folder, f"{below}.bc")
 
 
@@ -120,13 +122,14 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
     import subprocess
 
     from mirenc.base.errors import CompileError
-    from mirenc.llvm.inputs.compiler_flags import refused_flags, words_of
+    from mirenc.llvm.inputs.compiler_flags import blamed_flags, refused_flags, without_preprocessor, words_of
     from mirenc.llvm.inputs.languages import LANGUAGE_FLAGS
 
     front = [*compiler, "-c", "-emit-llvm", "-w", "-fno-crash-diagnostics", call.level or "-O0"]
     front += LANGUAGE_FLAGS[call.language]
     flags = list(call.flags)
-    for _ in range(2):
+    problem = ""
+    while True:
         words = [*front, *words_of(flags)]
         if "ziglang" in compiler:
             from mirenc.llvm.inputs.compile_source import spelled_for
@@ -137,7 +140,10 @@ def _compile(compiler: Sequence[str], call: Command, part: str) -> None:
         done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False, **place)
         if done.returncode == 0:
             return
-        refused, problem = refused_flags(front, flags, call.file.suffix)
+        # Seen in the errors of this compilation: empty sources are tried only for what is about the processor.
+        refused = blamed_flags(done.stderr, asked := without_preprocessor(flags))
+        if any(flag[0].startswith("-m") for flag in refused):
+            problem = refused_flags(front, asked, call.file.suffix)[1]
         if not refused or problem:
             break
         flags = [flag for flag in flags if flag not in refused]

@@ -389,6 +389,36 @@ def test_a_changed_file_is_indexed_again(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.ll", "b.ll"]
 
 
+def test_a_wrong_name_is_said_before_an_index_is_made(endless: Path) -> None:
+    (endless / "damaged.ll").write_text("define i32 @damaged(")
+
+    async def script(client: Any) -> Any:
+        reports: list[Any] = []
+
+        async def progress(*report: Any) -> None:
+            reports.append(report)
+
+        async def said(tool: str, **arguments: Any) -> str:
+            result = await client.call_tool(tool, arguments, progress_callback=progress)
+            assert result.is_error
+            return str(result.content[0].text)
+
+        return [
+            await said("similar_functions", function="no_such"),
+            await said("search_code", file="1.ll", function="no_such"),
+            await said("search_code", file="damaged.ll"),
+            await said("search_code", file="missing.ll"),
+        ], reports
+
+    (similar, function, damaged, missing), reports = talk(script, endless)
+    found = "no function like 'no_such' in 401 files, such as 0.ll. Type another name; explain_ir lists those of a file"
+    assert similar == found
+    assert function == "no function like 'no_such' in 1.ll. Give another name, or no name"
+    assert "damaged.ll: line 1, column 21: expected type" in damaged
+    assert "is not a file or folder" in missing
+    assert reports == []  # there is one for each half second of work on an index
+
+
 def test_vectors_in_a_file_are_searched_instead(libraries: Path, tmp_path: Path, run: Run) -> None:
     index = tmp_path / "one.npz"
     assert run("embed", libraries / "one", "--level", "function", "-o", index).code == 0

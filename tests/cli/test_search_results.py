@@ -60,6 +60,18 @@ def functions(run: Run, model_dir: Path, folder: Path, tmp_path: Path) -> Path:
     return index
 
 
+def test_a_library_that_was_built_twice_makes_an_answer_no_less_sure(run: Run, folder: Path, tmp_path: Path) -> None:
+    shutil.copytree(folder, tmp_path / "both" / "static")
+    shutil.copytree(folder, tmp_path / "both" / "shared")
+    right = []
+    for index in (folder, tmp_path / "both"):
+        run("embed", "--model", "mirenc-search", "-l", "function", "-o", tmp_path / "index.npz", index).ok()
+        words = ("search", O0 / "sorting.ll", tmp_path / "index.npz", "-f", "^search$", "--json", "-k", 1)
+        right.append(json.loads(run(*words).ok().out)["found"][0]["right"])
+    assert right[0] == pytest.approx(right[1], abs=0.01)  # twice as many rows are another index
+    assert right[0] > 0.5
+
+
 # -- several queries -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("options", [(), ("--no-rerank",), ("-f", "^s", "-k", 1)])
 def test_each_file_is_answered_as_by_itself(

@@ -17,6 +17,7 @@ from mirenc.decide.fit import fit_head
 from mirenc.decide.registry import get_task
 from mirenc.decide.task_head import TaskHead, ready_heads
 from mirenc.llvm import parse_ir
+from mirenc.llvm.passes import find_llvm
 from mirenc.llvm.passes.find_llvm import find_engine
 from mirenc.tools.suggest import IDEAS, fixed_lists
 
@@ -78,6 +79,20 @@ def test_a_weak_baseline_is_a_warning(run: Run, head: Path, tmp_path: Path) -> N
     found = run("suggest", plain, "--head", head)
     assert found.code == 0
     assert "-Oz of this IR is the weak baseline" in found.err
+
+
+def test_where_no_llvm_runs_the_lists_it_is_said_how_to_have_them(
+    run: Run, code: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(find_llvm, "_names", lambda version: ["libLLVM-none.so"])
+    result = run("suggest", code, "--try")
+    result.failed(
+        "no LLVM here can run these pass lists: ",
+        "Install the library of LLVM 19 (Debian: apt-get install libllvm19). To print the lists without running them, "
+        f"type: mirenc suggest {code}",
+    )
+    *_, command = result.error_lines[-1].partition("type: mirenc ")
+    assert len(run(*shlex.split(command)).ok().out.splitlines()) > 2 * len(IDEAS)
 
 
 @pytest.mark.needs("libLLVM 19")  # as the table's

@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 from mirenc.search import Maker
-from mirenc.search.confidence import _COEFFICIENTS, features_of, language_of, probability, shares_right
+from mirenc.search.confidence import _COEFFICIENTS, features_of, language_of, probability, rivals, shares_right
+
+
+class Sized(SimpleNamespace):
+    """Something with a length, for a table."""
+
+    def __init__(self, size: int, **given: Any) -> None:
+        super().__init__(size=size, **given)
+
+    def __len__(self) -> int:
+        return int(self.size)
+
 
 RECORD = Path(__file__).parents[2] / "pretrain" / "calibration.json"
 
@@ -35,6 +46,23 @@ def test_a_nearer_answer_and_a_farther_second_are_surer() -> None:
 def test_an_index_of_one_row_has_no_second() -> None:
     assert features_of([[0.5]], 1, [3]).shape == (1, 4)
     assert np.isfinite(features_of([[1.0, 1.0]], 2, [0])).all()
+
+
+def test_a_copy_of_the_first_answer_is_no_rival() -> None:
+    symbols = ["f", "f", "g", "f", "g", "h"]
+
+    def second(rows: list[int], cosines: list[float], size: int = 6) -> float:
+        table: Any = Sized(size, labels={"symbol": symbols})
+        near = rivals(table, np.array([rows]), np.array([cosines], dtype=np.float32))
+        assert near[0, 0] == np.float32(cosines[0])
+        return round(float(near[0, 1]), 6)
+
+    assert second([0, 1, 2, 5], [0.9, 0.9, 0.5, 0.4]) == 0.5
+    assert second([0, 2, 1, 5], [0.9, 0.9, 0.9, 0.4]) == 0.9  # of another name
+    assert second([0, 3, 2, 5], [0.9, 0.95, 0.5, 0.4]) == 0.95  # of another code, and put behind the first by its file
+    assert second([0, 1, 3], [0.9, 0.9, 0.9]) == 0.9  # what comes after the copies is not known
+    assert second([0, 1, 3], [0.9, 0.9, 0.9], 3) == second([0], [0.9], 1) == 0
+    assert rivals(Sized(3, labels={"symbol": symbols}), np.zeros((0, 2), int), np.zeros((0, 2))).shape == (0, 2)
 
 
 @pytest.mark.parametrize(

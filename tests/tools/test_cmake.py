@@ -158,6 +158,8 @@ WRONG = {
     "mirenc_index(none)": "there is no target none. Name one that is added before this call",
     "mirenc_index(headers)": "headers compiles nothing (INTERFACE_LIBRARY)",
     "mirenc_diff(parts)": "it has no BASELINE. Give another build",
+    "mirenc_index(parts)": "a target parts_index or parts_ir already. Call mirenc_index once for parts",
+    "add_custom_target(other_ir)\nadd_library(other lib/one.c)\nmirenc_index(other)": "or other_ir already",
     "mirenc_index(parts FILE x)": "unknown arguments: FILE;x. Allowed: OUTPUT, OPTIONS",
 }
 
@@ -170,6 +172,50 @@ def test_what_is_wrong_is_said(project: Path, more: str) -> None:
     done = configure()
     assert done.returncode != 0
     assert WRONG[more] in " ".join(done.stderr.split())
+
+
+@pytest.mark.needs("clang-19", "ninja")
+def test_an_alias_is_what_it_stands_for_in_whichever_folder(project: Path, model_folder: Path) -> None:
+    lists = (project / "CMakeLists.txt").read_text()
+    calls = "".join(line for line in lists.splitlines(True) if "mirenc_" in line).replace("(parts", "(our::parts")
+    (project / "again").mkdir()
+    (project / "again" / "CMakeLists.txt").write_text(calls.replace("mirenc_index", "# mirenc_index"))
+    first = calls.replace("mirenc_diff", "# mirenc_diff") + "add_subdirectory(again)\n"
+    (project / "CMakeLists.txt").write_text(lists.split("mirenc_index", maxsplit=1)[0] + first)
+    with (project / "lib" / "CMakeLists.txt").open("a") as stream:
+        stream.write("add_library(our::parts ALIAS parts)\n")
+    done = configure()
+    assert done.returncode == 0, done.stderr
+    build("parts_index")
+    assert len(read_vectors("build/parts.npz")) == 3
+    shutil.copytree("build/parts.ir", "again/base.ir")
+    build("parts_diff")
+    report = json.loads(Path("build/again/report.json").read_text())
+    assert {row["kind"] for row in report["functions"]} == {"identical"}
+    assert len(report["functions"]) == 3
+
+
+@pytest.mark.needs("clang-19", "ninja")
+def test_functions_whose_ir_could_not_be_made_are_not_called_vanished(project: Path) -> None:
+    configure()
+    build("parts_ir")
+    shutil.copytree("build/parts.ir", "base.ir")
+    for name, old, new in (
+        ("CMakeLists.txt", "OPTIONS -DONE=1", 'OPTIONS "-DONE=1;-fsanitize=address"'),
+        ("one.c", "int one", "#if !__has_feature(address_sanitizer)\n#error without\n#endif\nint one"),
+    ):
+        path = project / "lib" / name
+        path.write_text(path.read_text().replace(old, new))
+    done = cmake("--build", "build", "--target", "parts_diff")
+    said = " ".join((done.stdout + done.stderr).split())
+    assert done.returncode != 0
+    assert "mirenc: warning: " in said  # of the second compilation
+    assert f"one.c: no IR could be made, and {project}/base.ir has some: all functions in it would count as" in said
+    assert not Path("build/report.md").exists()
+    Path("base.ir/one.c.bc").unlink()
+    build("parts_diff")
+    report = json.loads(Path("build/report.json").read_text())
+    assert [row["kind"] for row in report["functions"]] == ["identical"]
 
 
 @pytest.mark.needs("clang-19", "ninja")

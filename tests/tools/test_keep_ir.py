@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -174,7 +175,11 @@ def test_a_folder_for_the_ir(project: Path, monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setenv("MIRENC_IR", str(project / "ir"))
     assert cc(clang, "-c", "a.c").stderr == ""
     assert cc(clang, "-c", "a.c", "-o", other / "b.o").stderr == ""
-    assert {*map(str, project.rglob("*.bc"))} == {f"{project}/ir/a.o.bc", f"{project}/ir{other}/b.o.bc"}
+    below = project / str(other)[1:]  # the path of the other folder once more, under the project
+    below.mkdir(parents=True)
+    assert cc(clang, "-c", "b.cc", "-o", below / "b.o").stderr == ""
+    places = {f"{project}/ir/a.o.bc", f"{project}/ir/ir{other}/b.o.bc", f"{project}/ir{other}/b.o.bc"}
+    assert {*map(str, project.rglob("*.bc"))} == places
     monkeypatch.setenv("MIRENC_IR", "ir")
     done = cc(clang, "-c", "a.c")
     assert (done.returncode, "absolute path" in done.stderr) == (0, True)
@@ -197,6 +202,26 @@ def test_gccs_object_has_the_ir_of_a_clang(project: Path) -> None:
     assert (project / "a.o").read_bytes() == expected
     source = compile_source("a.c", "c", compiler=find_compiler("c")[0], folder=str(project), source_name="a.c")
     assert without_layout(read_ir("a.o.bc")) == without_layout(parse_ir(source))
+
+
+@pytest.mark.needs("clang")
+@pytest.mark.parametrize(("flags", "starts"), [("-include a.h", 1), ("-fno-such-a -include a.h -fno-such-b", 2)])
+def test_flags_that_clang_does_not_know_cost_one_start_of_it(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, flags: str, starts: int
+) -> None:
+    programs, log = tmp_path / "bin", tmp_path / "log"
+    programs.mkdir()
+    for name, script in {
+        "gcc": ": > a.o",
+        "clang": f'echo >> {shlex.quote(str(log))}\nexec {shutil.which(find_compiler("cl")[0])} "$@"',
+    }.items():
+        (programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(programs), prepend=":")
+    (project / "a.c").write_text("int twice(int x) { return x * FACTOR; }\n")  # a header of the flags, found from here
+    assert cc("gcc", *flags.split(), "-c", "a.c", "-o", "a.o").stderr == ""
+    assert read_ir("a.o.bc").function("twice")
+    assert log.read_text().count("\n") == starts
 
 
 def test_where_no_clang_is_the_object_is_built(project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -20,13 +20,7 @@ from mirenc.decide.estimators.ensemble import (
     LabelsEnsembleHead,
     NumberEnsembleHead,
 )
-from mirenc.decide.estimators.linear import (
-    LandmarkLabels,
-    LandmarkRegressor,
-    RidgeHead,
-    RidgeLabels,
-    RidgeRegressor,
-)
+from mirenc.decide.estimators.linear import LandmarkLabels, LandmarkRegressor, RidgeHead, RidgeLabels, RidgeRegressor
 from mirenc.decide.estimators.mlp import LabelHead, MLPHead
 from mirenc.decide.estimators.pair_head import PairHead
 from mirenc.decide.estimators.trees import BoostedRegressor, RatioTreesHead, TreesHead, TreesLabels

@@ -50,14 +50,13 @@ class HubModel(NamedTuple):
     def at(self) -> str:
         return self.repo if self.revision is None else f"{self.repo}@{self.revision}"
 
-    def _snapshot(self, *, offline: bool) -> Path:
-        options = {"allow_patterns": _FILES, "local_files_only": offline}
-        return Path(library().snapshot_download(self.repo, revision=self.revision, **options))
+    def _snapshot(self, **options: Any) -> Path:
+        return Path(library().snapshot_download(self.repo, revision=self.revision, allow_patterns=_FILES, **options))
 
     def cached(self) -> Path | None:
         """Its folder in the cache, where all of it is there; the hub is not asked. Raises ModelError: it is damaged."""
         try:
-            folder = self._snapshot(offline=True)
+            folder = self._snapshot(local_files_only=True)
         except library().errors.LocalEntryNotFoundError:
             return None
         whole = all((folder / name).is_file() for name in (*REQUIRED, SUMS, *(released_sums(folder) or ())))
@@ -80,8 +79,8 @@ class HubModel(NamedTuple):
             listed = hub.HfApi().model_info(self.repo, revision=self.revision, files_metadata=True)
             if not _COMMIT.fullmatch(listed.sha or ""):
                 raise ModelError(f"{self.at}: the hub's answer names no commit. Check HF_ENDPOINT")
-            self._check_list({file.rfilename: file.size or 0 for file in listed.siblings or ()})
-            folder = self._snapshot(offline=False)
+            most = self._check_list({file.rfilename: file.size for file in listed.siblings or ()})
+            folder = self._snapshot(tqdm_class=_bounded(most, self.at))
         except (OSError, hub.errors.HTTPError) as error:
             raise ModelError(self._words(error)) from None
         if folder.name != listed.sha:
@@ -92,17 +91,18 @@ class HubModel(NamedTuple):
         """Its name with the commit and the digest of what is in the folder."""
         return f"{self.repo}@{folder.name}#{_digest(folder)}"
 
-    def _check_list(self, sizes: dict[str, int]) -> None:
-        """Refuse (ModelError) a repository that lacks a file, or is too large; sizes are in bytes."""
+    def _check_list(self, sizes: dict[str, int | None]) -> int:
+        """Refuse (ModelError) a repository that lacks a file, or is too large; the bytes that are to be fetched."""
         if missing := [name for name in (*REQUIRED, SUMS) if name not in sizes]:
             has = ", ".join(sorted(sizes)[:8]) + (", ..." if len(sizes) > 8 else "") if sizes else "no file"
             raise ModelError(
                 f"{self.at}: is no model of mirenc: it has {has}, and no {', '.join(missing)}. Weights are read from "
                 "model.safetensors alone, never from a pickle. `mirenc models publish` writes what belongs there"
             )
-        if (size := sum(sizes.get(name, 0) for name in _FILES)) > _LARGEST:
+        if (size := sum(sizes.get(name) or 0 for name in _FILES)) > _LARGEST:
             found = f"has {size / 1e6:,.0f} MB, and at most {_LARGEST / 1e6:,.0f} are fetched"
             raise ModelError(f"{self.at}: {found}. Ask its maker for a smaller one")
+        return _LARGEST if None in sizes.values() else size
 
     def _checked(self, folder: Path) -> Path:
         """The folder. Raises ModelError: SHA256SUMS, or the digest in the name, are of another. Damage is not kept."""
@@ -144,6 +144,21 @@ class HubModel(NamedTuple):
         if isinstance(error, PermissionError):  # of the cache
             return f"{error.filename}: {error.strerror}. Set HF_HOME to a folder of yours"
         return f"{here} {hub} does not give it ({brief(error)}). Check the network, {copy}"
+
+
+def _bounded(most: int, model: str) -> type:
+    """A progress bar of huggingface_hub, told of bytes before they are written. ModelError: more than ``most``."""
+
+    class Bounded(library().utils.tqdm):  # type: ignore[misc]
+        received = 0
+
+        def update(self, n: float | None = 1) -> Any:
+            self.received += int(n or 0)
+            if self.received > most:
+                raise ModelError(f"{model}: the hub sends more than the {most:,} bytes that it said. Tell its maker")
+            return super().update(n)
+
+    return Bounded
 
 
 def brief(error: Exception) -> str:

@@ -25,8 +25,7 @@ class Source:
 
     The ``kind`` is ``corpus`` (masked tokens, edges, matching), ``distillation`` (statements whose vectors a teacher
     gave), ``answers`` (a compiler's), ``maps``, ``words``, ``pairs`` (forms of one function), or ``unknown`` for an
-    ancestor that has no record.
-    ``at_most`` says why the list is an upper bound; "" where it is exact.
+    ancestor that has no record. ``at_most`` says why the list is an upper bound; "" where it is exact.
     """
 
     model: str

@@ -60,5 +60,8 @@ def upload(output: Path, repo: str) -> str:
         hub.HfApi().create_repo(repo, exist_ok=True)
         return str(hub.HfApi().upload_folder(repo_id=repo, folder_path=output).oid)
     except (OSError, hub.errors.HTTPError) as error:
-        found = f"{repo}: {hub.constants.ENDPOINT} does not take it ({brief(error)})"
-        raise ModelError(f"{found}. Log in with `hf auth login`, then type: hf upload {repo} {output}") from None
+        what, advice = "does not take it", "Log in with `hf auth login`"
+        if isinstance(error, hub.errors.OfflineModeIsEnabled) or not isinstance(error, OSError):  # no answer came
+            what, advice = "cannot be reached", "Check the network, HF_ENDPOINT and HF_HUB_OFFLINE"
+        found = f"{repo}: {hub.constants.ENDPOINT} {what} ({brief(error)})"
+        raise ModelError(f"{found}. {advice}, then type: hf upload {repo} {output}") from None

@@ -61,6 +61,8 @@ _PREPROCESSOR = re.compile(
     r"-[DUIF]|-i(nclude|macros|system|quote|dirafter|prefix|withprefix|sysroot|withsysroot|framework|vfsoverlay)|-Wno-"
     r"|-cxx-isystem|-stdlib\+\+-isystem|-working-directory|--(define|undefine|include|imacros|sysroot|vfsoverlay|assert|config)|-fmodule-"
 )
+# A line of a compiler without a place in a source.
+_ERROR = re.compile(r"^(?!.*:\d+:\d+: ).*(?:error: |line argument '|unused during compilation: '-m).*", re.MULTILINE)
 # What flags for a processor are tried with where no word of a command says a target. Not PowerPC and MIPS: to clang 14
 # any -march is one of those.
 _OTHER_TARGETS = ("arm-linux-gnueabihf", "aarch64-linux-gnu", "riscv64-linux-gnu", "x86_64-linux-gnu")
@@ -146,23 +148,23 @@ def _ask(compiler: Sequence[str], flags: Sequence[Flag], suffix: str) -> tuple[i
                 done = run_limited(words, timeout=60, memory_limit=None, folder=scratch, most_output=0)
             except (OSError, subprocess.TimeoutExpired):  # the compilation itself will say so
                 return 1, refused
-            blamed = [flag for line in done.words.splitlines() for flag in _blamed(line, left)]
-            if not blamed:
+            if not (blamed := blamed_flags(done.words, left)):
                 return done.code, refused
-            refused += dict.fromkeys(blamed)
+            refused += blamed
 
 
-def _blamed(line: str, flags: Sequence[Flag]) -> list[Flag]:
-    """The flags that a line of a compiler names: of an empty source every error is about one.
+def blamed_flags(words: str, flags: Sequence[Flag]) -> list[Flag]:
+    """The flags that a compiler's errors name, each once; errors with a place in a source are about that.
 
     A flag for another processor is an error to clang 19, and to older ones a warning that it has no effect.
     """
-    if not re.search(r"error: |line argument '|unused during compilation: '-m", line):
-        return []
-    for quoted in re.findall(r"""['"]([^'"]+)['"]""", line)[:2]:
-        if found := [flag for flag in flags if not TARGET.match(flag[0]) and _is_called(flag, quoted)]:
-            return found
-    return []
+    blamed: list[Flag] = []
+    for line in _ERROR.findall(words):
+        for quoted in re.findall(r"""['"]([^'"]+)['"]""", line)[:2]:
+            if found := [flag for flag in flags if not TARGET.match(flag[0]) and _is_called(flag, quoted)]:
+                blamed += found
+                break
+    return [*dict.fromkeys(blamed)]
 
 
 def _is_called(flag: Flag, quoted: str) -> bool:

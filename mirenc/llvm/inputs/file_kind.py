@@ -270,8 +270,7 @@ def holds_several(path: str | os.PathLike[str]) -> bool:
     try:
         with open(name, "rb") as stream:
             head = _head(stream)
-            several = stands_for_many(head)
-            return several or (bool(kind_of_container(head)) and len(find_parts(stream, name)[0]) > 1)
+            return stands_for_many(head) or (bool(kind_of_container(head)) and len(find_parts(stream, name)[0]) > 1)
     except OSError:  # reading it says so
         return False
 

@@ -5,9 +5,10 @@ import errno
 import os
 import re
 import warnings
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from mirenc.base.errors import IRFileError, LeftOutWarning, ToolchainError
@@ -27,6 +28,8 @@ _HEADERS = (".h", ".hh", ".hpp", ".hxx", ".inc", ".def", ".tcc", ".cl", ".clh")
 _HEADERS_OF = {"cuda": (*_HEADERS, ".cuh"), "fortran": (".h", ".inc", ".fh", ".fi", ".INC")}
 _SKIPPED_HEADERS = {".pc", "debian", "win32", "windows", "msvc", "vms"}
 _MOST_HEADER_FOLDERS = 150
+_AGAIN = 10  # seconds by which an object that was compiled again is newer than its IR; edits and copies take less
+_warn = partial(warnings.warn, category=LeftOutWarning, stacklevel=3)
 
 
 def is_project(value: object) -> bool:
@@ -65,7 +68,7 @@ def archive_inputs(path: Path, report: Report | None = None, options: ReadOption
 
     Without ``report`` a warning counts the members without bitcode.
     """
-    report = report or (lambda line: warnings.warn(line, LeftOutWarning, stacklevel=4))
+    report = report or _warn
     parts, without = file_parts(path)
     if parts and without:
         report(_left_out(f"{path}: {without} of its members", without))
@@ -90,7 +93,7 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     headers searched after the system's. Raises as `expand_inputs`.
     """
     sources = sorted(walk_sources(folder, _SUFFIXES))
-    ir = find_inputs(folder)
+    ir = current_ir(find_inputs(folder), report or _warn)
     objects, without = object_inputs(folder, ir)
     if without and report is not None:
         report(_left_out(f"{folder}: {without} of its objects", without))
@@ -113,16 +116,41 @@ def folder_inputs(folder: Path, report: Report | None = None, options: ReadOptio
     return [replace(file, flags=flags[file.language], folder=str(root)) for file in files] or objects
 
 
+def current_ir(ir: Sequence[Path], report: Report = lambda line: None) -> list[Path]:
+    """IR files without what is left over of `mirenc cc`: an ``x.o.bc`` older than ``x.o``, or without it beside others.
+
+    ``report`` is told of these.
+    """
+    newer = {path: _newer(path) for path in ir if path.name.endswith((".o.bc", ".obj.bc"))}
+    some = any(seconds is not None for seconds in newer.values())
+    left_over = {path: "" for path, seconds in newer.items() if (some if seconds is None else seconds > _AGAIN)}
+    if left_over:
+        why = "their objects are gone, or were compiled again without it. To read them all the same, name them"
+        report(f"IR of `mirenc cc` is left out ({len(left_over)} files, such as {next(iter(left_over))}): {why}")
+    return [path for path in ir if path not in left_over]
+
+
+def _newer(ir: Path) -> float | None:
+    """Seconds by which the object of an ``x.o.bc`` is newer: ``x.o``, else libtool's ``x.lo``; None: it is gone."""
+    made = ir.with_suffix("")
+    # Of what was compiled and linked at once: the program, which is ``prog`` of ``prog-x.o.bc``.
+    programs = [ir.with_name(made.name[: dash.start()]) for dash in re.finditer("(?<=.)-", made.name)]
+    # Links are not followed: they may lead out of the folder.
+    there = (one for one in (made, made.with_suffix(".lo"), *programs) if one.is_symlink() or one.is_file())
+    return next((one.lstat().st_mtime - ir.lstat().st_mtime for one in there), None)
+
+
 def object_inputs(
     folder: Path, ir: Iterable[Path], wanted: Callable[[Path], bool] = Path.is_file
 ) -> tuple[list[Input], int]:
     """The modules in objects and libraries below a folder, and the number of objects without one.
 
-    What lies there twice is taken once: an object beside its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), and a member of
-    an archive beside that object. Only files that are ``wanted`` are opened.
+    Taken once: an object and its IR (``x.o`` and ``x.bc`` or ``x.o.bc``), ``x.o`` and libtool's ``.libs/x.o``, and an
+    object and its copy in an archive. Only files that are ``wanted`` are opened.
     """
     plain = (path.with_suffix("") if path.suffix in COMPRESSIONS else path for path in ir)
     with_ir = {path.with_suffix("") for path in plain}  # x of x.bc, x.o of x.o.bc
+    with_ir |= {path.parent / ".libs" / path.name for path in with_ir}
     candidates = (path for path in walk_files(folder) if _OBJECT.search(path.name) and wanted(path))
     files = {path.resolve(): path for path in sorted(candidates, reverse=True)}  # of links to one file, the first name
     found: list[tuple[Path, Part]] = []
@@ -136,10 +164,13 @@ def object_inputs(
             continue
         found += [(path, part) for part in parts]
         without += empty and with_ir.isdisjoint((path, path.with_suffix("")))
-    loose = {(path.name, part.size): part for path, part in found if not part.label}
+    with_ir |= {path.parent / ".libs" / path.name for path, _ in found}
+    loose = defaultdict[tuple[str, int], list[Part]](list)
     for path, part in found:
-        twin = loose.get((part.label.rpartition("/")[2], part.size))
-        copied = part.label and twin and not part.problem and bytes_of(part) == bytes_of(twin)
+        loose[path.name, part.size] += [] if part.label else [part]
+    for path, part in found:
+        twins = loose[part.label.rpartition("/")[2], part.size] if part.label and not part.problem else ()
+        copied = any(bytes_of(part) == bytes_of(twin) for twin in twins)
         if not copied and (part.label or with_ir.isdisjoint((path, path.with_suffix("")))):
             inputs.append(part_input(path, part))
     return inputs, without
@@ -157,7 +188,7 @@ def command_inputs(path: Path, report: Report | None = None, options: ReadOption
     from mirenc.llvm.inputs.compiler_flags import words_of
 
     options = options or ReadOptions()
-    report = report or (lambda line: warnings.warn(line, LeftOutWarning, stacklevel=3))
+    report = report or _warn
     commands = read_commands(path, SOURCE_LANGUAGES, report)
     compilers = {}
     for language in {command.language for command in commands}:

@@ -87,7 +87,8 @@ def find_engine(pipelines: Iterable[str], *, prefer: str = "", **limits: Unpack[
         unknown.append(f"{engine.name} does not know {short!r}")
         engine.close()
     found = "; ".join(unknown)
-    raise ToolchainError(f"no LLVM here can run these pass lists: {found}. Type: apt-get install libllvm19")
+    advice = "Install the library of LLVM 19 (Debian: apt-get install libllvm19)"
+    raise ToolchainError(f"no LLVM here can run these pass lists: {found}. {advice}")
 
 
 def major_of(version: str) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 from mirenc.base.errors import IRFileError
 from mirenc.llvm.inputs.file_kind import find_inputs
 from mirenc.llvm.inputs.input import Report
-from mirenc.llvm.inputs.projects import COMMANDS, object_inputs
+from mirenc.llvm.inputs.projects import COMMANDS, current_ir, object_inputs
 from mirenc.llvm.sources.compile_programs import Advance, Choices, Limits, compile_programs
 from mirenc.llvm.sources.ir_folder import IRFolder, IRRecord
 from mirenc.llvm.sources.programs import command_programs, find_sources, source_programs
@@ -44,7 +44,7 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
 
 def find_ir(folder: Path) -> list[Path]:
     """IR files below a folder, and modules in its objects and libraries as `read_ir` takes them, sorted."""
-    ir = find_inputs(folder)
+    ir = current_ir(find_inputs(folder))
     return sorted([*ir, *(Path(one.name) for one in object_inputs(folder, ir)[0])])
 
 

@@ -66,10 +66,7 @@ class DirectedGraphConfig(GraphKind):
             "enter": Linear(features, width),
         }
         if self.statements:
-            declared |= {
-                "norm_statement": Norm(statement),
-                "enter_statement": Linear(statement, width, bias=False),
-            }
+            declared |= {"norm_statement": Norm(statement), "enter_statement": Linear(statement, width, bias=False)}
         for layer in (f"layers.{number}" for number in range(self.layers)):
             declared |= {
                 f"{layer}.norm": Norm(width),

@@ -7,25 +7,31 @@
 # The target is compiled by `mirenc cc`, which runs its compiler unchanged and keeps the LLVM IR beside each object.
 # Needs CMake 3.18, and Ninja or Makefiles of one configuration: others have no launchers of compilers.
 
-# This file, run as a script: copies the IR of the objects in a list into a folder, which it makes anew.
+# This file, run as a script: copies the IR of the objects in a list into a folder, which it makes anew. With BASELINE, a
+# folder of the same kind, it refuses instead what that has and this has not, though its object is there.
 if(CMAKE_SCRIPT_MODE_FILE)
   file(STRINGS "${OBJECTS}" objects)
-  file(REMOVE_RECURSE "${FOLDER}")
+  if(NOT BASELINE)
+    file(REMOVE_RECURSE "${FOLDER}")
+  endif()
   set(without "")
   foreach(object IN LISTS objects)
     file(RELATIVE_PATH name "${BASE}" "${object}")
     string(REGEX REPLACE "^(\\.\\./)+|\\.(o|obj)$" "" name "${name}")
-    if(EXISTS "${object}.bc")
-      configure_file("${object}.bc" "${FOLDER}/${name}.bc" COPYONLY)
-    else()
+    if(NOT EXISTS "${object}.bc" AND (NOT BASELINE OR EXISTS "${BASELINE}/${name}.bc"))
       list(APPEND without "${name}")
+    elseif(NOT BASELINE)
+      configure_file("${object}.bc" "${FOLDER}/${name}.bc" COPYONLY)
     endif()
   endforeach()
+  list(JOIN without ", " without)
   if(NOT EXISTS "${FOLDER}")
-    message(FATAL_ERROR "no object of ${TARGET} has IR beside it: it was compiled before mirenc_index, or no clang is "
-                        "on PATH. Build once with --clean-first, and read what mirenc cc warns of")
+    message(FATAL_ERROR "no object of ${TARGET} has IR beside it: it was compiled before mirenc_index, no clang is on "
+                        "PATH, or MIRENC_IR is set. Build once with --clean-first, and read what mirenc cc warns of")
+  elseif(without AND BASELINE)
+    message(FATAL_ERROR "${without}: no IR could be made, and ${BASELINE} has some: all functions in it would count as "
+                        "vanished. Build with --clean-first, and mend what mirenc cc warns of, or delete that IR")
   elseif(without)
-    list(JOIN without ", " without)
     message(NOTICE "mirenc: without IR, and left out: ${without}")
   endif()
   return()
@@ -39,10 +45,10 @@ if(NOT MIRENC_EXECUTABLE)
 endif()
 
 # Compiles a target by `mirenc cc`, and makes a target TARGET_ir that gathers its IR in the folder TARGET.ir.
-function(_mirenc_ir target)
-  if(TARGET ${target}_ir)
-    return()
-  endif()
+#
+# TARGET_${verb} is what the caller will make. Sets there `target`, which is no ALIAS, `ir`, the folder from the current
+# binary folder, and `gather`, the options that run this file as a script.
+function(_mirenc_ir target verb)
   get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
   if(multi_config OR NOT CMAKE_GENERATOR MATCHES "Ninja|Makefiles")
     message(FATAL_ERROR "mirenc: ${CMAKE_GENERATOR} runs no launcher of one configuration. Use -G Ninja")
@@ -50,11 +56,33 @@ function(_mirenc_ir target)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "mirenc: there is no target ${target}. Name one that is added before this call")
   endif()
+  get_target_property(aliased ${target} ALIASED_TARGET)
+  if(aliased)
+    set(target ${aliased})
+  endif()
   get_target_property(type ${target} TYPE)
   get_target_property(imported ${target} IMPORTED)
   if(imported OR NOT type MATCHES "^(EXECUTABLE|(STATIC|SHARED|MODULE|OBJECT)_LIBRARY)$")
     message(FATAL_ERROR "mirenc: ${target} compiles nothing (${type}). Name a program or library of this build")
   endif()
+  get_target_property(place ${target} MIRENC_PLACE) # of an earlier call, perhaps in another folder
+  if(TARGET ${target}_${verb} OR (TARGET ${target}_ir AND NOT place))
+    message(FATAL_ERROR "mirenc: there is a target ${target}_${verb} or ${target}_ir already. Call mirenc_${verb} once "
+                        "for ${target}, and give no target of your own such a name")
+  elseif(NOT place)
+    set(place "${CMAKE_CURRENT_BINARY_DIR}")
+  endif()
+  get_target_property(folder ${target} BINARY_DIR)
+  file(RELATIVE_PATH ir "${CMAKE_CURRENT_BINARY_DIR}" "${place}/${target}.ir")
+  set(gather "-DTARGET=${target}" "-DOBJECTS=${place}/${target}.objects" "-DFOLDER=${place}/${target}.ir"
+             "-DBASE=${folder}/CMakeFiles/${target}.dir" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}")
+  set(target ${target} PARENT_SCOPE)
+  set(ir "${ir}" PARENT_SCOPE)
+  set(gather "${gather}" PARENT_SCOPE)
+  if(TARGET ${target}_ir)
+    return()
+  endif()
+  set_property(TARGET ${target} PROPERTY MIRENC_PLACE "${place}")
   foreach(language C CXX)
     get_target_property(launcher ${target} ${language}_COMPILER_LAUNCHER)
     set_property(TARGET ${target} PROPERTY ${language}_COMPILER_LAUNCHER "${MIRENC_EXECUTABLE}" cc)
@@ -62,13 +90,8 @@ function(_mirenc_ir target)
       set_property(TARGET ${target} APPEND PROPERTY ${language}_COMPILER_LAUNCHER "${launcher}")
     endif()
   endforeach()
-  set(list "${CMAKE_CURRENT_BINARY_DIR}/${target}.objects")
-  file(GENERATE OUTPUT "${list}" CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n")
-  get_target_property(folder ${target} BINARY_DIR)
-  add_custom_target(${target}_ir
-    COMMAND "${CMAKE_COMMAND}" "-DTARGET=${target}" "-DOBJECTS=${list}" "-DBASE=${folder}/CMakeFiles/${target}.dir"
-            "-DFOLDER=${CMAKE_CURRENT_BINARY_DIR}/${target}.ir" -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}"
-    COMMENT "IR of ${target}" VERBATIM)
+  file(GENERATE OUTPUT "${place}/${target}.objects" CONTENT "$<JOIN:$<TARGET_OBJECTS:${target}>,\n>\n")
+  add_custom_target(${target}_ir COMMAND "${CMAKE_COMMAND}" ${gather} COMMENT "IR of ${target}" VERBATIM)
   add_dependencies(${target}_ir ${target})
 endfunction()
 
@@ -78,12 +101,12 @@ endfunction()
 function(mirenc_index target)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "OUTPUT" "OPTIONS")
   _mirenc_check("${ARG_UNPARSED_ARGUMENTS}")
-  _mirenc_ir(${target})
+  _mirenc_ir(${target} index)
   if(NOT ARG_OUTPUT)
     set(ARG_OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}.npz")
   endif()
   add_custom_target(${target}_index
-    COMMAND "${MIRENC_EXECUTABLE}" embed ${target}.ir --level function -o "${ARG_OUTPUT}" ${ARG_OPTIONS}
+    COMMAND "${MIRENC_EXECUTABLE}" embed "${ir}" --level function -o "${ARG_OUTPUT}" ${ARG_OPTIONS}
     WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" COMMENT "Index of ${target}" USES_TERMINAL VERBATIM)
   add_dependencies(${target}_index ${target}_ir)
 endfunction()
@@ -98,14 +121,15 @@ function(mirenc_diff target)
   if(NOT ARG_BASELINE)
     message(FATAL_ERROR "mirenc_diff(${target}): it has no BASELINE. Give another build, such as a copy of ${target}.ir")
   endif()
-  _mirenc_ir(${target})
+  _mirenc_ir(${target} diff)
   if(NOT ARG_OUTPUT)
     set(ARG_OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/${target}.html")
   endif()
   list(TRANSFORM ARG_OUTPUT PREPEND "--output=")
   get_filename_component(baseline "${ARG_BASELINE}" ABSOLUTE)
   add_custom_target(${target}_diff
-    COMMAND "${MIRENC_EXECUTABLE}" diff "${baseline}" ${target}.ir ${ARG_OUTPUT} ${ARG_OPTIONS}
+    COMMAND "${CMAKE_COMMAND}" "-DBASELINE=${baseline}" ${gather}
+    COMMAND "${MIRENC_EXECUTABLE}" diff "${baseline}" "${ir}" ${ARG_OUTPUT} ${ARG_OPTIONS}
     WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}" COMMENT "Changes of ${target}" USES_TERMINAL VERBATIM)
   add_dependencies(${target}_diff ${target}_ir)
 endfunction()

@@ -143,6 +143,19 @@ def test_large_files_are_not_fetched(hub: FakeHub, files: Files) -> None:
     assert not any("resolve" in asked for asked in requests(hub))
 
 
+def test_more_bytes_than_were_said_are_not_written(hub: FakeHub, files: Files) -> None:
+    commit = hub.commit("org/tiny", files)
+    hub.overlong = "model.safetensors"
+    said = sum(map(len, files.values()))
+    refused = f"org/tiny@{commit}: the hub sends more than the {said:,} bytes that it said. Tell its maker"
+    assert error_of(f"org/tiny@{commit}") == refused
+    assert hub.pieces < 90  # of 100: what the connection holds, and the library's chunk
+    kept = [path.stat().st_size for path in Path(constants.HF_HUB_CACHE).rglob("*") if path.is_file()]
+    assert sum(kept) < 2 * said
+    hub.overlong = ""
+    assert find_model(f"org/tiny@{commit}").name == commit
+
+
 def test_damage_is_not_kept(hub: FakeHub, files: Files, model_folder: Path) -> None:
     name = f"org/tiny@{hub.commit('org/tiny', files)}"
     weights = files["model.safetensors"]
@@ -257,3 +270,15 @@ def test_what_is_not_published(hub: FakeHub, model_folder: Path, tmp_path: Path)
         ModelError, match=r"does not take it \(.*401.* Log in with `hf auth login`, then type: hf upload org"
     ):
         upload(tmp_path / "upload", "org/tiny")
+
+
+def test_without_a_network_nothing_is_published(hub: FakeHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = (
+        r"^org/tiny: http://127.0.0.1:9 cannot be reached \(.*\)\. Check the network, .*, then type: hf upload org/tiny"
+    )
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    with pytest.raises(ModelError, match=there):
+        upload(tmp_path, "org/tiny")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    with pytest.raises(ModelError, match=there):
+        upload(tmp_path, "org/tiny")

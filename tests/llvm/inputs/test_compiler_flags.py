@@ -53,6 +53,7 @@ def fake_compiler(folder: Path, words: str, gone: str = "") -> str:
         ("clang (LLVM option parsing): Unknown command line argument '-no'.  Try: 'clang --help'", "-mllvm -no"),
         ("error: unknown argument: '-inner'", "-Xclang -inner"),
         ("error: unknown target triple 'arm'", ""),
+        ("a.c:3:4: error: '-fone' is what this source wants", ""),
     ],
 )
 def test_a_compilers_words_name_a_flag(tmp_path: Path, words: str, refused: str) -> None:

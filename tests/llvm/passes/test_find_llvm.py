@@ -31,7 +31,7 @@ def test_llvmlite_serves_what_it_has() -> None:
 @pytest.mark.usefixtures("no_shared_library")
 def test_without_an_engine_the_error_says_why() -> None:
     with pytest.raises(
-        ToolchainError, match=r"lists: LLVM 22\.\S+ \(llvmlite\) does not know 'default<Oz>'\. Type: apt-get"
+        ToolchainError, match=r"lists: LLVM 22\.\S+ \(llvmlite\) does not know 'default<Oz>'\. Install the lib"
     ):
         find_engine(["default<O2>", "default<Oz>"])
 
