@@ -8,7 +8,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -52,10 +52,6 @@ def as_data(text: object, longest: int = 120) -> str:
 def _pattern(function: str) -> re.Pattern[str]:
     """Names with a text in them, which may be one of `as_data`."""
     return re.compile(".*".join(map(re.escape, html.unescape(function).split("...", 1))))
-
-
-def _values(names: Mapping[str, str]) -> list[str]:
-    return [*names.values()][:_LISTED]
 
 
 Text = Annotated[str, BeforeValidator(as_data)]
@@ -122,7 +118,7 @@ class Explained(_Row):
     blocks: int
     loops: int
     vector_instructions: int
-    calls: Annotated[list[Text], BeforeValidator(_values)]
+    calls: Annotated[list[Text], BeforeValidator(lambda names: [*names.values()][:_LISTED])]
 
 
 class Loop(_Row):

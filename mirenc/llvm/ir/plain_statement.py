@@ -177,14 +177,12 @@ def _without_symbols(texts: Sequence[str], alike: str, symbols: Iterable[str]) -
     for text in texts:
         parts, at = [], 0
         while (name := _NAME.search(text, at)) is not None:
-            start, end = name.start() + 1, name.end()
-            if name[0][0] == "@":
-                symbol = odd[bisect.bisect(odd, text[start : start + longest]) - 1]
-                while not text.startswith(symbol, start):
-                    symbol = shorter[symbol]
-                end = start + len(symbol) if symbol else end
-            is_symbol = name[0][0] == "@" and end > start
-            parts += [text[at : start - 1], alike] if is_symbol else [text[at:end]]
+            start = name.start() + 1
+            symbol = odd[bisect.bisect(odd, text[start : start + longest]) - 1] if name[0][0] == "@" else ""
+            while not text.startswith(symbol, start):
+                symbol = shorter[symbol]
+            end = start + len(symbol) if symbol else name.end()
+            parts += [text[at : start - 1], alike] if name[0][0] == "@" and end > start else [text[at:end]]
             at = end
         hidden.append("".join([*parts, text[at:]]))
     return hidden
