@@ -300,13 +300,13 @@ def test_without_ir_the_rows_that_need_none_are_run(tmp_path: Path, tiny: Encode
 
 def test_a_row_of_code_without_ir_says_what_to_give(tmp_path: Path, tiny: Encoder) -> None:
     task, data = get_task(OPENMP), get_task(OPENMP).load(write_openmp(tmp_path))
-    message = r"sample bt large comes without code. Give your own IR of all with --ir-dir DIR, as in DIR/bt\.ll"
+    message = r"sample bt large comes without code. Give IR of your own for all samples with --ir-dir DIR, as in DIR/b"
     with pytest.raises(TaskError, match=message):
         Evaluation.prepare(task, data, encoder=tiny, rows=["both"])
     with pytest.raises(TaskError, match=message):
         fit_head(task, data, tiny)
     blocks = get_task(BLOCKS).load(write_blocks(tmp_path))
-    with pytest.raises(TaskError, match="Nothing that looks at code can be made"):
+    with pytest.raises(TaskError, match="Without code, only heads that see no code can be trained: give --row no_code"):
         Evaluation.prepare(get_task(BLOCKS), blocks, encoder=tiny, rows=["both"])
 
 

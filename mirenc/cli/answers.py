@@ -107,7 +107,8 @@ class Answers:
     def _labels(self, answer: PredictedLabels) -> list[str]:
         ranked, more = _ranked(answer.labels)
         shares = ", ".join(f"{name} {100 * share:.0f} %" for name, share in ranked)
-        advice = _advice(answer, "rely on it", "on unseen groups such answers had less error than the shares of all")
+        worth = "on unseen groups such answers had less error than giving each label its share in all samples"
+        advice = _advice(answer, "rely on it", worth)
         return [" ".join([shares, *more]), advice, *self._code(answer, *_SHARE)]
 
     def _choice(self, answer: Choice) -> list[str]:
@@ -131,7 +132,7 @@ class Answers:
                 lines = [f"no evidence for any {title} but the default, {answer.default}"]
             if answer.choice != answer.default:
                 worth = f"on unseen kernels it was {_factor(answer.evidence.constant_worth)} the default"
-                lines = [f"always {named}: no evidence that the code tells more", f"follow it: {worth}"]
+                lines = [f"always {named}: no evidence that choosing by the code is better", f"follow it: {worth}"]
             preferred = "the default, too" if answer.preferred == answer.default else answer.preferred
             why = _ONE_GROUP
             if answer.evidence.worth is not None:
@@ -157,7 +158,8 @@ class Answers:
         times = [f"{words} {_duration(answer.seconds[name])}" for words, name in shown.items()]
         line = f"expected: {', '.join(times)}, best {_duration(answer.seconds[best])} ({best})"
         if answer.time_factor is not None:
-            line += f"; the default's was within a factor of {answer.time_factor:.1f} for 8 of 10 unseen ones"
+            near = f"a factor of {answer.time_factor:.1f} of the measured one for 8 of 10 unseen kernels"
+            line += f"; the expected time of the default was within {near}"
         return [line]
 
     def _code(self, answer: Prediction, form: str, unit: int) -> list[str]:
@@ -210,7 +212,7 @@ def _record(answer: Choice) -> str:
     record = answer.record
     here = "" if answer.preferred == answer.default else f"expected {answer.gain:.2f} times as fast; "
     if record is None:
-        worth = f"{here}on unseen kernels answers were {_worth(answer)}; how sure this one is was not measured"
+        worth = f"{here}on unseen kernels answers were {_worth(answer)}; the certainty of this one was not measured"
         return _advice(answer, "follow it", worth)
     such = f"{record.answers} answers about as sure on unseen kernels"
     right = f"{100 * record.right:.0f} % chose the best setting"

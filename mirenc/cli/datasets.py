@@ -100,7 +100,7 @@ def _ask(plan: FetchPlan, yes: bool) -> None:
         f"  licence: {dataset.licence}\n"
         f"  source:  {dataset.source}\n"
         f"  to:      {plan.folder}\n"
-        f"  {len(plan.wanted)} of {len(dataset.sums)} files to fetch; all are {dataset.megabytes:g} MB",
+        f"  {len(plan.wanted)} of {len(dataset.sums)} files to fetch; the dataset has {dataset.megabytes:g} MB in all",
         err=True,
     )
     if yes:
@@ -143,7 +143,7 @@ def verify(names: Names, data: common.Data = None) -> None:
             wrong[name] = f"{len(bad)} of {len(findings)} files of {name} in {folder}"
         else:
             content = content_hash(name, data)[:12]
-            typer.echo(f"{name}: {len(findings)} files as published in {folder} (content {content})")
+            typer.echo(f"{name}: all {len(findings)} files in {folder} are as published (content {content})")
     if wrong:
         raise DatasetError(
             f"{'; '.join(wrong.values())} are not as published (listed above). "

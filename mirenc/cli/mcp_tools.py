@@ -9,7 +9,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import product
@@ -57,14 +57,10 @@ def _pattern(function: str) -> re.Pattern[str]:
     return re.compile(".*".join(map(re.escape, html.unescape(function).split("...", 1))))
 
 
-def _has(given: Input, wanted: re.Pattern[str]) -> bool:
+def _has(module: Input, wanted: re.Pattern[str]) -> bool:
     """Whether an input defines a function that is called like that."""
-    regions = regions_of(read_ir(given, options=_OPTIONS), "function").regions
+    regions = regions_of(read_ir(module, options=_OPTIONS), "function").regions
     return any(wanted.search(one.name) or wanted.search(one.symbol) for one in regions)
-
-
-def _values(names: Mapping[str, str]) -> list[str]:
-    return [*names.values()][:_LISTED]
 
 
 Text = Annotated[str, BeforeValidator(as_data)]
@@ -131,7 +127,7 @@ class Explained(_Row):
     blocks: int
     loops: int
     vector_instructions: int
-    calls: Annotated[list[Text], BeforeValidator(_values)]
+    calls: Annotated[list[Text], BeforeValidator(lambda names: [*names.values()][:_LISTED])]
 
 
 class Loop(_Row):
@@ -309,7 +305,7 @@ class Tools:
         ``function`` selects by name; of a single function the loops and the first instructions are listed, too.
         """
         given, wanted = self._given(file, code), _pattern(function)
-        module = read_ir(given, options=_OPTIONS)
+        module = read_ir(module, options=_OPTIONS)
         rows = [
             one for one in functions_of(given.name, module, {}) if wanted.search(one.name) or wanted.search(one.symbol)
         ]

@@ -118,12 +118,9 @@ def _figures(report: LabelReport) -> Any:
         else:
             cells = [f"{row['mae']:.4g} [{low:.4g}, {high:.4g}]", f"{row['r2']:.3f}"]
             cells.append("" if name == report.head.facts.baseline else f"{row['spearman']:.3f}")
-        table.add_row(name, *cells, "" if row is report.figures["embedding"] else _percent(row["gain"]))
+        percent = "{:+.1f} % [{:+.1f}, {:+.1f}]".format(*(100 * value for value in row["gain"]))
+        table.add_row(name, *cells, "" if row is report.figures["embedding"] else percent)
     return table
-
-
-def _percent(gain: tuple[float, float, float]) -> str:
-    return "{:+.1f} % [{:+.1f}, {:+.1f}]".format(*(100 * value for value in gain))
 
 
 def _confusion(report: LabelReport) -> Any:
@@ -164,16 +161,13 @@ def answer_with(
 
     def answer(file: Input) -> None:
         for found in head.predict(file, function=function):
-            for line in [_json(file.name, head, found)] if as_json else _lines(file.name, head, found):
+            whole = {"input": file.name, "label": head.facts.label, **asdict(found)}
+            for line in [json.dumps(whole)] if as_json else _lines(file.name, head, found):
                 typer.echo(printable(line))
 
     for _ in failures.results("predicting", files, answer):
         pass
     failures.finish()
-
-
-def _json(file: str, head: CustomHead, answer: CustomAnswer) -> str:
-    return json.dumps({"input": file, "label": head.facts.label, **asdict(answer)})
 
 
 def _lines(file: str, head: CustomHead, answer: CustomAnswer) -> tuple[str, str]:

@@ -95,6 +95,7 @@ def _build(folder: Path, command: list[str], environment: dict[str, str]) -> int
             common.warn(f"{line['source']}: the object of clang -Oz was kept, because {line['problem']}")
     before, after = (sum(line[name] for line in lines) for name in ("oz", "bytes"))
     share = 100 * (1 - after / max(before, 1))
-    common.say(f"{len(lines)} sources: {after:,} loaded bytes, {before - after:,} fewer than with -Oz ({share:.1f} %)")
+    saved = f"{before - after:,} fewer than with -Oz ({share:.1f} %)"
+    common.say(f"{len(lines)} sources: {after:,} bytes of code, data and tables for unwinding, {saved}")
     common.say(f"{CHECKED}: run its tests")
     return done.returncode

@@ -119,7 +119,7 @@ def suggest(
         typer.echo(json.dumps(_json(code, lists, outcome, inlining)))
         return
     place = f"{code.name}: {code.symbol}" if code.symbol else code.name
-    typer.echo(f"{place}: {len(lists)} lists, the same for all code: those that training found, and what people try")
+    typer.echo(f"{place}: {len(lists)} pass lists, the same for all code: found by training, or often tried by people")
     first = [f"  first: {code.preparation()}"] if code.compiled_by else []
     if outcome is not None:
         lines = [*_result(code, lists, outcome, first), *_decisions(inlining), f"{CHECKED}: run its tests"]

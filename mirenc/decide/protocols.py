@@ -68,7 +68,7 @@ class Protocol:
         training, test = np.flatnonzero(~data.held_out), np.flatnonzero(data.held_out)
         if not len(training) or not len(test):
             found = f"has {len(training)} samples to train on and {len(test)} to test on; it needs some of both"
-            raise TaskError(f"protocol {self.name!r} {found}. Measure sources of which some are held out")
+            raise TaskError(f"protocol {self.name!r} {found}. Add samples with held_out={len(training) > 0}")
         if both := sorted(set(unit[training].tolist()) & set(unit[test].tolist())):
             found = f"group {both[0]!r} has samples that are held out and samples that are not"
             raise TaskError(f"protocol {self.name!r}: {found}. Hold out all of a group, or none")

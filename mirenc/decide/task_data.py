@@ -72,8 +72,8 @@ class TaskData:
             words = {"costs": "costs of settings", "number": "numbers to predict", "labels": "labels"}[self.target]
             raise TaskError(f"task {task!r} has target {target!r}, and its samples have {words}. Mend the task")
         if space is not None and not (self.shares_space and self.space == space):
-            found = "has a space, and its samples another. Give the `space` of the task to TaskData, too"
-            raise TaskError(f"task {task!r} {found}")
+            found = f"the settings of task {task!r} are not those of its samples"
+            raise TaskError(f"{found}. Give the same `space` to the task and to TaskData")
 
     def subset(self, rows: Sequence[int] | NDArray[np.integer[Any]]) -> Self:
         """The samples of these rows, in this order; the hash says that it is a part."""
@@ -108,10 +108,10 @@ class TaskData:
         piece = []
         for sample in self.samples:
             if sample.ir is None:
-                advice = "Nothing that looks at code can be made of these data: take row no_code"
+                advice = "Without code, only heads that see no code can be trained: give --row no_code"
                 if sample.code:
                     files = f"DIR/{sample.code}.ll or .bc (Python: mirenc.decide.with_ir)"
-                    advice = f"Give your own IR of all with --ir-dir DIR, as in {files}"
+                    advice = f"Give IR of your own for all samples with --ir-dir DIR, as in {files}"
                 raise TaskError(f"sample {sample.name} comes without code. {advice}")
             piece.append(numbers.setdefault((sample.ir, sample.region), len(numbers)))
         return list(numbers), np.array(piece, dtype=np.int64)
@@ -255,8 +255,8 @@ def _check_sample(sample: Sample, space: Space | None, names: tuple[str, ...], w
     if names or sample.labels:
         if sample.costs or space is not None or len(sample.labels) != len(names):
             raise TaskError(
-                f"{where}: {len(sample.labels)} labels for {len(names)} names, {len(sample.costs)} costs. With labels "
-                "as target, give TaskData label_names, each sample a label for each name, and neither costs nor space"
+                f"{where} has {len(sample.labels)} labels for {len(names)} label names, {len(sample.costs)} costs. For "
+                "labels, give TaskData `label_names` and no `space`, and each sample a label for each name and no costs"
             )
         if strange := [label for label in sample.labels if label not in (0, 1)]:
             raise TaskError(f"{where}: label {strange[0]!r}; allowed: 0 and 1")
@@ -276,7 +276,7 @@ def _check_costs(sample: Sample, space: Space, where: str) -> None:
             raise TaskError(f"{where}: effective is {effective}; {wanted}")
         if moved := [index for index in effective if effective[index] != index]:
             found = f"`effective` maps others to setting {moved[0]}, but setting {moved[0]} to {effective[moved[0]]}"
-            raise TaskError(f"{where}: {found}. Map each setting that others are mapped to to itself")
+            raise TaskError(f"{where}: {found}. A setting that others are mapped to must be mapped to itself")
         if len(lost := np.flatnonzero(measured & ~measured[list(effective)])):
             found = f"setting {lost[0]} has a cost, but `effective` maps it to {effective[lost[0]]}, which has none"
             raise TaskError(f"{where}: {found}. Give the cost to setting {effective[lost[0]]}")

@@ -316,9 +316,7 @@ class TaskHead:
             ) from None
         task = get_task(description.task) if task is None else task
         if task.name != description.task:
-            raise HeadError(
-                f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's own task"
-            )
+            raise HeadError(f"{folder}: a head for task {description.task}, not for {task.name}. Name the head's task")
         task = task.known_to(description.context_names)
         for name, now in (("settings", _setting_names(task)), ("context_names", list(task.context.names))):
             if now != extra[name]:

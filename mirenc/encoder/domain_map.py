@@ -139,9 +139,7 @@ def _file_pairs(names: Sequence[str], pairs: Pairs | None) -> list[tuple[int, in
         raise ConfigError(f"pairs: {error}; allowed: 'levels', or pairs of paths, as in [(ONE, OTHER)]") from None
     for name in itertools.chain.from_iterable(named):
         if name not in place:
-            raise ConfigError(
-                f"pairs: {name} is not one of the {len(names)} inputs. Name the inputs as they were given"
-            )
+            raise ConfigError(f"pairs: {name} is not one of the {len(names)} inputs. Name inputs as they were given")
     return [(place[one], place[other]) for one, other in named]
 
 

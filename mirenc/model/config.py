@@ -124,7 +124,7 @@ class ModelConfig(Config):
     @model_validator(mode="after")
     def _words(self) -> Self:
         if self.lexical is not None and self.tokenizer.normalisation != "locals":
-            raise ValueError("a lexical view must not count local names: it needs tokenizer.normalisation = 'locals'")
+            raise ValueError("[lexical] must count no names of local values: set tokenizer.normalisation = 'locals'")
         return self
 
 

@@ -103,9 +103,9 @@ def read_answers(
     learned = sorted(set(projects) - kept_out)
     if len(learned) < 2:
         raise ConfigError(
-            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {settings.corpus}, from "
-            f"{len(learned)} training project(s); two are needed, one to train on, one to compare runs on. Make the "
-            f"corpus with: python pretrain/pieces.py {settings.table} PIECES, then mirenc corpus build PIECES"
+            f"answers: {len(pieces)} of the table's {len(table.pieces)} pieces are in {settings.corpus}. They are of "
+            f"{len(learned)} training project(s); two projects are needed, one to train on, one to compare runs on. "
+            f"Make the corpus with: python pretrain/pieces.py {settings.table} PIECES, then mirenc corpus build PIECES"
         )
     drawn = np.random.default_rng([config.seed, 12]).permutation(len(learned))
     chosen_by = {learned[number] for number in drawn[: max(1, round(_CHOOSING * len(learned)))].tolist()}

@@ -30,9 +30,9 @@ def _device(model: MIREncoder) -> torch.device:
 def check_order(config: ModelConfig, corpus: Corpus) -> None:
     """Refuse, with a `ConfigError`, a model that sees the order of operands on a corpus that has none."""
     if not corpus.ordered and config.graph.positions:
-        found = "the corpus (format 2) keeps no operand positions and no argument numbers"
+        found = "the corpus (format 2) has no operand positions and no argument numbers"
         advice = "Build it again with `mirenc corpus build`, or set positions = false in [graph]"
-        raise ConfigError(f"{found}, which this graph encoder sees. {advice}")
+        raise ConfigError(f"{found}, which this graph encoder needs. {advice}")
 
 
 @torch.no_grad()

@@ -51,7 +51,7 @@ def draw_map(
     Raises ConfigError: fewer than two rows. Importing this module raises MissingExtraError: no plotly or scikit-learn.
     """
     if len(table) < 2:
-        found = f"{name}: a map needs two points or more, and this is {len(table)} {table.level}"
+        found = f"{name}: a map needs at least two points, and there is only {len(table)} {table.level}"
         raise ConfigError(f"{found}. Give more files or a finer level (--level)")
     rows = np.sort(np.random.default_rng(0).permutation(len(table))[:most])
     drawn = np.asarray(table.vectors[rows])

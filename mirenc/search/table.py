@@ -195,8 +195,8 @@ class VectorTable:
             options = (f" --map {maker.map}" if maker.map else "") + (" --hide-names" if maker.hide_names else "")
             options += f" --form {maker.form}" if maker.form != usual_form(maker.purpose, [maker.level]) else ""
             raise ModelError(
-                f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){mapped}, and those of "
-                f"{name} (digest {digest[:12]}) do not compare with them. Give the model that made them (--model), or "
+                f"{where} holds vectors of {maker.model} (digest {maker.model_digest[:12]}){mapped}. They cannot be "
+                f"compared with vectors of {name} (digest {digest[:12]}). Give the model that made them (--model), or "
                 f"embed the files again: mirenc embed FOLDER --model {name}{options} -o {where}"
             )
 
@@ -222,8 +222,8 @@ def index(
     names a better one for the level.
     """
     if encoder.name == DEFAULT_MODEL != (best := search_model(level, purpose)):
-        found = f"{encoder.name} finds fewer functions in the form that another compiler or level gave them"
-        found += f" than {best}, which was trained for it"
+        found = f"{best} was trained to find functions that another compiler or level compiled, and finds more of them"
+        found += f" than {encoder.name}"
         warnings.warn(f"{found}. Type: mirenc.load({best!r})", SearchModelWarning, stacklevel=2)
     several = [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs
     paths = (path if isinstance(path, Input) else Path(path) for path in several)

@@ -193,8 +193,8 @@ def _read_npy(path: str) -> VectorTable:
     sidecar = f"{path}.json"
     if not os.path.exists(sidecar):
         raise IRFileError(
-            f"{path}: {sidecar}, which says who made the vectors, is not beside it. Keep the two together, "
-            "or write .npz, which holds both"
+            f"{path}: the file {sidecar}, which names the model of these vectors, is missing. Copy it here, or embed "
+            "again with -o NAME.npz, which needs no second file"
         )
     head = json.loads(Path(sidecar).read_text(encoding="utf-8"))
     labels = {name: head[f"{name}s"] for name in LABELS if name not in OLD_FILES_LACK or f"{name}s" in head}
@@ -335,7 +335,7 @@ def _read_rows(rows_of: Callable[[Iterable[str]], Iterator[dict[str, Any]]], pat
             if table is None:
                 table = VectorTable(maker, np.zeros((0, 0), np.float32))
             if maker != table.maker:
-                raise ValueError(f"row {len(vectors) + 1} is of {maker}, row 1 of {table.maker}")
+                raise ValueError(f"row {len(vectors) + 1} was made by {maker}, row 1 by {table.maker}")
             vectors.append(np.array(row["vector"], dtype=np.float32))
             _add_row(table, {key: row[key] for key in (*SOURCE, *LABELS) if key in row} | row["counts"])
     if table is None:

@@ -69,7 +69,9 @@ def test_an_index_of_a_map_that_was_fitted_again_is_refused(
     run(*search, "--map", "mine").refused("leave --map out")
     run(*search, "--hide-names").refused("leave --hide-names out")
     run(*adapt, "--pairs").ok()
-    run(*search).failed("under the map 'mine'", "do not compare", "mirenc embed FOLDER --model random --map mine -o")
+    run(*search).failed(
+        "under the map 'mine'", "cannot be compared", "mirenc embed FOLDER --model random --map mine -o"
+    )
 
 
 def test_a_map_of_functions_is_of_the_model_that_embeds_functions(run: Run, code: Path, tmp_path: Path) -> None:

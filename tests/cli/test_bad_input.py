@@ -644,7 +644,7 @@ def test_a_source_with_errors(embed: Run, tmp_path: Path) -> None:
 def test_flags_that_do_not_fit(embed: Run, source: Path) -> None:
     """In clang's own words; zig cc has others."""
     embed("--cflags=-fnonsense", source).failed("unknown argument: '-fnonsense'", "--cflags")
-    embed("--cflags=-fsyntax-only", source).failed("wrote no LLVM IR. Give a clang with --compiler")
+    embed("--cflags=-fsyntax-only", source).failed("wrote no LLVM IR. With --compiler, give a clang")
 
 
 @pytest.mark.needs("clang")

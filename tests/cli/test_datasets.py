@@ -65,7 +65,7 @@ def test_another_folder_can_be_named(run: Run, root: Path, tmp_path: Path) -> No
     write_plain(tmp_path / "elsewhere" / "toy")
     run("datasets", "verify", "toy").failed("dataset 'toy' is not here", "mirenc datasets fetch toy")
     out = run("datasets", "verify", "toy", "--data", tmp_path / "elsewhere").ok().out
-    assert out.startswith(f"toy: 4 files as published in {tmp_path / 'elsewhere' / 'toy'} (content ")
+    assert out.startswith(f"toy: all 4 files in {tmp_path / 'elsewhere' / 'toy'} are as published (content ")
 
 
 def test_differences_are_listed_and_the_exit_code_is_one(run: Run, root: Path) -> None:

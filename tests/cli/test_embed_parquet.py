@@ -74,7 +74,7 @@ def test_what_is_refused(run: Run, model_dir: Path, corpus: Path) -> None:
     corpus.write_bytes(b"none")
     run(*model, corpus, "--column", "code").failed("cannot be read as parquet")
     corpus.unlink()
-    run(*model, corpus.parent, "--column", "code").failed("no .parquet file with a row is given")
+    run(*model, corpus.parent, "--column", "code").failed("the given .parquet files have no rows")
 
 
 # -- batches -------------------------------------------------------------------------------------------

@@ -179,7 +179,7 @@ def test_an_answer_says_whether_the_code_matters_and_why_it_is_the_default(
     if evidence.pays:
         assert lines[0] == f"{source}: width {choice}"
     elif evidence.constant_pays:
-        assert lines[0] == f"{source}: always width wide: no evidence that the code tells more"
+        assert lines[0] == f"{source}: always width wide: no evidence that choosing by the code is better"
         assert line["evidence"]["constant"] == 1.4
     else:
         assert lines[0] == f"{source}: no evidence for any width but the default, narrow"

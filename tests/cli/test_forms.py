@@ -81,7 +81,9 @@ def test_ir_that_passes_cannot_take_is_embedded_as_it_is(
     result = spawn("embed", *limited, "-o", index, *files)
     assert (result.code, result.out, len(result.error_lines)) == (0, "", 1)
     (line,) = result.error_lines
-    assert line.startswith(f"mirenc: warning: {files[1]}: not brought to O2; its vectors are those of the form plain: ")
+    assert line.startswith(
+        f"mirenc: warning: {files[1]}: cannot be brought to the form O2, so it stays in the form plain: "
+    )
     table = read_vectors(index)
     assert [source["file"] for source in table.sources] == [str(file) for file in files]
     assert [source["own_form"] for source in table.sources] == ["O2", "plain", "O2"]

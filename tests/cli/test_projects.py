@@ -111,7 +111,7 @@ def test_one_file_is_not_many(mirenc: Run, project: Path) -> None:
 def test_a_build_folder_that_is_gone_is_named(mirenc: Run, project: Path) -> None:
     entry = {"directory": "gone", "file": "../src/one.c", "command": "cc -O2"}
     (project / "x.json").write_text(json.dumps([entry]))
-    mirenc("embed", "x.json").failed(f"src/one.c: the folder that it is built in, {project / 'gone'}, is not there")
+    mirenc("embed", "x.json").failed(f"src/one.c: the folder where it is built, {project / 'gone'}, does not exist")
 
 
 @pytest.mark.parametrize("entry", [None, {"directory": 5}, {"directory": ".", "file": "a.c", "command": "cc '"}])

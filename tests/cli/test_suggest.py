@@ -43,7 +43,7 @@ def code(tmp_path: Path) -> Path:
 
 def test_lists_come_with_their_commands(run: Run, head: Path, code: Path) -> None:
     first, *lines = run("suggest", code, "-k", 1, "--head", head).ok().out.splitlines()
-    assert first == f"{code}: 7 lists, the same for all code: those that training found, and what people try"
+    assert first == f"{code}: 7 pass lists, the same for all code: found by training, or often tried by people"
     assert lines[::2] == ["  1. found in training, 1", *(f"{at:3}. {one.origin}" for at, one in enumerate(IDEAS, 2))]
     assert lines[1].strip() == f"opt -relocation-model=pic -passes='{LISTS[1].pipeline}' {code} -o code.opt.bc"
 

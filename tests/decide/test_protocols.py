@@ -121,7 +121,7 @@ def test_the_rest_is_folded_and_what_is_held_out_takes_no_part() -> None:
 
 
 def test_a_split_that_the_data_do_not_have_is_refused() -> None:
-    with pytest.raises(TaskError, match=r"has 7 samples to train on and 0 to test on"):
+    with pytest.raises(TaskError, match=r"has 7 samples to train on and 0 to test on.*Add samples with held_out=True"):
         list(by_project("held_out").split(held_out(), 0))
     data = held_out("b")
     mixed = TaskData([replace(data.samples[0], held_out=True), *data.samples[1:]])

@@ -231,9 +231,9 @@ def test_labels_are_a_target() -> None:
 @pytest.mark.parametrize(
     ("sample", "names", "words"),
     [
-        (replace(BARE, labels=(1,)), ("a", "b"), r"sample 0 \(a/1\): 1 labels for 2 names, 0 costs"),
-        (replace(BARE, labels=(1, 0)), (), "2 labels for 0 names"),
-        (replace(GOOD, labels=(1, 0)), ("a", "b"), "2 labels for 2 names, [1-9]"),
+        (replace(BARE, labels=(1,)), ("a", "b"), r"sample 0 \(a/1\) has 1 labels for 2 label names, 0 costs"),
+        (replace(BARE, labels=(1, 0)), (), "2 labels for 0 label names"),
+        (replace(GOOD, labels=(1, 0)), ("a", "b"), "2 labels for 2 label names, [1-9]"),
         (replace(BARE, labels=(1, 2)), ("a", "b"), "label 2; allowed: 0 and 1"),
         (replace(BARE, labels=(1, 0.5)), ("a", "b"), "label 0.5; allowed"),
     ],

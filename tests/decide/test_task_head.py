@@ -279,7 +279,7 @@ def test_data_of_another_target_or_space_are_refused_before_any_work(task: Task,
     with pytest.raises(TaskError, match="has target 'costs', and its samples have numbers to predict"):
         fit_head(task, numbers, encoder)
     other = TaskData(data.samples, Space(("width",), (("thin",), ("thick",))))
-    with pytest.raises(TaskError, match="has a space, and its samples another"):
+    with pytest.raises(TaskError, match="the settings of task 'widths' are not those of its samples"):
         fit_head(task, other, encoder)
 
 

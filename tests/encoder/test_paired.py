@@ -158,3 +158,17 @@ def test_demangled_names_are_left_out_whole() -> None:
     texts = [f"% = call ptr {name}(i64 3)" for name in shown if name != "%"]
     assert spelled(texts, "hidden", shown) == ["% = call ptr @f(i64 3)"] * len(texts)
     assert spelled(texts, "unnamed", shown) == ["% = call ptr @(i64 3)"] * len(texts)
+
+
+def test_the_longest_of_names_that_begin_alike_is_left_out() -> None:
+    shown = ["@operator new", "@operator new[]", "@f(int)::x", "@f(int)::x::y", "@f(int)::z", "@f(long)", "@f"]
+    texts = [f"% = call ptr {name}(ptr {other}, i64 3)" for name in shown for other in shown]
+    assert spelled(texts, "unnamed", shown) == ["% = call ptr @(ptr @, i64 3)"] * len(texts)
+    # What none of them begins is left out as far as a symbol goes; a sign alone and a string stay.
+    other = ['% = call ptr @f(int, ptr @operator) c"@f(int)::x" @']
+    assert spelled(other, "hidden", shown) == ['% = call ptr @f(int, ptr @f) c"@f(int)::x" @']
+
+
+def test_a_name_of_many_templates_is_read_once() -> None:
+    name = "@" + "A<x>::" * 64 + "f (int)"
+    assert spelled([f"call void {name}(ptr %)"], "hidden", [name]) == ["call void @f(ptr %)"]

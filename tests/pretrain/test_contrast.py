@@ -207,7 +207,7 @@ def test_a_folder_without_functions_or_of_another_tokenizer_is_refused(
         contrast = recipe.contrast.model_copy(update={"functions": str(path)})
         Trainer(recipe.model_copy(update={"contrast": contrast}), corpus, tmp_path / "run")
 
-    with pytest.raises(ConfigError, match="no functions are here"):
+    with pytest.raises(ConfigError, match="this folder has no functions"):
         run(tmp_path)
     other = shutil.copytree(folder, tmp_path / "other")
     (other / "tokenizer.json").write_text("{}")

@@ -115,7 +115,7 @@ def test_equal_vectors_and_zeros_have_a_map() -> None:
 
 
 def test_one_row_is_no_map() -> None:
-    with pytest.raises(ConfigError, match=r"two points or more, and this is 1 function\. Give more files"):
+    with pytest.raises(ConfigError, match=r"at least two points, and there is only 1 function\. Give more files"):
         draw_map(clouds(1, files=("a.ll",)), "x")
 
 

@@ -101,14 +101,16 @@ def test_a_file_of_two_models_is_refused(encoder: Encoder, tmp_path: Path) -> No
     lines = path.read_text(encoding="utf-8").splitlines()
     other = json.loads(lines[1]) | {"model_digest": "0" * 64}
     path.write_text("\n".join([lines[0], json.dumps(other)]), encoding="utf-8")
-    with pytest.raises(IRFileError, match=r"row 2 is of .*0000.*, row 1 of"):
+    with pytest.raises(IRFileError, match=r"row 2 was made by .*0000.*, row 1 by"):
         read_vectors(path)
 
 
 def test_numbers_without_their_sidecar_are_refused(encoder: Encoder, tmp_path: Path) -> None:
     path = write(encoder, tmp_path / "x.npy")
     path.with_name("x.npy.json").unlink()
-    with pytest.raises(IRFileError, match=r"x\.npy\.json, which says who made the vectors, is not beside it"):
+    with pytest.raises(
+        IRFileError, match=r"the file .*x\.npy\.json, which names the model of these vectors, is missing"
+    ):
         read_vectors(path)
 
 
@@ -207,7 +209,9 @@ def test_another_models_vectors_do_not_compare() -> None:
         return SimpleNamespace(name=name, digest_in={"plain": digest}.__getitem__)
 
     table.check_model(encoder("renamed", "1" * 64), "x.npz")  # the weights decide, not the name
-    with pytest.raises(ModelError, match=r"x\.npz holds vectors of one \(digest 111111111111\), .*one \(digest 222"):
+    with pytest.raises(
+        ModelError, match=r"x\.npz holds vectors of one \(digest 111111111111\)\. They .*one \(digest 222"
+    ):
         table.check_model(encoder("one", "2" * 64), "x.npz")
 
 

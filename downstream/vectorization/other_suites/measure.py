@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import sys
 import tempfile
@@ -223,6 +224,12 @@ SUITES = (
 )
 
 
+def flags_of(*suites: Suite) -> tuple[str, ...]:
+    """What suites are compiled with in the folder of sources: a table has these flags, and no folder of a machine."""
+    folders = [folder for suite in suites for folder in suite.include]
+    return ("-I.", *(f"-I{folder}" for folder in folders), "-DPACKAGE", "-DPIXMAN_NO_TLS")
+
+
 def write_configuration(sources: Path) -> None:
     """The headers that a build of sundials writes: double precision, 64-bit indices."""
     text = next(sources.glob("sundials-*/include/sundials/sundials_config.in")).read_text(encoding="utf-8")
@@ -277,7 +284,7 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
     path = sources / suite.file
     text = path.read_text(encoding="utf-8")
     method = VectorizationMethod()
-    flags = (f"-I{sources}", *(f"-I{sources / folder}" for folder in suite.include), "-DPACKAGE", "-DPIXMAN_NO_TLS")
+    flags = flags_of(suite)
     toolchain = replace(method.find_compiler(None), cflags=flags)
     kernels = []
     for found in functions(suite, text):
@@ -324,21 +331,16 @@ def chosen(suite: Suite, sources: Path) -> list[MeasuredKernel]:
 
 def main() -> None:
     """Build, or measure."""
-    sources, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    sources, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     write_configuration(sources)
+    os.chdir(sources)
     kept = folder / "kernels.json"
     if not kept.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         kernels = [asdict(kernel) for suite in SUITES for kernel in chosen(suite, sources)]
         kept.write_text(json.dumps(kernels), encoding="utf-8")
     samples = [(MeasuredKernel(**fields), PART) for fields in json.loads(kept.read_text(encoding="utf-8"))]
-    flags = [f"-I{sources / path}" for suite in SUITES for path in suite.include]
-    timed(
-        samples,
-        folder,
-        compile_only="--compile-only" in sys.argv,
-        cflags=(f"-I{sources}", *flags, "-DPACKAGE", "-DPIXMAN_NO_TLS"),
-    )
+    timed(samples, folder, compile_only="--compile-only" in sys.argv, cflags=flags_of(*SUITES))
 
 
 if __name__ == "__main__":

@@ -147,5 +147,6 @@ def unpack_predictions(kept: Any, fold: Int64) -> NDArray[Any]:
         predictions = np.zeros((len(fold), *values.shape[1:]), dtype=values.dtype)
         predictions[tested] = values
     except (KeyError, TypeError, ValueError, binascii.Error, zlib.error) as error:
-        raise TaskError(f"what a record says of {tested.sum()} samples is damaged: {error}. Evaluate again") from None
+        found = f"the recorded result is damaged: its answers for {tested.sum()} samples cannot be read ({error})"
+        raise TaskError(f"{found}. Evaluate again") from None
     return predictions

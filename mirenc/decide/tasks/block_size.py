@@ -107,16 +107,13 @@ def permitted_shapes(
             raise TaskError(f"{found}, and no GPU can launch it: {refusal}. Mend the kernel's attribute")
         x, y, z = bounds.required
         if z != 1:
-            raise TaskError(
-                f"{found}; answers have two dimensions. Launch the kernel with {x} x {y} x {z}: there is no choice"
-            )
+            raise TaskError(f"{found}, so there is nothing to predict. Launch the kernel with {x} x {y} x {z}")
         return [(x, y)]
     permitted = [shape for shape in shapes if not bounds.refusal(shape) and not device.refusal(shape)]
     if not permitted:
         known = ", ".join(f"{x} x {y}" for x, y in sorted(shapes))
-        raise TaskError(
-            f"{found}, which allows none of the shapes that are chosen among: {known}. Launch the kernel with another"
-        )
+        advice = "Launch the kernel with a shape of your own that it allows"
+        raise TaskError(f"{found}, which allows none of the shapes that mirenc can predict: {known}. {advice}")
     default = nearest_shape(permitted, habit)
     return [default, *(shape for shape in permitted if shape != default)]
 

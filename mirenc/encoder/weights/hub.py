@@ -84,7 +84,7 @@ class HubModel(NamedTuple):
         except (OSError, hub.errors.HTTPError) as error:
             raise ModelError(self._words(error)) from None
         if folder.name != listed.sha:
-            raise ModelError(f"{self.at}: was changed on the hub at this moment. Type it again")
+            raise ModelError(f"{self.at}: was changed on the hub during the download. Type the command again")
         return self._checked(folder)
 
     def pinned(self, folder: Path) -> str:
@@ -109,8 +109,8 @@ class HubModel(NamedTuple):
         sums = released_sums(folder) or {}
         there = {name for name in _FILES if name != SUMS and (folder / name).is_file()}
         if other := sorted(sums.keys() ^ there):
-            what = "lists it, and it is not there" if other[0] in sums else "does not list it"
-            raise ModelError(f"{self.at}: {other[0]} and {SUMS} do not agree: that {what}. Tell its maker")
+            what = "lists {}, which the model does not have" if other[0] in sums else "does not list {}"
+            raise ModelError(f"{self.at}: its {SUMS} {what.format(repr(other[0]))}. Tell the model's maker")
         for name, expected in sums.items():
             if (found := sum_of(folder / name)) != expected:
                 damaged = (folder / name).resolve()  # a link into the cache's blobs, or a file where links cannot be
@@ -118,8 +118,8 @@ class HubModel(NamedTuple):
                 if damaged.parent == (folder.parents[1] / "blobs").resolve():
                     damaged.unlink(missing_ok=True)
                 raise ModelError(
-                    f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {found[:12]}..., expected "
-                    f"{expected[:12]}...). It was not kept. Type it again; if that does not help, tell its maker"
+                    f"{self.at}: {name} is not the file that its {SUMS} lists (sha256 {found[:12]}..., not "
+                    f"{expected[:12]}...), so it was deleted. Type the command again; if that fails, tell its maker"
                 )
         if self.digest not in (None, digest := _digest(folder)):
             raise ModelError(

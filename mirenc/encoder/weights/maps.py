@@ -113,9 +113,7 @@ def save_map(whitening: WhiteningMap, name: str) -> Path:
         with delivered(path) as part_file:
             part_file.write_bytes(save(arrays, metadata=head))
     except OSError as error:
-        raise ModelError(
-            f"{path}: cannot be written: {error.strerror}. Set MIRENC_MAPS to a folder of your own"
-        ) from None
+        raise ModelError(f"{path}: cannot be written: {error.strerror}. Set MIRENC_MAPS to your own folder") from None
     return path
 
 

@@ -35,8 +35,8 @@ def write_upload(name_or_dir: str, repo: str, output: Path, licence: str = "") -
     files, names = load_files(name_or_dir), [*verify_files(name_or_dir), SUMS]
     there = {name for name in (*REQUIRED, *OPTIONAL, SUMS) if (files.folder / name).is_file()}
     if other := sorted(there ^ set(names)):
-        advice = f"Call mirenc.encoder.weights.seal({str(files.folder)!r}) for a list of the model's own files"
-        raise ModelError(f"{files.folder}: {SUMS} does not list just the model's files: {', '.join(other)}. {advice}")
+        advice = f"To write {SUMS} anew, call mirenc.encoder.weights.seal({str(files.folder)!r})"
+        raise ModelError(f"{files.folder}: {SUMS} lists other files than the model has: {', '.join(other)}. {advice}")
     output.mkdir(parents=True, exist_ok=True)
     for name in names:
         shutil.copyfile(files.folder / name, output / name)

@@ -123,8 +123,8 @@ def _method(step: Step) -> str:
             return _METHODS[Step(kind, step.text)]
     if step.name in {known.name for known in PASSES} and step.name != step.text:
         raise PassError(f"llvmlite's {step.name} takes no options; found {step.text!r}")
-    known = "default<O0> to default<O3> and PASSES"
-    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has {known}")
+    known = ", ".join(one.text for one in PASSES if one.kind in kinds)
+    raise PassError(f"llvmlite has no pass {step.text!r} for a {step.kind}; it has default<O0> to default<O3>, {known}")
 
 
 def open_service(arguments: list[str]) -> LlvmlitePassService:

@@ -94,7 +94,7 @@ def read_commands(path: Path, languages: Mapping[str, str], report: Report) -> l
     repeated = len(parsed) - others.total() - len(chosen)
     if not chosen:
         wanted = " ".join(languages)
-        raise ConfigError(f"{path}: has no source that ends in {wanted}. Make this file again with CMake or bear")
+        raise ConfigError(f"{path}: no source ends in one of: {wanted}. Make this file again with CMake or bear")
     for line in broken:
         report(f"{line}. It is left out")
     if others:
@@ -148,7 +148,7 @@ def _entries(path: Path) -> list[Any]:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: not JSON: {error}. Make this file again with CMake or bear") from None
     if not isinstance(entries, list):
-        raise ConfigError(f"{path}: no list of commands. Give a compile_commands.json, as CMake or bear writes it")
+        raise ConfigError(f"{path}: is no list of commands. Give a compile_commands.json, as CMake or bear writes it")
     return entries
 
 
@@ -171,15 +171,15 @@ def _read(folder: Path, entry: Any, languages: Mapping[str, str]) -> Command:
     command = Command(directory, file, languages.get(file.suffix, ""))
     shell = "arguments" not in entry
     if shell and not isinstance(entry["command"], str):
-        raise TypeError("a command that is not text")
+        raise TypeError("its command is not text")
     words = shlex.split(entry["command"]) if shell else list(entry["arguments"])
     if not all(isinstance(word, str) for word in words):
-        raise TypeError("an argument that is not text")
+        raise TypeError("one of its arguments is not text")
     if not words:
-        raise ValueError("the command is empty")
+        raise ValueError("its command is empty")
     try:
         if any(map(_WINDOWS.match, (entry["directory"], entry["command"].lstrip() if shell else words[0]))):
-            raise CompileError("its command was written on Windows. Make the entry on the machine that has its files")
+            raise CompileError("its command was written on Windows. Make this file on the machine with the sources")
         if shell:
             words, command = _without_shell(words, command)
         return _parse(command, words, languages)
@@ -216,7 +216,7 @@ def _expanded(
             yield word
             continue
         if depth == _DEEPEST or next(count) > _MOST_FILES:
-            raise CompileError(f"its response file {name} names itself. Make the build's files again")
+            raise CompileError(f"its response file {name} includes itself. Configure the build again")
         file = directory / name
         try:
             if not file.is_file() or file.stat().st_size > _LARGEST:
@@ -269,10 +269,10 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
     """A command from its words, the compiler and its launcher first. Raises CompileError: it cannot be done here."""
     number = _compiler_index(words, command.file)
     if number is None:
-        raise CompileError(f"its command ({' '.join(words)[:60]}) runs no compiler. Give entries that compile")
+        raise CompileError(f"its command ({' '.join(words)[:60]}) does not run a compiler. Leave this entry out")
     base = _base(words[number])
     if _MICROSOFT.fullmatch(base) or "--driver-mode=cl" in words:
-        raise CompileError(f"its compiler {base} takes Microsoft's options. Configure the build with a gcc or clang")
+        raise CompileError(f"mirenc does not read Microsoft's options, which {base} takes. Build with gcc or clang")
     named = _COMPILER.fullmatch(base)
     prefix, name = (named["prefix"] or "", named["name"]) if named else ("", base)
     left_out = [word for word in words[:number] if word.startswith(_HEADER_VARIABLES)]
@@ -289,9 +289,7 @@ def _parse(command: Command, words: Sequence[str], languages: Mapping[str, str])
             level = "-O" + option.removeprefix("--optimize").removeprefix("-O").removeprefix("=")
             kept += [("-ffast-math",)] if level == "-Ofast" else []
         elif option == "-cc1":
-            raise CompileError(
-                "its command is clang's internal one, -cc1. Give the clang command that started this one"
-            )
+            raise CompileError("its command is clang's internal one, -cc1. Give the clang command that started it")
         elif LEFT_OUT.match(option) or (option.split("=")[0] in _INCLUDES and value.endswith(PRECOMPILED)):
             left_out.append(" ".join(flag))
         elif not OUTPUT.match(option):

@@ -122,7 +122,7 @@ def compile_source(
     name = os.fspath(path)
     check_file(name)
     if folder and not os.path.isdir(folder):
-        raise IRFileError(f"{name}: the folder that it is built in, {folder}, is not there. Configure the build again")
+        raise IRFileError(f"{name}: the folder where it is built, {folder}, does not exist. Configure the build again")
     limit = timeout or DEFAULT_TIMEOUT
     try:
         command = ir_compiler(language, compiler, oldest=dialect is not None and dialect.oldest_clang)
@@ -161,9 +161,9 @@ def compile_source(
             where = f"The headers of {target} may be missing here"
             advice = f"{where}: install its cross compiler's C library, or give --cflags=--sysroot=FOLDER"
         if "unknown target triple" in first:
-            advice = "It compiles for no such target. Give a clang that does with --compiler, or leave the file out"
+            advice = "With --compiler, give a clang that compiles for this target, or leave the file out"
         raise CompileError(f"{name}: {program} refuses it: {first}. {advice}", diagnostic=words)
     if not data.startswith((b"; ModuleID", b"source_filename")):  # none of a name with a line break
-        advice = "Give a clang with --compiler, and no flag that asks for other output"
+        advice = "With --compiler, give a clang; in --cflags, no flag that asks for other output, such as -E"
         raise CompileError(f"{name}: {program} wrote no LLVM IR. {advice}", diagnostic=words)
     return data

@@ -90,7 +90,7 @@ class _Window:
     def read(self, at: int, size: int) -> bytes:
         self.part(at, size)
         if size > _LARGEST_TABLE:
-            raise _DamagedError(f"a table of {size} bytes")
+            raise _DamagedError(f"a table takes {size} bytes, more than {_LARGEST_TABLE}")
         self.stream.seek(self.start + at)
         data = self.stream.read(size)
         if len(data) != size:
@@ -205,7 +205,7 @@ def _parts(file: _Window, label: str, depth: int) -> Iterator[Part | None]:
 def _counted(items: Iterable[_Item]) -> Iterator[_Item]:
     for number, item in enumerate(items):
         if number >= _MOST:
-            raise _DamagedError(f"more than {_MOST} entries in its tables")
+            raise _DamagedError(f"its tables have more than {_MOST} entries")
         yield item
 
 
@@ -216,7 +216,7 @@ def _members(file: _Window, thin: bool) -> Iterator[tuple[str, _Window | str]]:
         head = file.read(at, 60)
         raw, digits = head[:16].rstrip(b" "), head[48:58].strip()
         if not digits.isdigit() or head[58:] != b"`\n":
-            raise _DamagedError(f"no header of a member at byte {at}")
+            raise _DamagedError(f"no member's header begins at byte {at}")
         start, size = at + 60, int(digits)
         is_table = raw in (b"/", b"//") or raw.startswith(_INDEXES)
         at = start if thin and not is_table else start + size + size % 2
@@ -295,7 +295,7 @@ def _split(section: _Window) -> Iterator[_Window]:
             offset, size = section.unpack("<II", at + 8)
             end = at + offset + size
             if end <= at:
-                raise _DamagedError("a wrapper of bitcode without any")
+                raise _DamagedError("a bitcode wrapper has no bitcode in it")
         else:
             for _ in range(_MOST_BLOCKS):
                 if end + 8 > section.size:
@@ -337,7 +337,7 @@ def _mach_o(file: _Window, order: str, bits: int) -> _Sections:
                 name, owner, _, size, offset = struct.unpack_from(order + form, commands, at + header + entry * number)
                 yield _text(owner, 0) + b"," + _text(name, 0), offset, size
         if length < 8:
-            raise _DamagedError(f"a load command of {length} bytes")
+            raise _DamagedError(f"a load command takes {length} bytes, less than 8")
         at += length
 
 
@@ -383,4 +383,4 @@ def _number(file: _Window, at: int) -> tuple[int, int]:
         value |= (byte & 127) << 7 * place
         if byte < 128:
             return at + place + 1, value
-    raise _DamagedError("a number of more than 32 bits")
+    raise _DamagedError("a number takes more than 32 bits")

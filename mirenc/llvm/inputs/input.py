@@ -58,9 +58,7 @@ def resolve_input(value: IRInput | Input) -> Input:
         return Input("<string>", text_bytes(value))
     if isinstance(value, (str, os.PathLike)):
         return path_input(value)
-    raise ConfigError(
-        f"an input is of type {type(value).__name__}; allowed: a path, IR text, bitcode bytes or an IRModule"
-    )
+    raise ConfigError(f"an input is of type {type(value).__name__}; allowed: a path, IR text, bitcode or an IRModule")
 
 
 def text_bytes(text: str) -> bytes:

@@ -60,8 +60,8 @@ def bring(module: IRModule, dialect: Dialect) -> IRModule:
     left = _FOREIGN.search(text)
     if left:
         used = f"it uses {'assembly text' if left[1].startswith('asm') else left[1][1:]} of its target"
-        advice = "Give the kernel's OpenCL source, or IR without it"
-        raise ForeignIRError(f"{module.name}: {used}, which {dialect.title} has no word for. {advice}")
+        advice = "Give the kernel's OpenCL source, or IR that does not use this"
+        raise ForeignIRError(f"{module.name}: {used}, which cannot be written in {dialect.title}. {advice}")
     if text == module.text:
         return module
     for key, value in (("triple", dialect.triple), ("datalayout", dialect.data_layout)):
@@ -70,7 +70,7 @@ def bring(module: IRModule, dialect: Dialect) -> IRModule:
     try:
         canonical = worker.canonicalise(text.encode("utf-8", "surrogateescape"))
     except IRParseError as error:
-        what = f"{module.name}: it cannot be brought to {dialect.title}: {error.args[0]}"
+        what = f"{module.name}: it cannot be translated to {dialect.title}: {error.args[0]}"
         raise ForeignIRError(f"{what}. Give the kernel's OpenCL source") from None
     return read_canonical(canonical, name=module.name, demangle=worker.demangle)
 

@@ -68,7 +68,7 @@ def canonical_text(
             raise
     text, program = lowered
     target = ", for this machine's target" if "clang" in program else ""
-    _LOGGER.warning("mirenc: warning: %s: bitcode of another LLVM, read by %s%s", loaded.name, program, target)
+    _LOGGER.warning("mirenc: warning: %s: bitcode of another LLVM version, read by %s%s", loaded.name, program, target)
     return _from_text(loaded.name, text, canonical, lambda: None)[0], True
 
 
@@ -103,7 +103,7 @@ def _from_text(
             bitcode, program = lowered
             with contextlib.suppress(IRParseError):  # the first error says more: it has a place
                 upgraded = _with_target(canonical(bitcode), text, canonical)
-                _LOGGER.warning("mirenc: warning: %s: text of another LLVM, read by %s", name, program)
+                _LOGGER.warning("mirenc: warning: %s: text of another LLVM version, read by %s", name, program)
                 return upgraded, True
     elif (source := command_for(name)) is not None:
         language, command = source

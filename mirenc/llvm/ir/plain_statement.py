@@ -4,6 +4,8 @@ The encoders were trained on statements as written; the lexical view, which comp
 (measured in pretrain/README.md).
 """
 
+import bisect
+import itertools
 import re
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -139,6 +141,7 @@ _ADDRESS = re.compile(
 _INDEX = re.compile(r", i\d+ (-?\d+|%)")
 _STRING = r'c"[^"]*"?'  # it has no names
 _SYMBOL = r'(?!llvm\.)(?:"[^"]*"|(?:[-\w:~$.]|<[^()@]*>)+)'  # demangled ones have their templates' arguments
+_NAME = re.compile(f"{_STRING}|@(?:{_SYMBOL})?")
 _TYPE = re.compile(rf'{_STRING}|%(?:"[^"]*"|[-\w.$:]+)')  # local values have no names here
 
 
@@ -153,15 +156,36 @@ def spelled(texts: Sequence[str], spelling: Spelling, symbols: Iterable[str] = (
     ['% = call i32 @(ptr %, i32 5381)', '% = alloca %']
     """
     if spelling in ("hidden", "unnamed"):
-        odd = {shown[1:] for shown in symbols if not re.fullmatch(f"%|@{_SYMBOL}", shown)}
-        listed = "".join(f"{re.escape(symbol)}|" for symbol in sorted(odd, key=len, reverse=True))
-        symbol, alike = re.compile(f"{_STRING}|@(?:{listed}{_SYMBOL})"), "@f" if spelling == "hidden" else "@"
-        texts = [symbol.sub(lambda name: alike if name[0][0] == "@" else name[0], text) for text in texts]
+        texts = _without_symbols(texts, "@f" if spelling == "hidden" else "@", symbols)
     if spelling in ("written", "hidden"):
         return list(texts)
     layout = Layout(texts)
     plain = [plain_statement(text, layout) for text in texts]
     return plain if spelling == "plain" else hide_types(plain, "%")
+
+
+def _without_symbols(texts: Sequence[str], alike: str, symbols: Iterable[str]) -> list[str]:
+    """Texts with one name for each symbol; ``symbols`` as in `spelled`, of which the longest at a place counts."""
+    odd = sorted({"", *(shown[1:] for shown in symbols if not (name := _NAME.match(shown)) or name[0] != shown)})
+    longest = max(map(len, odd))
+    shorter: dict[str, str] = {}  # the longest other one that each begins with
+    for before, symbol in itertools.pairwise(odd):
+        while not symbol.startswith(before):
+            before = shorter[before]
+        shorter[symbol] = before
+    hidden = []
+    for text in texts:
+        parts, at = [], 0
+        while (name := _NAME.search(text, at)) is not None:
+            start = name.start() + 1
+            symbol = odd[bisect.bisect(odd, text[start : start + longest]) - 1] if name[0][0] == "@" else ""
+            while not text.startswith(symbol, start):
+                symbol = shorter[symbol]
+            end = start + len(symbol) if symbol else name.end()
+            parts += [text[at : start - 1], alike] if name[0][0] == "@" and end > start else [text[at:end]]
+            at = end
+        hidden.append("".join([*parts, text[at:]]))
+    return hidden
 
 
 def hide_types(texts: Iterable[str], alike: str = "%struct.s") -> list[str]:

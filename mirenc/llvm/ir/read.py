@@ -167,8 +167,8 @@ def in_form(module: IRModule, options: ReadOptions, *, deleted: bool = True) -> 
     if options.form in (None, "plain", module.form):
         return module
     if module.form != "plain":
-        found = f"{module.name}: it is in the form {module.form}, which is not undone"
-        raise ConfigError(f"{found}. Read it again in the form {options.form}")
+        found = f"{module.name}: passes have brought it to the form {module.form}, which cannot be undone"
+        raise ConfigError(f"{found}. Read the file again in the form {options.form}")
     return _formed(module.annotated or module.text, module.name, options, deleted=deleted)
 
 
@@ -193,8 +193,8 @@ def _formed(text: str, name: str, options: ReadOptions, *, deleted: bool) -> IRM
     try:
         texts = formed(text, form, run, unoptimised=built[""] == "O0", deleted=deleted)
     except (IRParseError, IRResourceError) as error:
-        advice = "its vectors are those of the form plain"
-        _LOGGER.warning("mirenc: warning: %s: not brought to %s; %s: %s", name, form, advice, error)
+        found = "cannot be brought to the form"
+        _LOGGER.warning("mirenc: warning: %s: %s %s, so it stays in the form plain: %s", name, found, form, error)
         return plain or read(text)
     del plain  # it may be large
     facts: Any = {"form": form, "built": built}

@@ -88,7 +88,7 @@ def formed(
         return FormedText(optimised, "")
     alone = with_bodies(run(only(text, missing), form), missing)
     if lost := missing.difference(DEFINED.findall(alone)):
-        raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost))} although a linker could see it")
+        raise IRParseError(f"LLVM's passes delete {', '.join(sorted(lost))} although other modules may use it")
     return FormedText(alone, "") if missing == names else FormedText(optimised, alone)
 
 

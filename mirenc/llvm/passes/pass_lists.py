@@ -152,5 +152,5 @@ def _parsed(text: str, at: int) -> tuple[tuple[PassNode, ...], int]:
 
 def _unreadable(text: str, at: int) -> PassError:
     found = f"{text[at : at + 20]!r} at character {at + 1}" if at < len(text) else "its end"
-    right = "'function(sroa,loop-mssa(licm)),globaldce', no spaces"
-    return PassError(f"a list of passes is wrong at {found}; it looks like {right}")
+    right = "'function(sroa,loop-mssa(licm)),globaldce', without spaces"
+    return PassError(f"a list of passes is wrong at {found}. Write it as in {right}")

@@ -161,7 +161,7 @@ class Engine:
                 answers, failed = ended.answers, [Failed("crash" if ended.ending else ended.status, reason)]
                 # Otherwise each list would end a process of its own.
                 if not answers:
-                    raise IRParseError(f"LLVM did not survive reading the module: {failed[0].problem}") from None
+                    raise IRParseError(f"LLVM ended while it read the module: {failed[0].problem}") from None
             (reading, _), *answers = answers
             if reading["status"] == "input":
                 lines = [line for line in reading["problem"].splitlines() if not line.endswith(" parsing error")]

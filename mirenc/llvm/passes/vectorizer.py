@@ -145,7 +145,7 @@ def ask_llvm(
     folder = llvmlite_folder()
     if not (processor and folder):
         found = f"mirenc knows no {architecture} processor with vectors of {vector_bits} bits"
-        raise EndedError("start", found if architecture else "the IR names no architecture to choose a processor of")
+        raise EndedError("start", found if architecture else "the IR names no target, so no processor is known")
     child = _child(folder, f"{architecture}-unknown-linux-gnu", processor)
     return child.ask({"endings": [*endings], "function": function, "header": header}, text.encode(), _TIMEOUT)
 

@@ -24,7 +24,7 @@ def row_groups(files: Iterable[Path]) -> list[tuple[Path, int, int]]:
             counts = [table.metadata.row_group(number).num_rows for number in range(table.num_row_groups)]
         groups += [(path, sum(counts[:number]), count) for number, count in enumerate(counts) if count]
     if not groups:
-        raise ConfigError("no .parquet file with a row is given. Name such a file, or a folder of such files")
+        raise ConfigError("the given .parquet files have no rows. Name a file with rows, or a folder of such files")
     return groups
 
 

@@ -34,7 +34,7 @@ def kind_of_source(source: Path, report: Report = lambda line: None, *, with_res
             report(f"{source}: {counts[kind]} files are taken as {kind}; others are left out: {rest}")
         if counts[kind]:
             return kind
-        raise IRFileError(f"{source}: no IR or source file below it. {_ALLOWED}")
+        raise IRFileError(f"{source}: has no IR or source file in it. {_ALLOWED}")
     if not source.exists():
         raise IRFileError(f"{source}: no such file or folder. Check the path")
     if source.suffix != ".json":
@@ -93,6 +93,6 @@ def prepare_ir(
         report(folder.summary())
         if not folder.kept():
             reason = next((f": {record.reason}" for record in folder.records() if record.reason), "")
-            found = f"{source}: none of its files became IR{reason}. {out / 'log.jsonl'} has a line for each attempt"
-            raise IRFileError(f"{found} to compile; correct what these lines report, and type the same command again")
+            found = f"{source}: none of its files was compiled to IR{reason}. {out / 'log.jsonl'} says why"
+            raise IRFileError(f"{found}. Correct what these lines report, and type the same command again")
     return out

@@ -108,7 +108,7 @@ def source_programs(folder: Path, choices: Choices, report: Report) -> Iterator[
     languages = {language for _, _, sources in projects for _, language in sources}
     if not languages:
         suffixes = " ".join(_LANGUAGE_OF)
-        raise IRFileError(f"{folder}: no source file below it. Give a folder with files that end in one of: {suffixes}")
+        raise IRFileError(f"{folder}: has no source file in it. Give a folder with files that end in: {suffixes}")
     compilers = _find_compilers(languages, choices, report)
     for project, root, sources in projects:
         here = {language for _, language in sources} & set(compilers)

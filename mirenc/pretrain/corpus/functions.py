@@ -95,10 +95,11 @@ class Functions(NamedTuple):
     @classmethod
     def load(cls, folder: str | os.PathLike[str], tokenizer: IRTokenizer) -> Self:
         """Read what `build_functions` wrote. ConfigError: nothing there, or it is of another tokenizer."""
-        source, advice = Path(folder), "Make it with: mirenc corpus functions IR -o FOLDER --tokenizer TOKENIZER"
+        source = Path(folder)
+        advice = "Make a folder of functions with: mirenc corpus functions IR -o FOLDER --tokenizer TOKENIZER"
         files = sorted(source.glob("*.functions"))
         if not files or not (source / "tokenizer.json").is_file():
-            raise ConfigError(f"contrast.functions: {source}: no functions are here. {advice}")
+            raise ConfigError(f"contrast.functions: {source}: this folder has no functions. {advice}")
         if (source / "tokenizer.json").read_text(encoding="utf-8") != tokenizer.to_json():
             raise ConfigError(f"contrast.functions: {source}: made with another tokenizer than the corpus. {advice}")
         forms: list[Form] = []

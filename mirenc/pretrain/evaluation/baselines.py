@@ -157,7 +157,7 @@ class Baselines:
         except (OSError, SafetensorError, KeyError, IndexError) as error:
             raise ModelError(f"{path}: damaged ({error}). Check it with `mirenc models verify {folder}`") from None
         if len(baselines.after) != vocabulary or len(baselines.between_key) != len(baselines.between_token):
-            found = f"{path}: of a tokenizer of {len(baselines.after)} pieces, the model's has {vocabulary}"
+            found = f"{path}: made with a tokenizer of {len(baselines.after)} tokens, and the model's has {vocabulary}"
             raise ModelError(f"{found}: they do not belong together. Install the model again")
         return baselines
 

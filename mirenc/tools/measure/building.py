@@ -42,9 +42,11 @@ def ir_of(name: str, text: str, language: str, toolchain: Toolchain, dialect: Di
     with tempfile.TemporaryDirectory(prefix="mirenc-") as folder:
         path = Path(folder, name)
         path.write_text(text, encoding="utf-8")
-        cflags = (*toolchain.cflags, without_folder(folder))
+        # In two words: clang 10 to 12 know no "=" here.
+        cflags = (*toolchain.cflags, without_folder(folder), "-fdebug-compilation-dir", ".")
         ir = compile_source(path, language, compiler=toolchain.compiler, cflags=cflags, dialect=dialect)
-    return ir.decode("utf-8", "surrogateescape").replace(folder, ".")
+    # The module's name alone: the length of a string that a program has stands in its type.
+    return re.sub(rf"(?<=['\"]){re.escape(folder)}", ".", ir.decode("utf-8", "surrogateescape"), count=2)
 
 
 def headers_digest(paths: Sequence[Path], toolchain: Toolchain, arms: Sequence[Sequence[str]] = ((),)) -> str:

@@ -19,7 +19,6 @@ from mirenc.decide.settings import Space, Value
 from mirenc.decide.tables.measured import MeasuredKernel
 from mirenc.decide.tasks.openmp import DIALECT, clauses, openmp_space, parallel_regions, without_places
 from mirenc.llvm import parse_ir
-from mirenc.llvm.inputs.compile_source import compile_source
 from mirenc.llvm.inputs.pragmas import blanked
 from mirenc.tools.measure import building
 from mirenc.tools.measure.building import CSource
@@ -27,7 +26,7 @@ from mirenc.tools.measure.kernel_files import KERNELS
 from mirenc.tools.measure.machine import describe_machine
 from mirenc.tools.measure.method import Method
 from mirenc.tools.measure.runners import Build, Cell
-from mirenc.tools.run.compilers import Toolchain, compile_problem, find_clang, link_problem, without_folder
+from mirenc.tools.run.compilers import Toolchain, compile_problem, find_clang, link_problem
 
 _FLAGS = ("-O3", "-fopenmp")
 _TIMEOUT = 20.0  # seconds: a variant is a whole optimised build here, and nobody waits for it
@@ -85,7 +84,7 @@ class OpenMPMethod(Method):
             raise CompileError(f"{default.problem}. Mend the source, or give flags that it needs with --cflags")
         # The same bytes at another address: the linker gives them again, so they need not be built again.
         shutil.copyfile(folder / default.library, folder / "copy.so")
-        ir, symbol = _region(kernel, folder, beside)
+        ir, symbol = _region(kernel, beside)
         return Build(cells, replace(default, library="copy.so"), driver, ir, symbol, default=space.default)
 
 
@@ -101,14 +100,11 @@ def _cell(kernel: MeasuredKernel, setting: tuple[Value, ...], library: Path, too
     return Cell(setting, setting, hashlib.sha256(library.read_bytes()).hexdigest(), library.name, kernel.function)
 
 
-def _region(kernel: MeasuredKernel, folder: Path, toolchain: Toolchain) -> tuple[str, str]:
+def _region(kernel: MeasuredKernel, toolchain: Toolchain) -> tuple[str, str]:
     """IR of the kernel without the clauses that are decided about, and the name of its outlined function."""
-    source = folder / "kernel.c"
-    source.write_text(with_clauses(kernel.source, kernel.line, ""), encoding="utf-8")
-    # The user's flags; and a table says nothing of the folder that somebody measured in.
-    flags = (*toolchain.cflags[len(_FLAGS) :], "-fdebug-compilation-dir=.", without_folder(folder))
-    ir = compile_source(source, "c", compiler=toolchain.compiler, cflags=flags, dialect=DIALECT)
-    module = without_places(parse_ir(ir, name=kernel.name))
+    toolchain = replace(toolchain, cflags=toolchain.cflags[len(_FLAGS) :])  # the user's flags
+    source = with_clauses(kernel.source, kernel.line, "")
+    module = without_places(parse_ir(building.ir_of("kernel.c", source, "c", toolchain, DIALECT), name=kernel.name))
     for region in parallel_regions(module):
         if region.line == kernel.line:
             return module.annotated, region.symbol

@@ -308,7 +308,8 @@ def _region(build: Build) -> Region | None:
     for region in regions_of(parse_ir(build.ir), level).regions:
         if (region.symbol, region.header) == (build.symbol, build.header):
             return region
-    raise TaskError(f"its IR has no {level} {build.symbol} {build.header}".strip() + ". Mend the method")
+    found = f"the kernel's IR has no {level} {build.symbol} {build.header}".strip()
+    raise TaskError(f"{found}, which the `build` of the task's method names. Mend that method")
 
 
 def _counts(samples: Sequence[MeasuredSample], kernels: dict[str, MeasuredKernel]) -> dict[str, Any]:

@@ -95,7 +95,8 @@ class Counters:
                 counters = list(map(int, numbers[: int(size)]))
                 if len(counters) < int(size) or min(counters, default=0) < 0:
                     raise ValueError(name)
-                functions[_bare(name), int(code)][name] = counters
+                # A function's own name: that of a static one has its file before it.
+                functions[re.split(r"[;:]", name)[-1], int(code)][name] = counters
         return cls(functions)
 
     def counts(self, module: IRModule, ir: bytes, shares: Float64) -> Counts:
@@ -176,9 +177,7 @@ class LineSamples:
         """
         by_block = lines_of_blocks(module)
         if not any(map(len, by_block)):
-            raise IRFileError(
-                f"{module.name}: has no source lines, which samples go by. Compile with -gline-tables-only"
-            )
+            raise IRFileError(f"{module.name}: no source lines, which samples need. Compile with -gline-tables-only")
         counts: list[Mapping[int, float] | None] = [None] * len(by_block)
         for function, first in _first_lines(module).items():
             header = module.headers[function]
@@ -322,8 +321,3 @@ def _edges_of(module: IRModule, blocks: Int64) -> Int64:
 
 def _functions_of_blocks(module: IRModule) -> Int64:
     return module.arrays.function[module.arrays.block_start[:-1]].astype(np.int64)
-
-
-def _bare(name: str) -> str:
-    """A function's own name: that of a static one has its file before it."""
-    return re.split(r"[;:]", name)[-1]

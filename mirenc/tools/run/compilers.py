@@ -91,9 +91,7 @@ def find_clang(compiler: str | None, problem: str, packages: str) -> str:
     """A clang for C, no zig. Raises ToolchainError, which begins with the problem: there is none."""
     clang, *more = find_compiler("c", compiler)
     if more:  # ziglang's
-        raise ToolchainError(
-            f"{problem}. Install one (Debian: `apt-get install {packages}`), or name it with --compiler"
-        )
+        raise ToolchainError(f"{problem}. Install one (Debian: `apt-get install {packages}`), or give --compiler CLANG")
     return clang
 
 

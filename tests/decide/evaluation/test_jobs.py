@@ -37,5 +37,5 @@ def test_labels_keep_their_order_and_about_four_digits() -> None:
 
 @pytest.mark.parametrize("kept", [[1, 2], {"labels": 2, "float16": "no"}, {"labels": 2}, "text"])
 def test_damaged_predictions_are_refused(kept: object) -> None:
-    with pytest.raises(TaskError, match=r"a record says of 3 samples is damaged.*Evaluate again"):
+    with pytest.raises(TaskError, match=r"its answers for 3 samples cannot be read.*Evaluate again"):
         unpack_predictions(kept, FOLD)

@@ -134,11 +134,11 @@ def test_shapes_that_a_kernel_permits(
     [
         (
             BlockBounds(most=16, words=("BOUND",)),
-            "k has BOUND, which allows none of .*: 32 x 1, .* Launch the kernel with",
+            "k has BOUND, which allows none of .*: 32 x 1, .* Launch the kernel with a shape of your own",
         ),
         (
             BlockBounds(required=(8, 8, 8), words=("BOUND",)),
-            "k has BOUND; answers have two dim.* Launch the kernel with 8 x 8 x 8",
+            "k has BOUND, so there is nothing to predict. Launch the kernel with 8 x 8 x 8",
         ),
         (
             BlockBounds(required=(2048, 1, 1), words=("BOUND",)),

@@ -117,14 +117,14 @@ def test_a_digest_pins_what_vectors_come_from(hub: FakeHub, files: Files, model_
             "no model of mirenc: it has .*weights.pkl, and no model.safet",
         ),
         ({"SHA256SUMS": None}, "and no SHA256SUMS. Weights are read from model.safetensors alone, never from a pickle"),
-        ({"golden.json": None}, "golden.json and SHA256SUMS do not agree: that lists it, and it is not there. Tell"),
-        ({"provenance.json": b"[]"}, "provenance.json and SHA256SUMS do not agree: that does not list it"),
+        ({"golden.json": None}, "its SHA256SUMS lists 'golden.json', which the model does not have. Tell"),
+        ({"provenance.json": b"[]"}, "its SHA256SUMS does not list 'provenance.json'. Tell"),
         (
             {"tokenizer.json": b"{}"},
-            r"tokenizer.json is not the file that its SHA256SUMS lists \(sha256 44136fa355b3.*kept",
+            r"tokenizer.json is not the file that its SHA256SUMS lists \(sha256 44136fa355b3.*deleted",
         ),
-        ({"SHA256SUMS": b"../../x"}, "do not agree"),
-        ({"SHA256SUMS": b""}, "MODEL_CARD.md and SHA256SUMS do not agree: that does not"),
+        ({"SHA256SUMS": b"../../x"}, "its SHA256SUMS lists '', which"),
+        ({"SHA256SUMS": b""}, "its SHA256SUMS does not list 'MODEL_CARD.md'"),
     ],
 )
 def test_a_repository_that_is_no_whole_model(
@@ -165,7 +165,7 @@ def test_damage_is_not_kept(hub: FakeHub, files: Files, model_folder: Path) -> N
     folder = find_model(name)
     blob = (folder / "model.safetensors").resolve()
     blob.write_bytes(b"damaged on disk")
-    assert "It was not kept. Type it again" in error_of(name)
+    assert "so it was deleted. Type the command again" in error_of(name)
     (find_model(name) / "golden.json").resolve().unlink()
     assert load_files(name).digest == load_files(model_folder).digest
     assert verify_files(name) == verify_files(model_folder)
@@ -198,7 +198,7 @@ def test_what_the_hub_refuses(hub: FakeHub, files: Files) -> None:
     assert "org/tiny: the hub's answer names no commit" in error_of("org/tiny")
     hub.commit("org/tiny", sealed({**files, "MODEL_CARD.md": b"# another\n"}))
     hub.named = [first]
-    assert "org/tiny@main: was changed on the hub at this moment. Type it again" in error_of("org/tiny@main")
+    assert "org/tiny@main: was changed on the hub during the download. Type the command" in error_of("org/tiny@main")
     hub.status = 503
     assert "does not give it (" in error_of("org/other")
 

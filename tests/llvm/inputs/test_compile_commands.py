@@ -177,13 +177,13 @@ def test_flags_in_a_response_file_are_left_out_too(tmp_path: Path) -> None:
     ("command", "why"),
     [
         ("gcc @none.rsp -c a.c", "response file none.rsp is not there. Build again"),
-        ("gcc @loop.rsp -c a.c", "response file loop.rsp names itself"),
-        ("clang-cl /DX /c a.c", "its compiler clang-cl takes Microsoft's options"),
+        ("gcc @loop.rsp -c a.c", "response file loop.rsp includes itself"),
+        ("clang-cl /DX /c a.c", "does not read Microsoft's options, which clang-cl takes"),
         (r"C:\VC\bin\cl.exe /c C:\src\a.c", "written on Windows"),
-        ("clang --driver-mode=cl -c a.c", "takes Microsoft's options"),
-        ("python gen.py a.c", "runs no compiler"),
-        ("sh -c 'gcc -DX -c a.c'", "runs no compiler"),
-        ("env CC=/usr/bin/gcc python gen.py a.c", "runs no compiler"),
+        ("clang --driver-mode=cl -c a.c", "does not read Microsoft's options"),
+        ("python gen.py a.c", "does not run a compiler"),
+        ("sh -c 'gcc -DX -c a.c'", "does not run a compiler"),
+        ("env CC=/usr/bin/gcc python gen.py a.c", "does not run a compiler"),
         ("clang -cc1 -emit-obj a.c", "internal one, -cc1"),
         ("cc -arch arm64 -arch x86_64 -c a.c", "compiles for arm64 and x86_64 at once"),
     ],
@@ -219,11 +219,11 @@ def test_of_several_commands_the_first_that_can_be_done(tmp_path: Path) -> None:
         ([{"directory": ".", "file": "a.c", "command": "cc 'a.c"}], "entry 1 is not a command .No closing quotation"),
         (
             [{"directory": ".", "file": "a.c", "arguments": [1]}],
-            "entry 1 is not a command .an argument that is not text",
+            "entry 1 is not a command .one of its arguments is not text",
         ),
         (["cc a.c"], "entry 1 is not a command"),
-        ([], r"has no source that ends in \.c "),
-        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], r"has no source that ends in \.c "),
+        ([], r"no source ends in one of: \.c "),
+        ([{"directory": ".", "file": "a.S", "command": "as a.S"}], r"no source ends in one of: \.c "),
     ],
 )
 def test_files_that_are_refused(tmp_path: Path, entries: Any, complaint: str) -> None:
@@ -285,7 +285,7 @@ def test_response_files_that_multiply_end(tmp_path: Path) -> None:
         (tmp_path / f"b{level}.rsp").write_text(f"@b{level + 1}.rsp " * 10)
     (tmp_path / "b15.rsp").write_text("-DX")
     command = one(tmp_path, "cc @b0.rsp -c a.c")
-    assert "names itself" in command.problem
+    assert "includes itself" in command.problem
 
 
 def test_only_levels_are_taken_for_levels(tmp_path: Path) -> None:

@@ -288,7 +288,7 @@ def test_tables_without_end_are_damaged(monkeypatch: pytest.MonkeyPatch) -> None
 def test_an_empty_wrapper_is_damaged() -> None:
     empty = struct.pack("<5I", 0x0B17C0DE, 0, 0, 0, 0)
     ((part,), without) = find_parts(io.BytesIO(elf((".llvmbc", empty))), "")
-    assert "is an ELF object or program, and damaged: a wrapper of bitcode without any" in part.problem
+    assert "is an ELF object or program, and damaged: a bitcode wrapper has no bitcode in it" in part.problem
     assert without == 0
 
 

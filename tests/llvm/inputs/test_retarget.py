@@ -157,7 +157,9 @@ def test_text_in_strings_is_not_rewritten() -> None:
     ],
 )
 def test_what_has_no_counterpart_is_foreign(body: str, declares: str, what: str) -> None:
-    with pytest.raises(ForeignIRError, match=rf"k\.ll: {what}, which .* has no word for\. Give the kernel's OpenCL"):
+    with pytest.raises(
+        ForeignIRError, match=rf"k\.ll: {what}, which cannot be written in .*\. Give the kernel's OpenCL"
+    ):
         bring(parse_ir(kernel(body, declares), name="k.ll"), OPENCL_X86)
 
 

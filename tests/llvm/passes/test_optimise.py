@@ -88,7 +88,7 @@ def test_a_module_and_its_text_have_one_form() -> None:
 def test_forms_that_are_refused() -> None:
     with pytest.raises(ConfigError, match="unknown form 'O4'; available: plain, light, O1, O2, O3, Os, Oz"):
         ReadOptions(form="O4")  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="it is in the form O2, which is not undone"):
+    with pytest.raises(ConfigError, match="have brought it to the form O2, which cannot be undone"):
         in_form(read(SUM, "O2"), ReadOptions(form="Oz"))
 
 
@@ -119,7 +119,7 @@ def test_ir_that_the_passes_cannot_take_stays_plain(caplog: pytest.LogCaptureFix
     module = parse_ir(GROWS, options=ReadOptions(form="O2", max_bytes=2000))
     assert module.form == "plain"
     assert module.text == parse_ir(GROWS).text
-    assert "not brought to O2" in caplog.text
+    assert "cannot be brought to the form O2" in caplog.text
     assert "plain" in caplog.text
 
 
@@ -137,7 +137,7 @@ def test_passes_that_die_cost_their_module_its_form_alone(
     module = read(SUM, "O2")
     assert module.form == "plain"
     assert names(module) == ["sum", "square"]
-    assert "not brought to O2" in caplog.text
+    assert "cannot be brought to the form O2" in caplog.text
 
 
 def test_functions_without_names_are_numbered_anew_by_passes_so_they_stay_plain(

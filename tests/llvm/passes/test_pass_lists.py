@@ -58,7 +58,7 @@ def test_steps_have_the_kind_of_their_adaptor() -> None:
     ],
 )
 def test_a_malformed_list_names_the_place(text: str, place: str) -> None:
-    with pytest.raises(PassError, match=f"wrong at {place}; it looks like"):
+    with pytest.raises(PassError, match=f"wrong at {place}. Write it as in"):
         parse(text)
 
 

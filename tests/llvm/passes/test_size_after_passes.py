@@ -52,7 +52,7 @@ def test_a_refused_module_is_an_error_and_the_process_goes_on(engine: Engine) ->
 
 
 def test_a_module_that_ends_the_process_is_read_once(engine: Engine) -> None:
-    with pytest.raises(IRParseError, match="LLVM did not survive reading the module: SIGABRT: LLVM ERROR: deadly"):
+    with pytest.raises(IRParseError, match="LLVM ended while it read the module: SIGABRT: LLVM ERROR: deadly"):
         engine.run_all(b"deadly", ["a"] * 1_000_000)
     assert engine.run_all(b"text", ["a"]) == [_ok("a")]
 

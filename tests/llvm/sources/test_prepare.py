@@ -33,7 +33,7 @@ def test_what_is_no_source_says_what_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "a.zip").write_text("")
     (tmp_path / "a.toml").write_text("")
-    with pytest.raises(IRFileError, match=r"empty: no IR or source file below it. Give a folder of IR"):
+    with pytest.raises(IRFileError, match=r"empty: has no IR or source file in it. Give a folder of IR"):
         prepare_ir(tmp_path / "empty", tmp_path / "out")
     with pytest.raises(IRFileError, match=r"a.zip: a corpus cannot be made from this file. Give a folder of IR"):
         prepare_ir(tmp_path / "a.zip", tmp_path / "out")
@@ -154,7 +154,7 @@ def test_nothing_that_compiles_says_why(sources: dict[str, Path], tmp_path: Path
     code, out = sources["sources"], tmp_path / "ir"
     for path in code.rglob("*.c"):
         path.write_text("#error")
-    with pytest.raises(IRFileError, match=r"none of its files became IR: .*told so. .*has a line for each attempt"):
+    with pytest.raises(IRFileError, match=r"none of its files was compiled to IR: .*told so. .*log\.jsonl says why"):
         prepare_ir(code, out, Choices(levels=["O2"]))
     stamp = (code / "one/a.c").stat()
     (code / "one/a.c").write_text("int a;")

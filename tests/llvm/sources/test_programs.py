@@ -42,7 +42,7 @@ def test_what_is_reserved_is_left_out(fake_tools: FakeTools, tmp_path: Path, wri
 
 def test_a_folder_without_sources(tmp_path: Path, write_tree: WriteTree) -> None:
     write_tree(tmp_path, {"readme.txt": "", "a/x.h": ""})
-    with pytest.raises(IRFileError, match=r"no source file below it. Give a folder with files that end in .*\.c"):
+    with pytest.raises(IRFileError, match=r"has no source file in it. Give a folder with files that end in: .*\.c"):
         list(source_programs(tmp_path, Choices(), print))
 
 

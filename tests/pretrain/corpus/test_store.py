@@ -113,7 +113,7 @@ def test_a_corpus_of_format_2_is_read_without_an_order(folder: Path, old: Corpus
 
 def test_an_encoder_that_sees_the_order_refuses_a_corpus_without(folder: Path, old: Corpus) -> None:
     ordered, unordered = (ModelConfig(graph=DirectedGraphConfig(positions=positions)) for positions in (True, False))
-    with pytest.raises(ConfigError, match=r"keeps no operand positions.*positions = false in \[graph\]"):
+    with pytest.raises(ConfigError, match=r"has no operand positions.*positions = false in \[graph\]"):
         check_order(ordered, old)
     for config, corpus in ((unordered, old), (ModelConfig(), old), (ordered, Corpus.load(folder))):
         check_order(config, corpus)

@@ -114,7 +114,7 @@ def test_saved_baselines_are_loaded(fitted: Baselines, levels_corpus: Corpus, tm
 def test_missing_damaged_or_foreign_baselines(fitted: Baselines, tmp_path: Path) -> None:
     assert Baselines.load(tmp_path, 32) is None
     path = fitted.save(tmp_path)
-    with pytest.raises(ModelError, match="of a tokenizer of 32 pieces, the model's has 33"):
+    with pytest.raises(ModelError, match="made with a tokenizer of 32 tokens, and the model's has 33"):
         Baselines.load(tmp_path, 33)
     path.write_bytes(path.read_bytes()[:-3])
     with pytest.raises(ModelError, match="models verify"):

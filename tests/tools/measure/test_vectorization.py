@@ -21,7 +21,7 @@ from mirenc.decide.tables.measured import MeasuredKernel, _kernel_row
 from mirenc.llvm import parse_ir
 from mirenc.llvm.passes.loop_hint import Hint
 from mirenc.tools.measure import vectorization
-from mirenc.tools.measure.building import c_sources
+from mirenc.tools.measure.building import c_sources, ir_of
 from mirenc.tools.measure.vector_variants import build_variants
 from mirenc.tools.run.compilers import Toolchain
 
@@ -96,14 +96,20 @@ def test_a_kernel_of_the_user_is_built(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs("clang")
-def test_ir_is_the_same_for_all_instruction_sets_and_names_no_folder(tmp_path: Path) -> None:
+def test_ir_is_the_same_for_all_instruction_sets_and_names_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kernel = next(METHOD.user_kernels([written(tmp_path)], METHOD.find_compiler(None)))
     texts = []
     for part in ("sse2", "avx2"):
         folder = tmp_path / part
         folder.mkdir()
+        monkeypatch.chdir(folder)
+        ir_of.cache_clear()
+        vectorization.scalar_loops.cache_clear()
         texts.append(METHOD.build(kernel, part, folder, METHOD.find_compiler(None)).ir)
     assert texts[0] == texts[1]
+    assert 'directory: "."' in texts[0]
     assert "mirenc-" not in texts[0]
     assert str(tmp_path) not in texts[0]
 

@@ -36,7 +36,7 @@ def generate(count: int, seed: int) -> Iterator[MeasuredKernel]:
             if generated == count:
                 return
         if generated == before:
-            raise ValueError(f"The structures give {generated} different kernels, not {count}; ask for fewer.")
+            raise ValueError(f"The generator has {generated} different kernels, not {count}. Ask for fewer.")
         turn += 1
 
 
